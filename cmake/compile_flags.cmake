@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# steptrace_flags: what every target of ours is compiled with.
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+add_library(steptrace_flags INTERFACE)
+target_compile_definitions(steptrace_flags INTERFACE _GNU_SOURCE _FILE_OFFSET_BITS=64)
+target_compile_options(steptrace_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion
+  -Wmissing-prototypes -Wstrict-prototypes -Wundef)
+if(STEPTRACE_WERROR)
+  target_compile_options(steptrace_flags INTERFACE -Werror)
+endif()
+if(STEPTRACE_SANITIZE)
+  target_compile_options(steptrace_flags INTERFACE -fsanitize=address,undefined
+    -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(steptrace_flags INTERFACE -fsanitize=address,undefined)
+endif()
+if(STEPTRACE_TSAN)
+  target_compile_options(steptrace_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
+  target_link_options(steptrace_flags INTERFACE -fsanitize=thread)
+endif()
+if(STEPTRACE_FUZZ)
+  target_compile_options(steptrace_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# Generated parsers: our warnings are not for them.
+add_library(steptrace_generated_flags INTERFACE)
+target_compile_options(steptrace_generated_flags INTERFACE -w)
+
+# steptrace_layer(NAME SOURCES... USES...): one layer of the library as a target of its own; it sees
+# the public headers and the layers it names, nothing else.
+function(steptrace_layer name)
+  cmake_parse_arguments(LAYER "" "" "SOURCES;USES;PRIVATE" ${ARGN})
+  add_library(${name} OBJECT ${LAYER_SOURCES})
+  target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}
+    PUBLIC ${CMAKE_SOURCE_DIR}/format/include)
+  target_link_libraries(${name} PRIVATE steptrace_flags)
+  foreach(layer ${LAYER_USES})
+    target_include_directories(${name} PRIVATE
+      $<TARGET_PROPERTY:${layer},INTERFACE_INCLUDE_DIRECTORIES>)
+  endforeach()
+  if(LAYER_PRIVATE)
+    target_link_libraries(${name} PRIVATE ${LAYER_PRIVATE})
+  endif()
+endfunction()

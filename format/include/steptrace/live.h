@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The live file: a shared file mapping beside a trace that is being written (run.step.live), which
+ * holds the raw records that have not reached the trace yet.  When the traced process dies, the
+ * mapping survives; step_live_recover() turns the rest into records (docs/formats/live.md).
+ *
+ * The file is a header page and then chunks, back to back.  A chunk belongs to one stream; its
+ * owner appends whole raw records and publishes the new end with a release store of `used`.
+ */
+#ifndef STEPTRACE_LIVE_H
+#define STEPTRACE_LIVE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "steptrace/status.h"
+#include "steptrace/writer.h"
+
+#define STEP_LIVE_SUFFIX ".live"
+#define STEP_LIVE_MAGIC "STEPLIVE"
+#define STEP_LIVE_VERSION 1u
+#define STEP_LIVE_PAGE 4096u
+#define STEP_LIVE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
+
+/* The first page of the file.  All integers are in the machine's own byte order (x86-64 and
+ * AArch64: little-endian); the file never leaves its machine. */
+struct step_live_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t page_bytes;
+    uint64_t process_id;
+    /* ns since VM start = ((stamp - clock_zero) * clock_multiplier) >> clock_shift, then divided by
+     * resolution_ns to give ticks */
+    uint64_t clock_zero;
+    uint64_t clock_multiplier;
+    uint32_t clock_shift;
+    uint32_t resolution_ns;
+    _Atomic uint64_t file_bytes; /* header and all chunks */
+    _Atomic uint64_t dropped;    /* records that found no room (overflow=drop) */
+};
+
+enum step_live_state { STEP_LIVE_FREE = 0, STEP_LIVE_ACTIVE = 1, STEP_LIVE_FULL = 2 };
+
+/* Stands at the start of a chunk; raw records follow it. */
+struct step_live_chunk {
+    uint32_t magic;
+    uint32_t size_bytes;   /* header included; a multiple of the page */
+    _Atomic uint32_t state; /* enum step_live_state */
+    uint32_t reserved;
+    uint64_t stream;
+    uint64_t order;         /* position among the stream's chunks */
+    uint64_t first_record;  /* number, in the stream, of the first event record in it */
+    uint64_t thread;        /* the thread in force where the chunk starts */
+    _Atomic uint64_t used;  /* bytes of whole raw records after this header */
+    uint64_t padding;
+};
+
+/*
+ * Raw records are 8-byte words.  Word 0 of each: bits 0-4 kind, bits 5-63 the stamp (clock ticks
+ * since clock_zero), but for LIVE_FREE_OBJECT (bits 5-63 the object id) and those without a time.
+ */
+#define STEP_LIVE_KIND_BITS 5u
+enum step_live_kind {
+    STEP_LIVE_NONE = 0,
+    /* control records and dictionary entries; not counted as event records */
+    STEP_LIVE_THREAD_SWITCH = 1, /* word 0 >> 5: the thread of what follows */
+    STEP_LIVE_DEFINE_CLASS = 2,  /* words: loader; name length in bytes; name, zero-padded */
+    STEP_LIVE_DEFINE_METHOD = 3, /* words: class; modifiers; name length | descriptor length << 32;
+                                    both texts, one after the other, zero-padded */
+    STEP_LIVE_DEFINE_THREAD = 4, /* words: flags; name length; name, zero-padded */
+    STEP_LIVE_FREE_END = 5,      /* stamp: the time of all LIVE_FREE_OBJECT since the last one */
+    /* event records */
+    STEP_LIVE_VM_START = 8,
+    STEP_LIVE_VM_INIT = 9,
+    STEP_LIVE_VM_DEATH = 10,
+    STEP_LIVE_CLASS_LOAD = 11,     /* word 1: class */
+    STEP_LIVE_CLASS_EXISTING = 12, /* word 1: class */
+    STEP_LIVE_THREAD_START = 13,   /* word 1: thread */
+    STEP_LIVE_THREAD_EXISTING = 14,
+    STEP_LIVE_THREAD_END = 15,
+    STEP_LIVE_ALLOC = 16,    /* word 1: class | size in 8-byte units << 32; word 2: object */
+    STEP_LIVE_EXISTING = 17, /* the same */
+    STEP_LIVE_FREE_OBJECT = 18,
+    STEP_LIVE_ENTRY = 19,     /* word 1: method; word 2: object */
+    STEP_LIVE_EXIT = 20,      /* word 1: method */
+    STEP_LIVE_FRAME_POP = 21, /* word 1: method */
+    STEP_LIVE_KIND_COUNT = 22
+};
+
+/* Stream numbers with a meaning of their own; those of threads' buffers start at 2. */
+#define STEP_LIVE_STREAM_GLOBAL 0u /* definitions, class loads, thread starts, VM events */
+#define STEP_LIVE_STREAM_FREES 1u
+
+/* What a mapping held beyond what the trace file has. */
+struct step_live_report {
+    uint64_t records;
+    uint64_t dropped;
+};
+
+/* Puts into `writer`, whose streams and dictionaries were resumed at what the trace file already
+ * has, every record of the live file beyond that.  BUSY: the traced process still runs. */
+enum step_status step_live_recover(const char *path, struct step_writer *writer,
+                                   struct step_live_report *report, struct step_error *error);
+
+#endif

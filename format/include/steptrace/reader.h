@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading a STEP trace (STEP paper, figure 3b and section 3).
+ *
+ * A reader opens a file, finds its blocks (by the index at the end, or, where the writer did not
+ * get to write one, by walking the block headers), and gives blocks one by one and records inside
+ * them.  It never trusts the file: every length, offset and identifier is checked before use.
+ * Damaged blocks are reported through step_reader_damage() and skipped; the rest is read.
+ *
+ * A reader and its blocks are used by one thread at a time; several readers may read one file.
+ */
+#ifndef STEPTRACE_READER_H
+#define STEPTRACE_READER_H
+
+#include "steptrace/definition.h"
+#include "steptrace/status.h"
+#include "steptrace/value.h"
+
+struct step_reader;
+struct step_block;
+
+/* What is known of a data block without decoding it. */
+struct step_block_info {
+    uint64_t offset;       /* of the block header in the file */
+    uint64_t stored_bytes; /* header included */
+    uint64_t stream;
+    uint64_t first_record; /* number of its first record within the stream, from 0 */
+    uint64_t record_count;
+    uint64_t time_min; /* of the field with property "time", in the trace's ticks; 0 if none */
+    uint64_t time_max;
+    uint64_t thread_min; /* of the field with property "thread"; 0 if none */
+    uint64_t thread_max;
+    const uint64_t *counts_by_record; /* one for each record of the definition; borrowed */
+};
+
+struct step_damage {
+    uint64_t offset;   /* of the first byte that could not be read */
+    uint64_t length;   /* bytes skipped */
+    char message[160]; /* what was wrong */
+};
+
+/* One record of a block.  `slots` follows value.h and lives until the next call for that block. */
+struct step_record_view {
+    uint32_t record; /* index in the file's definition */
+    const uint64_t *slots;
+};
+
+/* Opens a file.  Where `path` has no footer and `path`.live exists and no process holds it, what
+ * the traced process left there is read too (steptrace/live.h), as further blocks.
+ * Returns FORMAT for a file of another kind, CORRUPT where not even the definition can be read. */
+enum step_status step_reader_open(const char *path, struct step_reader **out,
+                                  struct step_error *error);
+/* The same for bytes in memory; they are borrowed for the reader's life. */
+enum step_status step_reader_open_memory(const void *data, size_t length, const char *name,
+                                         struct step_reader **out, struct step_error *error);
+void step_reader_destroy(struct step_reader *reader);
+
+const struct step_definition *step_reader_borrow_definition(const struct step_reader *reader);
+
+/* The provenance value of a key, or NULL; and all of them by number. */
+const char *step_reader_property(const struct step_reader *reader, const char *key);
+size_t step_reader_property_count(const struct step_reader *reader);
+const char *step_reader_property_key(const struct step_reader *reader, size_t i);
+const char *step_reader_property_value(const struct step_reader *reader, size_t i);
+
+/* True if the writer closed the file: footer and index are there and agree with the blocks. */
+bool step_reader_is_whole(const struct step_reader *reader);
+/* How many records came from a live mapping. */
+uint64_t step_reader_recovered_count(const struct step_reader *reader);
+uint64_t step_reader_file_size(const struct step_reader *reader);
+
+/* Data blocks in file order (blocks of one stream are in the stream's order). */
+size_t step_reader_block_count(const struct step_reader *reader);
+const struct step_block_info *step_reader_block_info(const struct step_reader *reader, size_t i);
+
+/* What was damaged and skipped so far: opening finds broken headers, loading broken contents. */
+size_t step_reader_damage_count(const struct step_reader *reader);
+const struct step_damage *step_reader_damage(const struct step_reader *reader, size_t i);
+
+/* Dictionaries: number of entries of a record type, and the slots of entry `id` (1..count), or NULL
+ * where the entry is missing or damaged.  The slots live as long as the reader. */
+uint64_t step_reader_dictionary_count(const struct step_reader *reader, uint32_t record);
+const uint64_t *step_reader_dictionary_entry(const struct step_reader *reader, uint32_t record,
+                                             uint64_t id);
+
+/* Loads and checks a data block.  `wanted`, when not NULL, has a byte for each record of the
+ * definition: columns that only unwanted records use are not decoded, and step_block_next() passes
+ * over those records.  A damaged block gives CORRUPT, is noted as damage, and the reader goes on
+ * to work.  `*block` may point to a block loaded before, whose storage is then reused. */
+enum step_status step_reader_load(struct step_reader *reader, size_t i, const uint8_t *wanted,
+                                  struct step_block **block, struct step_error *error);
+
+/* The next record of the block, or END. */
+enum step_status step_block_next(struct step_block *block, struct step_record_view *view);
+/* Bytes that the decoded block holds in memory. */
+size_t step_block_memory(const struct step_block *block);
+void step_block_destroy(struct step_block *block);
+
+#endif

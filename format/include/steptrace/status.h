@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Status codes and the caller-owned error report that every function of libsteptrace fills.
+ *
+ * A function that can fail returns `enum step_status` and takes an optional `struct step_error *`
+ * (NULL when the caller does not want the details).  The error is caller-owned storage; nothing in
+ * it is allocated, so it needs no clean-up.  The first failure fills it; callers that unwind may
+ * put context in front with step_error_prefix().
+ */
+#ifndef STEPTRACE_STATUS_H
+#define STEPTRACE_STATUS_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STEP_STATUS_LIST(X)                                                                        \
+    X(OK, "ok")                                                                                    \
+    X(END, "no more records")                                                                      \
+    X(NO_MEMORY, "out of memory")                                                                  \
+    X(IO, "input or output failed")                                                                \
+    X(CORRUPT, "the data is damaged")                                                              \
+    X(CUT, "the data ends too early")                                                              \
+    X(FORMAT, "not a file of this format")                                                         \
+    X(UNSUPPORTED, "not supported")                                                                \
+    X(INVALID, "invalid argument or definition")                                                   \
+    X(LIMIT, "a limit was reached")                                                                \
+    X(NOT_FOUND, "not found")                                                                      \
+    X(BUSY, "in use by another process")
+
+enum step_status {
+#define STEP_STATUS_ENUM(name, text) STEP_STATUS_##name,
+    STEP_STATUS_LIST(STEP_STATUS_ENUM)
+#undef STEP_STATUS_ENUM
+        STEP_STATUS_COUNT
+};
+
+/* `offset` is a byte offset in `file` (UINT64_MAX: none).  Both texts are NUL-terminated and cut
+ * where they do not fit. */
+struct step_error {
+    enum step_status status;
+    uint64_t offset;
+    char file[256];
+    char message[512];
+};
+
+#define STEP_NO_OFFSET UINT64_MAX
+
+/* The upper-case name of a status ("CORRUPT") and its short text; never NULL. */
+const char *step_status_name(enum step_status status);
+const char *step_status_text(enum step_status status);
+
+/* Fills `error` (may be NULL) and returns `status`, so that a caller can `return
+ * step_error_set(...)`.  `file` may be NULL. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 5, 6)))
+#endif
+enum step_status
+step_error_set(struct step_error *error, enum step_status status, const char *file, uint64_t offset,
+               const char *format, ...);
+
+/* Puts `context` and ": " in front of the message. */
+void step_error_prefix(struct step_error *error, const char *context);
+
+/* Writes "file: offset N: message" (the parts that are there) to `out`, always NUL-terminated. */
+void step_error_print(const struct step_error *error, char *out, size_t out_size);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing a STEP trace (STEP paper, figure 3a and section 3).
+ *
+ * A trace is a sequence of blocks (docs/formats/step.md).  Records go into streams: a stream is a
+ * sequence of records whose order the trace keeps (one buffer of one thread, say).  The writer
+ * gathers each stream's records and writes a block when there are `block_records` of them, or when
+ * it is told to flush.  The order among streams is by the field with `<property:"time">`.
+ *
+ * Identifiers: a field with `<encoding:"identifier">` holds the number of an entry in the
+ * dictionary of its type.  step_writer_define() adds an entry; an entry reaches the file before any
+ * block that could use it.
+ *
+ * A writer is used by one thread at a time.  It keeps its first error: all later calls return that
+ * status and step_writer_close() reports it.
+ */
+#ifndef STEPTRACE_WRITER_H
+#define STEPTRACE_WRITER_H
+
+#include "steptrace/definition.h"
+#include "steptrace/status.h"
+#include "steptrace/value.h"
+
+/* Where bytes go.  `write` must take all `length` bytes or fail. */
+struct step_output {
+    void *user;
+    enum step_status (*write)(void *user, const void *data, size_t length,
+                              struct step_error *error);
+};
+
+enum step_compression { STEP_COMPRESSION_NONE, STEP_COMPRESSION_ZSTD, STEP_COMPRESSION_ZLIB };
+
+struct step_writer_options {
+    const struct step_definition *definition; /* borrowed for the writer's life */
+    struct step_output output;
+    enum step_compression compression; /* where zstd was not built in, ZSTD means ZLIB */
+    int level;                         /* of the compressor; 0: the project's default */
+    uint32_t block_records;            /* 0: the project's default */
+};
+
+struct step_writer;
+
+/* Sets the defaults: zstd, default level and block size, no output, no definition. */
+void step_writer_options_init(struct step_writer_options *options);
+
+/* Writes the file header and the definition at once. */
+enum step_status step_writer_create(const struct step_writer_options *options,
+                                    struct step_writer **out, struct step_error *error);
+
+/* Provenance: a key (lower-case, words with '-') and a UTF-8 value.  May be called at any time
+ * before close; a key given again replaces the earlier value for readers.  Properties reach the file
+ * with the next block, or with step_writer_flush(). */
+enum step_status step_writer_property(struct step_writer *writer, const char *key,
+                                      const char *value);
+
+/* Adds an entry to the dictionary of record type `record`; entries are numbered from 1 in the order
+ * of these calls.  `slots` and all they point to are copied.  `id` may be NULL. */
+enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
+                                    const uint64_t *slots, uint64_t *id);
+
+/* Appends a record to a stream.  Streams are any numbers that the caller chooses (small and dense
+ * is cheapest).  `slots` and all they point to are copied. */
+enum step_status step_writer_put(struct step_writer *writer, uint64_t stream, uint32_t record,
+                                 const uint64_t *slots);
+
+/* Records of the stream that were put so far, and how many of those are written to the output.
+ * Both count from the stream's start (see step_writer_resume_stream). */
+uint64_t step_writer_put_count(const struct step_writer *writer, uint64_t stream);
+uint64_t step_writer_written_count(const struct step_writer *writer, uint64_t stream);
+
+/* For a writer that goes on where another ended (recovery): the stream already has `count` records,
+ * the dictionary of `record` already `count` entries. */
+enum step_status step_writer_resume_stream(struct step_writer *writer, uint64_t stream,
+                                           uint64_t count);
+enum step_status step_writer_resume_dictionary(struct step_writer *writer, uint32_t record,
+                                               uint64_t count);
+
+/* Writes what is pending of one stream, or of everything, as blocks. */
+enum step_status step_writer_flush_stream(struct step_writer *writer, uint64_t stream);
+enum step_status step_writer_flush(struct step_writer *writer);
+
+/* Bytes handed to the output so far. */
+uint64_t step_writer_size(const struct step_writer *writer);
+
+/* Flushes, writes index and footer.  Returns the first error that the writer met. */
+enum step_status step_writer_close(struct step_writer *writer, struct step_error *error);
+
+/* Frees the writer, closed or not; NULL is allowed.  Without close the file has no index. */
+void step_writer_destroy(struct step_writer *writer);
+
+#endif

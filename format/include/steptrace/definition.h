@@ -17,6 +17,9 @@
 
 #include "steptrace/status.h"
 
+/* What follows is what the shared library exports. */
+#pragma GCC visibility push(default)
+
 enum step_type_kind {
     STEP_TYPE_INT,    /* up to 64 bits; signed unless a property or encoding says unsigned */
     STEP_TYPE_STRING, /* bytes in the field's charset, UTF-8 by default */
@@ -107,5 +110,7 @@ bool step_attributes_rule(const struct step_attributes *attributes, const char *
 
 /* How many slots a value of the record takes in the slot arrays of writer.h and reader.h. */
 size_t step_record_slot_count(const struct step_definition *definition, uint32_t record);
+
+#pragma GCC visibility pop
 
 #endif

@@ -17,6 +17,9 @@
 #include "steptrace/status.h"
 #include "steptrace/writer.h"
 
+/* What follows is what the shared library exports. */
+#pragma GCC visibility push(default)
+
 #define STEP_LIVE_SUFFIX ".live"
 #define STEP_LIVE_MAGIC "STEPLIVE"
 #define STEP_LIVE_VERSION 1u
@@ -38,6 +41,7 @@ struct step_live_header {
     uint32_t resolution_ns;
     _Atomic uint64_t file_bytes; /* header and all chunks */
     _Atomic uint64_t dropped;    /* records that found no room (overflow=drop) */
+    _Atomic uint64_t free_stamp; /* when the last FREE_OBJECT was written */
 };
 
 enum step_live_state { STEP_LIVE_FREE = 0, STEP_LIVE_ACTIVE = 1, STEP_LIVE_FULL = 2 };
@@ -58,7 +62,8 @@ struct step_live_chunk {
 
 /*
  * Raw records are 8-byte words.  Word 0 of each: bits 0-4 kind, bits 5-63 the stamp (clock ticks
- * since clock_zero), but for LIVE_FREE_OBJECT (bits 5-63 the object id) and those without a time.
+ * since clock_zero), but for FREE_OBJECT (the object), THREAD_SWITCH (the thread) and the DEFINE
+ * kinds (the entry's identifier), which have no time.
  */
 #define STEP_LIVE_KIND_BITS 5u
 enum step_live_kind {
@@ -69,7 +74,7 @@ enum step_live_kind {
     STEP_LIVE_DEFINE_METHOD = 3, /* words: class; modifiers; name length | descriptor length << 32;
                                     both texts, one after the other, zero-padded */
     STEP_LIVE_DEFINE_THREAD = 4, /* words: flags; name length; name, zero-padded */
-    STEP_LIVE_FREE_END = 5,      /* stamp: the time of all LIVE_FREE_OBJECT since the last one */
+    STEP_LIVE_FREE_END = 5,      /* stamp: the time of all FREE_OBJECT since the last FREE_END */
     /* event records */
     STEP_LIVE_VM_START = 8,
     STEP_LIVE_VM_INIT = 9,
@@ -94,7 +99,6 @@ enum step_live_kind {
 
 /* What a mapping held beyond what the trace file has. */
 struct step_live_report {
-    uint64_t records;
     uint64_t dropped;
 };
 
@@ -102,5 +106,7 @@ struct step_live_report {
  * has, every record of the live file beyond that.  BUSY: the traced process still runs. */
 enum step_status step_live_recover(const char *path, struct step_writer *writer,
                                    struct step_live_report *report, struct step_error *error);
+
+#pragma GCC visibility pop
 
 #endif

@@ -16,6 +16,9 @@
 #include "steptrace/status.h"
 #include "steptrace/value.h"
 
+/* What follows is what the shared library exports. */
+#pragma GCC visibility push(default)
+
 struct step_reader;
 struct step_block;
 
@@ -95,5 +98,7 @@ enum step_status step_block_next(struct step_block *block, struct step_record_vi
 /* Bytes that the decoded block holds in memory. */
 size_t step_block_memory(const struct step_block *block);
 void step_block_destroy(struct step_block *block);
+
+#pragma GCC visibility pop
 
 #endif

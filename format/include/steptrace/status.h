@@ -14,6 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What follows is what the shared library exports. */
+#pragma GCC visibility push(default)
+
 #define STEP_STATUS_LIST(X)                                                                        \
     X(OK, "ok")                                                                                    \
     X(END, "no more records")                                                                      \
@@ -64,5 +67,7 @@ void step_error_prefix(struct step_error *error, const char *context);
 
 /* Writes "file: offset N: message" (the parts that are there) to `out`, always NUL-terminated. */
 void step_error_print(const struct step_error *error, char *out, size_t out_size);
+
+#pragma GCC visibility pop
 
 #endif

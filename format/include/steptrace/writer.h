@@ -21,6 +21,9 @@
 #include "steptrace/status.h"
 #include "steptrace/value.h"
 
+/* What follows is what the shared library exports. */
+#pragma GCC visibility push(default)
+
 /* Where bytes go.  `write` must take all `length` bytes or fail. */
 struct step_output {
     void *user;
@@ -68,6 +71,9 @@ enum step_status step_writer_put(struct step_writer *writer, uint64_t stream, ui
 uint64_t step_writer_put_count(const struct step_writer *writer, uint64_t stream);
 uint64_t step_writer_written_count(const struct step_writer *writer, uint64_t stream);
 
+/* Entries of the dictionary of `record` so far (defined or resumed). */
+uint64_t step_writer_dictionary_count(const struct step_writer *writer, uint32_t record);
+
 /* For a writer that goes on where another ended (recovery): the stream already has `count` records,
  * the dictionary of `record` already `count` entries. */
 enum step_status step_writer_resume_stream(struct step_writer *writer, uint64_t stream,
@@ -75,7 +81,8 @@ enum step_status step_writer_resume_stream(struct step_writer *writer, uint64_t 
 enum step_status step_writer_resume_dictionary(struct step_writer *writer, uint32_t record,
                                                uint64_t count);
 
-/* Writes what is pending of one stream, or of everything, as blocks. */
+/* Writes what is pending of one stream, or of everything, as blocks.  Both write pending
+ * properties and dictionary entries first, also when the stream has no records pending. */
 enum step_status step_writer_flush_stream(struct step_writer *writer, uint64_t stream);
 enum step_status step_writer_flush(struct step_writer *writer);
 
@@ -87,5 +94,7 @@ enum step_status step_writer_close(struct step_writer *writer, struct step_error
 
 /* Frees the writer, closed or not; NULL is allowed.  Without close the file has no index. */
 void step_writer_destroy(struct step_writer *writer);
+
+#pragma GCC visibility pop
 
 #endif

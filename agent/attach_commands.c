@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a later attach may ask of the agent: start, stop, flush, status. */
+#include "log.h"
+#include "tracer.h"
+
+static bool is_running(void)
+{
+    return atomic_load(&tracer.session) != NULL;
+}
+
+static jint start(const struct options *options)
+{
+    JNIEnv *jni = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        return JNI_ERR;
+    if (is_running()) {
+        log_message("start: a trace is being recorded already");
+        return JNI_ERR;
+    }
+    session_stop(END_STOPPED); /* one that ended by itself leaves its thread behind */
+    if ((options->events & ~tracer.capable) != 0) {
+        char names[64];
+        options_event_names(options->events & ~tracer.capable, names, sizeof names);
+        log_message("start: %s events are not to be had in a running JVM", names);
+        return JNI_ERR;
+    }
+    jint code = JNI_ERR;
+    pthread_mutex_lock(&tracer.control_lock);
+    struct session *session = session_prepare(options);
+    if (session != NULL && session_begin(session, jni))
+        code = JNI_OK;
+    pthread_mutex_unlock(&tracer.control_lock);
+    return code;
+}
+
+static jint stop(const struct options *options)
+{
+    (void) options;
+    if (!is_running()) {
+        log_message("stop: no trace is being recorded");
+        return JNI_ERR;
+    }
+    session_stop(END_STOPPED);
+    return JNI_OK;
+}
+
+static jint flush(const struct options *options)
+{
+    (void) options;
+    if (!is_running() || !session_flush()) {
+        log_message("flush: no trace is being recorded");
+        return JNI_ERR;
+    }
+    return JNI_OK;
+}
+
+static jint status(const struct options *options)
+{
+    (void) options;
+    session_log_status();
+    return JNI_OK;
+}
+
+jint attach_command(const struct options *options)
+{
+    static jint (*const commands[])(const struct options *) = {
+        [COMMAND_START] = start,
+        [COMMAND_STOP] = stop,
+        [COMMAND_FLUSH] = flush,
+        [COMMAND_STATUS] = status,
+    };
+    return commands[options->command](options);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The drain thread: full chunks to records, records to the trace file, and the end of a session. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "live_decoder.h"
+#include "log.h"
+#include "probes.h"
+#include "threads.h"
+#include "trace_file.h"
+#include "tracer.h"
+
+#define TICK_NS 100000000L
+#define QUIESCE_NS 50000L
+/* What raw bytes may become in the file, at worst and at a guess. */
+#define WORST_RATIO 4u
+#define LIKELY_RATIO 24u
+
+struct drain {
+    struct session *session;
+    bool failed; /* the trace file takes no more */
+};
+
+static void fail(struct drain *drain, enum step_status status, const struct step_error *error)
+{
+    if (drain->failed)
+        return;
+    drain->failed = true;
+    char text[900] = "";
+    if (error != NULL)
+        step_error_print(error, text, sizeof text);
+    log_message("%s: the trace ends here: %s", drain->session->options.file,
+                text[0] != '\0' ? text : step_status_text(status));
+}
+
+static void check(struct drain *drain, enum step_status status)
+{
+    if (status != STEP_STATUS_OK)
+        fail(drain, status, NULL);
+}
+
+static void parse(struct drain *drain, struct live_chunk_ref *ref, size_t words)
+{
+    struct session *session = drain->session;
+    const struct step_live_chunk *chunk = ref->chunk;
+    struct step_error error = {.status = STEP_STATUS_OK};
+    if (drain->failed)
+        return;
+    if (ref->parsed_words == 0)
+        check(drain, live_decoder_begin(session->decoder, chunk->stream, chunk->first_record,
+                                        chunk->thread));
+    size_t consumed = 0;
+    enum step_status status = live_decoder_words(
+        session->decoder, chunk->stream, live_chunk_words(ref->chunk) + ref->parsed_words,
+        words - ref->parsed_words, &consumed, &error);
+    ref->parsed_words += consumed;
+    ref->end_record = live_decoder_position(session->decoder, chunk->stream).next_record;
+    if (status != STEP_STATUS_OK)
+        fail(drain, status, &error);
+}
+
+static size_t published_words(const struct step_live_chunk *chunk)
+{
+    return (size_t) (atomic_load_explicit(&chunk->used, memory_order_acquire) / sizeof(uint64_t));
+}
+
+/* Chunks whose records are in the file go back to the pool. */
+static void release_written(struct drain *drain, struct live_stream *stream)
+{
+    uint64_t written = step_writer_written_count(drain->session->writer, stream->number);
+    while (stream->retained_head != NULL && stream->retained_head->end_record <= written) {
+        struct live_chunk_ref *ref = stream->retained_head;
+        stream->retained_head = ref->next;
+        if (stream->retained_head == NULL)
+            stream->retained_tail = NULL;
+        stream->retained_bytes -= ref->chunk->size_bytes;
+        live_map_release(drain->session->map, ref);
+    }
+}
+
+static void take_full_chunk(struct drain *drain, struct live_chunk_ref *ref)
+{
+    struct live_stream *stream = ref->stream;
+    ref->next = NULL;
+    parse(drain, ref, published_words(ref->chunk));
+    stream->expected_order++;
+    if (stream->retained_tail != NULL)
+        stream->retained_tail->next = ref;
+    else
+        stream->retained_head = ref;
+    stream->retained_tail = ref;
+    stream->retained_bytes += ref->chunk->size_bytes;
+    /* Definitions are not counted as records: only when they are written may their chunk go. */
+    if (stream->number == STEP_LIVE_STREAM_GLOBAL)
+        check(drain, step_writer_flush_stream(drain->session->writer, stream->number));
+    release_written(drain, stream);
+}
+
+/* The chunk that the stream's owner still fills, as far as it is published, unless an earlier one
+ * is on its way here. */
+static void take_active_chunk(struct drain *drain, struct live_stream *stream)
+{
+    struct live_chunk_ref *ref = atomic_load_explicit(&stream->ref, memory_order_acquire);
+    if (ref != NULL && ref->chunk->order == stream->expected_order)
+        parse(drain, ref, published_words(ref->chunk));
+}
+
+/* All full chunks.  What they name was defined before they became full, so the global stream, as
+ * it stands after they were taken from the queue, goes first. */
+static bool take_full_chunks(struct drain *drain)
+{
+    struct session *session = drain->session;
+    struct live_chunk_ref *others = NULL, **last = &others;
+    pthread_mutex_lock(&session->global_lock);
+    struct live_chunk_ref *ref = live_map_take_full(session->map);
+    struct live_chunk_ref *active = atomic_load(&session->global->ref);
+    size_t active_words = active != NULL ? published_words(active->chunk) : 0;
+    pthread_mutex_unlock(&session->global_lock);
+    bool any = ref != NULL;
+    while (ref != NULL) {
+        struct live_chunk_ref *next = ref->next;
+        if (ref->stream == session->global) {
+            take_full_chunk(drain, ref);
+        } else {
+            *last = ref;
+            last = &ref->next;
+        }
+        ref = next;
+    }
+    *last = NULL;
+    if (active != NULL)
+        parse(drain, active, active_words);
+    for (ref = others; ref != NULL;) {
+        struct live_chunk_ref *next = ref->next;
+        take_full_chunk(drain, ref);
+        ref = next;
+    }
+    return any;
+}
+
+static struct live_stream *all_streams(struct live_map *map)
+{
+    pthread_mutex_lock(&map->lock);
+    struct live_stream *first = map->all_streams;
+    pthread_mutex_unlock(&map->lock);
+    return first;
+}
+
+/* Everything that is published anywhere. */
+static void take_everything(struct drain *drain)
+{
+    while (take_full_chunks(drain))
+        ;
+    for (struct live_stream *stream = all_streams(drain->session->map); stream != NULL;
+         stream = stream->next_all)
+        take_active_chunk(drain, stream);
+}
+
+/* The buffers fill up with records of blocks that are not full: write those blocks as they are. */
+static void relieve(struct drain *drain)
+{
+    struct live_map *map = drain->session->map;
+    if (atomic_load(&map->backlog_bytes) < map->limit_bytes / 2)
+        return;
+    for (struct live_stream *stream = all_streams(map); stream != NULL; stream = stream->next_all) {
+        if (stream->retained_bytes == 0)
+            continue;
+        check(drain, step_writer_flush_stream(drain->session->writer, stream->number));
+        release_written(drain, stream);
+    }
+}
+
+static void release_all_written(struct drain *drain)
+{
+    for (struct live_stream *stream = all_streams(drain->session->map); stream != NULL;
+         stream = stream->next_all)
+        release_written(drain, stream);
+}
+
+static void answer_flush(struct drain *drain)
+{
+    struct session *session = drain->session;
+    uint32_t wanted = atomic_load(&session->flush_wanted);
+    if (wanted == atomic_load(&session->flush_done))
+        return;
+    probe_close_free_batch(session, true);
+    take_everything(drain);
+    check(drain, step_writer_flush(session->writer));
+    release_all_written(drain);
+    pthread_mutex_lock(&session->state_lock);
+    atomic_store(&session->flush_done, wanted);
+    pthread_cond_broadcast(&session->state_changed);
+    pthread_mutex_unlock(&session->state_lock);
+}
+
+/* Reasons to end that the drain thread finds itself. */
+static bool must_end(struct drain *drain)
+{
+    struct session *session = drain->session;
+    uint64_t backlog = atomic_load(&session->map->backlog_bytes);
+    uint64_t likely = step_writer_size(session->writer) + backlog / LIKELY_RATIO;
+    if (drain->failed) {
+        session->end = session->file->full ? END_DISK_FULL : END_FAILED;
+    } else if (session->options.limit_bytes != 0 && likely >= session->options.limit_bytes) {
+        session->end = END_LIMIT;
+        log_message("%s: the trace ends here: limit reached", session->options.file);
+    } else if (atomic_load(&session->map->failed) ||
+               !trace_file_reserve(session->file, backlog / WORST_RATIO)) {
+        session->end = END_DISK_FULL;
+        log_message("%s: the trace ends here: the disk is full", session->options.file);
+    } else if (atomic_load(&session->end_wanted)) {
+        session->end = session->wanted_end;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* No probe runs any more after this; what they still write is drained meanwhile. */
+static void end_probes(struct drain *drain)
+{
+    struct session *session = drain->session;
+    atomic_store(&tracer.session, NULL);
+    if (drain->failed || atomic_load(&session->map->failed))
+        live_map_stop(session->map);
+    while (!threads_all_outside_probes()) {
+        take_full_chunks(drain);
+        relieve(drain);
+        if (drain->failed)
+            live_map_stop(session->map);
+        nanosleep(&(struct timespec){0, QUIESCE_NS}, NULL);
+    }
+}
+
+static void write_vm_death(struct session *session)
+{
+    pthread_mutex_lock(&session->global_lock);
+    uint64_t *room = live_reserve(session->map, session->global, 1);
+    if (room != NULL) {
+        uint64_t stamp = clock_raw() - tracer.scale.zero;
+        if (stamp < session->global->last_stamp)
+            stamp = session->global->last_stamp;
+        room[0] = live_word(STEP_LIVE_VM_DEATH, stamp);
+        live_commit(session->global, 1, 1);
+    }
+    pthread_mutex_unlock(&session->global_lock);
+}
+
+static void write_number(struct drain *drain, const char *key, uint64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long) value);
+    check(drain, step_writer_property(drain->session->writer, key, text));
+}
+
+static void close_trace(struct drain *drain)
+{
+    struct session *session = drain->session;
+    session->file->ending = true;
+    probe_close_free_batch(session, true);
+    write_vm_death(session);
+    take_everything(drain);
+    check(drain, live_decoder_finish(session->decoder, clock_raw() - tracer.scale.zero));
+    check(drain, step_writer_property(session->writer, "end", session_end_name(session->end)));
+    write_number(drain, "dropped", atomic_load(&session->map->header->dropped));
+    write_number(drain, "waited-ns", atomic_load(&session->map->waited_ns));
+    struct step_error error = {.status = STEP_STATUS_OK};
+    enum step_status status = step_writer_close(session->writer, &error);
+    if (status != STEP_STATUS_OK)
+        fail(drain, status, &error);
+}
+
+static void end_session(struct drain *drain)
+{
+    struct session *session = drain->session;
+    pthread_mutex_lock(&session->state_lock);
+    session->ending = true;
+    pthread_mutex_unlock(&session->state_lock);
+    end_probes(drain);
+    close_trace(drain);
+    trace_file_close(session->file);
+    step_writer_destroy(session->writer);
+    live_decoder_destroy(session->decoder);
+    atomic_store(&tracer.next_object, atomic_load(&session->map->next_object));
+    /* What the file could not take can be recovered from the live file. */
+    live_map_destroy(session->map, drain->failed);
+    session->file = NULL;
+    session->writer = NULL;
+    session->decoder = NULL;
+    session->map = NULL;
+    pthread_mutex_lock(&session->state_lock);
+    session->ended = true;
+    pthread_cond_broadcast(&session->state_changed);
+    pthread_mutex_unlock(&session->state_lock);
+}
+
+static void wait_for_work(struct live_map *map)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += TICK_NS;
+    if (until.tv_nsec >= 1000000000L) {
+        until.tv_nsec -= 1000000000L;
+        until.tv_sec++;
+    }
+    if (sem_timedwait(&map->work, &until) == 0)
+        while (sem_trywait(&map->work) == 0)
+            ;
+}
+
+void *drain_run(void *data)
+{
+    struct drain drain = {.session = data};
+    struct session *session = data;
+    pthread_setname_np(pthread_self(), "StepTrace drain");
+    while (!must_end(&drain)) {
+        wait_for_work(session->map);
+        take_full_chunks(&drain);
+        relieve(&drain);
+        probe_close_free_batch(session, false);
+        answer_flush(&drain);
+    }
+    end_session(&drain);
+    return NULL;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The writing side of the live file (steptrace/live.h): chunks of a shared file mapping, streams
+ * that append to them, and the queue of full chunks for the drain thread.
+ *
+ * A stream has one owner at a time.  Its owner reserves room, writes a record, commits.  No lock is
+ * taken but when a chunk is full.
+ */
+#ifndef LIVE_MAP_H
+#define LIVE_MAP_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "steptrace/live.h"
+
+#define LIVE_CHUNK_SIZES 3
+
+/* What the drain thread knows of a chunk. */
+struct live_chunk_ref {
+    struct step_live_chunk *chunk;
+    struct live_stream *stream;
+    struct live_chunk_ref *next;
+    size_t parsed_words;
+    uint64_t end_record; /* the stream's event records up to the chunk's end, once parsed */
+};
+
+struct live_stream {
+    /* the owner's */
+    uint64_t *cursor; /* where the next record goes */
+    uint64_t *end;
+    uint64_t *base;
+    _Atomic(struct live_chunk_ref *) ref; /* the chunk in use, NULL at first */
+    uint64_t number;
+    uint64_t events;
+    uint64_t order;  /* of the next chunk */
+    uint64_t thread; /* in force */
+    uint64_t last_stamp;
+    uint64_t next_object, end_object; /* object ids set aside for this stream */
+    uint64_t object_step;             /* how many to set aside next */
+    bool forced;                      /* may exceed the buffers' limit; never waits */
+    struct live_stream *next_idle;
+    struct live_stream *next_all;
+    /* the drain thread's */
+    struct live_chunk_ref *retained_head, *retained_tail; /* full, parsed, not all written */
+    uint64_t expected_order;
+    size_t retained_bytes;
+};
+
+struct live_map {
+    char *path;
+    int descriptor;
+    struct step_live_header *header;
+    uint64_t limit_bytes;
+    bool drop;
+    _Atomic bool stopping; /* nobody waits any more, reserve fails */
+    _Atomic bool failed;   /* the file could not grow */
+    pthread_mutex_t lock;
+    pthread_cond_t room;
+    struct live_chunk_ref *free_chunks[LIVE_CHUNK_SIZES];
+    struct live_stream *idle_streams, *all_streams;
+    uint64_t stream_count;
+    uint64_t active_bytes;
+    _Atomic uint64_t backlog_bytes; /* full chunks not yet written */
+    _Atomic uint64_t waited_ns;
+    _Atomic uint64_t next_object;
+    _Atomic(struct live_chunk_ref *) full;
+    sem_t work;
+    struct segment {
+        void *base;
+        size_t bytes;
+    } *segments;
+    size_t segment_count, segment_capacity;
+};
+
+/* Creates the file (an older one is replaced) and locks its header for this process. */
+struct live_map *live_map_create(const char *path, uint64_t limit_bytes, bool drop,
+                                 uint64_t first_object, struct step_error *error);
+/* Unmaps; `keep_file` leaves the file for recovery. */
+void live_map_destroy(struct live_map *map, bool keep_file);
+
+/* A stream for a new owner: one that another gave back, or a new one.  NULL: out of memory. */
+struct live_stream *live_stream_take(struct live_map *map, bool forced);
+/* A stream of its own with the next number, never handed on (the first two: global, frees). */
+struct live_stream *live_stream_create(struct live_map *map, bool forced);
+void live_stream_give_back(struct live_map *map, struct live_stream *stream);
+
+/* The slow path of live_reserve. */
+uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, size_t words);
+
+/* Room for `words` words, or NULL: dropped, stopping, or the disk is full. */
+static inline uint64_t *live_reserve(struct live_map *map, struct live_stream *stream,
+                                     size_t words)
+{
+    if (__builtin_expect((size_t) (stream->end - stream->cursor) >= words, 1))
+        return stream->cursor;
+    return live_reserve_chunk(map, stream, words);
+}
+
+/* Publishes what was written at the reserved place. */
+static inline void live_commit(struct live_stream *stream, size_t words, unsigned events)
+{
+    stream->cursor += words;
+    stream->events += events;
+    struct live_chunk_ref *ref = atomic_load_explicit(&stream->ref, memory_order_relaxed);
+    atomic_store_explicit(&ref->chunk->used,
+                          (uint64_t) (stream->cursor - stream->base) * sizeof(uint64_t),
+                          memory_order_release);
+}
+
+static inline uint64_t live_word(enum step_live_kind kind, uint64_t payload)
+{
+    return (uint64_t) kind | payload << STEP_LIVE_KIND_BITS;
+}
+
+static inline uint64_t *live_chunk_words(struct step_live_chunk *chunk)
+{
+    return (uint64_t *) (chunk + 1);
+}
+
+/* The next object id, from those set aside for the stream. */
+uint64_t live_take_objects(struct live_map *map, struct live_stream *stream);
+static inline uint64_t live_next_object(struct live_map *map, struct live_stream *stream)
+{
+    if (__builtin_expect(stream->next_object < stream->end_object, 1))
+        return stream->next_object++;
+    return live_take_objects(map, stream);
+}
+
+/* For the drain thread: all full chunks since the last call, oldest first. */
+struct live_chunk_ref *live_map_take_full(struct live_map *map);
+/* The chunk's records are in the trace file: it may be used again. */
+void live_map_release(struct live_map *map, struct live_chunk_ref *ref);
+/* Ends all waiting. */
+void live_map_stop(struct live_map *map);
+
+#endif

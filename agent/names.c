@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of classes, loaders and methods, and the global stream that tells of them. */
+#include "names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_ENTRIES 1024u
+#define PAGES 65536u /* 64 Mi classes */
+#define NAME_LIMIT 65536u
+
+/* A class or a class loader.  Entries are never freed: tags and traces name them. */
+struct named_object {
+    char *name; /* class: as in a class file, standard UTF-8 */
+    size_t name_length;
+    uint64_t loader;
+    _Atomic uint64_t object;
+    /* number in the dictionary of a session: session << 40 | number */
+    _Atomic uint64_t session_number;
+};
+
+#define NUMBER_BITS 40u
+
+struct named_table {
+    _Atomic(struct named_object *) pages[PAGES];
+    uint64_t count; /* entry 0 is not used */
+};
+
+static struct named_table classes = {.count = 1};
+static struct named_table loaders = {.count = 1};
+/* Held while a class gets its tag; no callback that holds a lock of the VM takes it. */
+static pthread_mutex_t class_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t method_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct named_object *named_at(struct named_table *table, uint64_t index)
+{
+    if (index == 0 || index >= (uint64_t) PAGES * PAGE_ENTRIES)
+        return NULL;
+    struct named_object *page =
+        atomic_load_explicit(&table->pages[index / PAGE_ENTRIES], memory_order_acquire);
+    return page != NULL ? &page[index % PAGE_ENTRIES] : NULL;
+}
+
+/* Adds an entry; the class lock is held.  0: out of memory. */
+static uint64_t named_add(struct named_table *table)
+{
+    uint64_t index = table->count;
+    if (index >= (uint64_t) PAGES * PAGE_ENTRIES)
+        return 0;
+    if (atomic_load(&table->pages[index / PAGE_ENTRIES]) == NULL) {
+        struct named_object *page = calloc(PAGE_ENTRIES, sizeof *page);
+        if (page == NULL)
+            return 0;
+        atomic_store_explicit(&table->pages[index / PAGE_ENTRIES], page, memory_order_release);
+    }
+    table->count++;
+    return index;
+}
+
+static struct named_object *named_of_tag(jlong tag)
+{
+    if ((tag & TAG_CLASS) != 0)
+        return named_at(&classes, (uint64_t) (tag & ~TAG_MARKS));
+    if ((tag & TAG_LOADER) != 0)
+        return named_at(&loaders, (uint64_t) (tag & ~TAG_MARKS));
+    return NULL;
+}
+
+uint64_t object_of_tag(jlong tag)
+{
+    if (tag >= 0 && (tag & TAG_MARKS) == 0)
+        return (uint64_t) tag;
+    const struct named_object *named = named_of_tag(tag);
+    return named != NULL ? atomic_load(&named->object) : 0;
+}
+
+bool object_claim_tag(jlong tag, uint64_t object)
+{
+    struct named_object *named = named_of_tag(tag);
+    uint64_t none = 0;
+    return named != NULL && atomic_compare_exchange_strong(&named->object, &none, object);
+}
+
+uint64_t class_number_of_tag(const struct session *session, jlong tag)
+{
+    if ((tag & TAG_CLASS) == 0)
+        return 0;
+    const struct named_object *class = named_of_tag(tag);
+    if (class == NULL)
+        return 0;
+    uint64_t packed = atomic_load_explicit(&class->session_number, memory_order_acquire);
+    return packed >> NUMBER_BITS == session->number
+               ? packed & ((UINT64_C(1) << NUMBER_BITS) - 1)
+               : 0;
+}
+
+static bool surrogate(const unsigned char *at, unsigned char low, unsigned char high)
+{
+    return at[0] == 0xed && at[1] >= low && at[1] <= high && (at[2] & 0xc0) == 0x80;
+}
+
+size_t utf8_of_modified(const char *text, char *out)
+{
+    const unsigned char *at = (const unsigned char *) text;
+    char *start = out;
+    while (*at != '\0') {
+        if (at[0] == 0xc0 && at[1] == 0x80) {
+            *out++ = '\0';
+            at += 2;
+        } else if (surrogate(at, 0xa0, 0xaf) && surrogate(at + 3, 0xb0, 0xbf)) {
+            uint32_t code = 0x10000u + (((uint32_t) (at[1] & 0x0f) << 16) |
+                                        ((uint32_t) (at[2] & 0x3f) << 10) |
+                                        ((uint32_t) (at[4] & 0x0f) << 6) | (at[5] & 0x3fu));
+            *out++ = (char) (0xf0 | (code >> 18));
+            *out++ = (char) (0x80 | ((code >> 12) & 0x3f));
+            *out++ = (char) (0x80 | ((code >> 6) & 0x3f));
+            *out++ = (char) (0x80 | (code & 0x3f));
+            at += 6;
+        } else {
+            *out++ = (char) *at++;
+        }
+    }
+    return (size_t) (out - start);
+}
+
+void global_write(struct session *session, const uint64_t *words, size_t count, unsigned events)
+{
+    uint64_t *room = live_reserve(session->map, session->global, count);
+    if (room == NULL)
+        return;
+    memcpy(room, words, count * sizeof *words);
+    live_commit(session->global, count, events);
+}
+
+void global_event(struct session *session, enum step_live_kind kind, uint64_t word, size_t words)
+{
+    uint64_t stamp = tracer_stamp(session);
+    if (stamp < session->global->last_stamp)
+        stamp = session->global->last_stamp;
+    session->global->last_stamp = stamp;
+    uint64_t record[2] = {live_word(kind, stamp), word};
+    global_write(session, record, words, 1);
+}
+
+/* "Lp/Name;" to "p/Name"; arrays stay as they are. */
+static bool set_class_name(struct named_object *class, const char *signature)
+{
+    size_t length = strlen(signature);
+    if (length > NAME_LIMIT || (class->name = malloc(length + 1)) == NULL)
+        return false;
+    class->name_length = utf8_of_modified(signature, class->name);
+    if (class->name_length >= 2 && class->name[0] == 'L') {
+        class->name_length -= 2;
+        memmove(class->name, class->name + 1, class->name_length);
+    }
+    class->name[class->name_length] = '\0';
+    return true;
+}
+
+static bool name_class(struct named_object *class, jclass mirror)
+{
+    char *signature = NULL;
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, mirror, &signature, NULL) !=
+        JVMTI_ERROR_NONE)
+        return false;
+    bool named = set_class_name(class, signature);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    return named;
+}
+
+/* The loader's number, given at first sight; 0 is the boot loader. */
+static uint64_t loader_number(jclass mirror)
+{
+    jobject loader = NULL;
+    jlong tag = 0;
+    if ((*tracer.jvmti)->GetClassLoader(tracer.jvmti, mirror, &loader) != JVMTI_ERROR_NONE ||
+        loader == NULL)
+        return 0;
+    uint64_t number = 0;
+    if ((*tracer.jvmti)->GetTag(tracer.jvmti, loader, &tag) == JVMTI_ERROR_NONE) {
+        if ((tag & TAG_LOADER) != 0) {
+            number = (uint64_t) (tag & ~TAG_MARKS);
+        } else if ((number = named_add(&loaders)) != 0) {
+            struct named_object *entry = named_at(&loaders, number);
+            atomic_store(&entry->object, object_of_tag(tag));
+            (*tracer.jvmti)->SetTag(tracer.jvmti, loader, TAG_LOADER | (jlong) number);
+        }
+    }
+    JNIEnv *jni = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+        (*jni)->DeleteLocalRef(jni, loader);
+    return number;
+}
+
+/* The class's tag, given at first sight.  The class lock is held. */
+static jlong tag_class(jclass mirror)
+{
+    jlong tag = 0;
+    if ((*tracer.jvmti)->GetTag(tracer.jvmti, mirror, &tag) != JVMTI_ERROR_NONE)
+        return 0;
+    if ((tag & TAG_CLASS) != 0)
+        return tag;
+    uint64_t index = named_add(&classes);
+    struct named_object *class = named_at(&classes, index);
+    if (class == NULL || !name_class(class, mirror))
+        return 0;
+    class->loader = loader_number(mirror);
+    atomic_store(&class->object, object_of_tag(tag));
+    tag = TAG_CLASS | (jlong) index;
+    return (*tracer.jvmti)->SetTag(tracer.jvmti, mirror, tag) == JVMTI_ERROR_NONE ? tag : 0;
+}
+
+/* The class lock is held: nobody else numbers this class. */
+static uint64_t define_class(struct session *session, struct named_object *class, bool existing)
+{
+    size_t text_words = (class->name_length + 7) / 8, count = 3 + text_words;
+    uint64_t *words = calloc(count, sizeof *words);
+    if (words == NULL)
+        return 0;
+    memcpy(&words[3], class->name, class->name_length);
+    words[1] = class->loader;
+    words[2] = class->name_length;
+    pthread_mutex_lock(&session->global_lock);
+    uint64_t number = atomic_fetch_add(&session->class_count, 1) + 1;
+    words[0] = live_word(STEP_LIVE_DEFINE_CLASS, number);
+    global_write(session, words, count, 0);
+    if ((session->options.events & EVENT_CLASS) != 0)
+        global_event(session, existing ? STEP_LIVE_CLASS_EXISTING : STEP_LIVE_CLASS_LOAD, number,
+                     2);
+    pthread_mutex_unlock(&session->global_lock);
+    free(words);
+    atomic_store_explicit(&class->session_number, session->number << NUMBER_BITS | number,
+                          memory_order_release);
+    return number;
+}
+
+static uint64_t number_class(struct session *session, jclass mirror, bool existing)
+{
+    jlong tag = 0;
+    if ((*tracer.jvmti)->GetTag(tracer.jvmti, mirror, &tag) != JVMTI_ERROR_NONE)
+        return 0;
+    uint64_t number = class_number_of_tag(session, tag);
+    if (number != 0)
+        return number;
+    pthread_mutex_lock(&class_lock);
+    tag = tag_class(mirror);
+    number = class_number_of_tag(session, tag);
+    if (tag != 0 && number == 0)
+        number = define_class(session, named_of_tag(tag), existing);
+    pthread_mutex_unlock(&class_lock);
+    return number;
+}
+
+uint64_t class_number(struct session *session, jclass class)
+{
+    return number_class(session, class, atomic_load(&session->frozen_stamp) != 0);
+}
+
+uint64_t class_number_existing(struct session *session, jclass class)
+{
+    return number_class(session, class, true);
+}
+
+/* Methods: an open-addressed table, read without a lock.  A table that became too small is kept:
+ * readers may still be in it. */
+struct method_table {
+    size_t mask;
+    size_t count;
+    _Atomic(struct method_entry *) entries[];
+};
+
+static _Atomic(struct method_table *) methods;
+
+static size_t method_hash(const void *key)
+{
+    return (size_t) (((uint64_t) (uintptr_t) key * UINT64_C(0x9e3779b97f4a7c15)) >> 20);
+}
+
+static struct method_entry *method_find(struct method_table *table, const void *key)
+{
+    if (table == NULL)
+        return NULL;
+    for (size_t i = method_hash(key) & table->mask;; i = (i + 1) & table->mask) {
+        struct method_entry *entry =
+            atomic_load_explicit(&table->entries[i], memory_order_acquire);
+        if (entry == NULL || entry->key == key)
+            return entry;
+    }
+}
+
+static void method_insert(struct method_table *table, struct method_entry *entry)
+{
+    size_t i = method_hash(entry->key) & table->mask;
+    while (atomic_load(&table->entries[i]) != NULL)
+        i = (i + 1) & table->mask;
+    atomic_store_explicit(&table->entries[i], entry, memory_order_release);
+    table->count++;
+}
+
+/* Makes room for one more; the method lock is held. */
+static struct method_table *method_table_grown(void)
+{
+    struct method_table *old = atomic_load(&methods);
+    if (old != NULL && old->count < old->mask / 2)
+        return old;
+    size_t size = old != NULL ? (old->mask + 1) * 2 : 4096;
+    struct method_table *table = calloc(1, sizeof *table + size * sizeof table->entries[0]);
+    if (table == NULL)
+        return NULL;
+    table->mask = size - 1;
+    for (size_t i = 0; old != NULL && i <= old->mask; i++)
+        if (atomic_load(&old->entries[i]) != NULL)
+            method_insert(table, atomic_load(&old->entries[i]));
+    atomic_store_explicit(&methods, table, memory_order_release);
+    return table;
+}
+
+static void write_method(struct session *session, struct method_entry *entry, uint64_t class,
+                         uint64_t modifiers, const char *name, const char *descriptor)
+{
+    size_t room = strlen(name) + strlen(descriptor);
+    uint64_t *words = room <= 2 * NAME_LIMIT ? calloc(4 + (room + 7) / 8, sizeof *words) : NULL;
+    if (words == NULL)
+        return;
+    char *text = (char *) &words[4];
+    size_t name_length = utf8_of_modified(name, text);
+    size_t descriptor_length = utf8_of_modified(descriptor, text + name_length);
+    words[1] = class;
+    words[2] = modifiers;
+    words[3] = name_length | (uint64_t) descriptor_length << 32;
+    pthread_mutex_lock(&session->global_lock);
+    entry->id = atomic_fetch_add(&session->method_count, 1) + 1;
+    words[0] = live_word(STEP_LIVE_DEFINE_METHOD, entry->id);
+    global_write(session, words, 4 + (name_length + descriptor_length + 7) / 8, 0);
+    pthread_mutex_unlock(&session->global_lock);
+    free(words);
+}
+
+static void describe_method(struct session *session, struct method_entry *entry, jmethodID method)
+{
+    jvmtiEnv *jvmti = tracer.jvmti;
+    jclass mirror = NULL;
+    jint modifiers = 0;
+    char *name = NULL, *descriptor = NULL;
+    if ((*jvmti)->GetMethodDeclaringClass(jvmti, method, &mirror) != JVMTI_ERROR_NONE)
+        return;
+    uint64_t class = class_number(session, mirror);
+    jlong tag = 0;
+    (*jvmti)->GetTag(jvmti, mirror, &tag);
+    const struct named_object *named = named_of_tag(tag);
+    if (class != 0 && named != NULL &&
+        (*jvmti)->GetMethodName(jvmti, method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
+        (*jvmti)->GetMethodModifiers(jvmti, method, &modifiers) == JVMTI_ERROR_NONE) {
+        entry->is_static = (modifiers & 0x0008) != 0;
+        entry->is_traced = options_trace_class(&session->options, named->name);
+        if (entry->is_traced)
+            write_method(session, entry, class, (uint64_t) (uint32_t) modifiers, name, descriptor);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *) name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *) descriptor);
+    JNIEnv *jni = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+        (*jni)->DeleteLocalRef(jni, mirror);
+}
+
+const struct method_entry *method_lookup(struct session *session, jmethodID method)
+{
+    struct method_entry *entry =
+        method_find(atomic_load_explicit(&methods, memory_order_acquire), method);
+    if (entry != NULL && entry->session == session->number)
+        return entry;
+    struct method_entry fresh = {.key = method, .session = session->number};
+    describe_method(session, &fresh, method);
+    pthread_mutex_lock(&method_lock);
+    entry = method_find(atomic_load(&methods), method);
+    if (entry == NULL || entry->session != session->number) {
+        struct method_table *table = method_table_grown();
+        if (entry == NULL && table != NULL && (entry = calloc(1, sizeof *entry)) != NULL) {
+            *entry = fresh;
+            method_insert(table, entry);
+        } else if (entry != NULL) {
+            *entry = fresh;
+        }
+    }
+    pthread_mutex_unlock(&method_lock);
+    return entry;
+}

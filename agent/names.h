@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Classes, class loaders and methods: what the JVM calls them and their numbers in the trace.
+ *
+ * Tags: an object's JVMTI tag is its id.  Class mirrors and class loaders, which are objects too,
+ * have a tag with a mark and an index into a table that holds their object id beside the rest.
+ */
+#ifndef NAMES_H
+#define NAMES_H
+
+#include "tracer.h"
+
+#define TAG_CLASS (INT64_C(1) << 62)
+#define TAG_LOADER (INT64_C(1) << 61)
+#define TAG_MARKS (TAG_CLASS | TAG_LOADER)
+
+struct method_entry {
+    void *key;
+    uint64_t session;
+    uint64_t id;
+    bool is_static;
+    bool is_traced;
+};
+
+/* The class's number in the session's dictionary, with its class load event if it is new; 0 if the
+ * JVM cannot name it. */
+uint64_t class_number(struct session *session, jclass class);
+/* The same for a class that was loaded before tracing started. */
+uint64_t class_number_existing(struct session *session, jclass class);
+/* For a class's tag, without calling the JVM; 0 if it has no number yet. */
+uint64_t class_number_of_tag(const struct session *session, jlong tag);
+
+/* The object id behind a tag, 0 if it has none yet. */
+uint64_t object_of_tag(jlong tag);
+/* Gives a class mirror or loader that has no object id the id `object`; false if it has one. */
+bool object_claim_tag(jlong tag, uint64_t object);
+
+/* The method's entry for this session; NULL if the JVM cannot name it. */
+const struct method_entry *method_lookup(struct session *session, jmethodID method);
+
+/* Writes words to the global stream, stamped now if `kind` has a stamp.  The lock is held. */
+void global_write(struct session *session, const uint64_t *words, size_t count, unsigned events);
+/* One event record: kind, stamp and a word. */
+void global_event(struct session *session, enum step_live_kind kind, uint64_t word, size_t words);
+
+/* The JVM's modified UTF-8 to UTF-8 (an unpaired surrogate keeps its three bytes).  `out` has room
+ * for strlen(text) bytes; returns the length. */
+size_t utf8_of_modified(const char *text, char *out);
+
+#endif

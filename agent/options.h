@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The agent's options: `key=value` with commas between, lists with `+` (ARCHITECTURE, "The command
+ * line"). */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum option_event {
+    EVENT_CLASS = 1 << 0,
+    EVENT_ALLOC = 1 << 1,
+    EVENT_FREE = 1 << 2,
+    EVENT_THREAD = 1 << 3,
+    EVENT_METHOD = 1 << 4,
+    EVENT_DEFAULT = EVENT_CLASS | EVENT_ALLOC | EVENT_FREE | EVENT_THREAD,
+    EVENT_ALL = EVENT_DEFAULT | EVENT_METHOD
+};
+
+enum option_engine { ENGINE_JVMTI };
+enum option_overflow { OVERFLOW_BLOCK, OVERFLOW_DROP };
+enum option_clock { CLOCK_AUTO, CLOCK_TSC, CLOCK_MONOTONIC_NS };
+enum option_command { COMMAND_START, COMMAND_STOP, COMMAND_FLUSH, COMMAND_STATUS };
+
+#define OPTION_GLOBS 64
+#define OPTION_TEXT 4096
+
+struct options {
+    char file[OPTION_TEXT]; /* %-sequences expanded */
+    uint32_t events;        /* enum option_event bits */
+    uint32_t engine;
+    uint32_t overflow;
+    uint32_t clock;
+    uint32_t command; /* for attach; COMMAND_START when none was named */
+    bool command_named;
+    bool existing;
+    bool help;
+    uint64_t resolution_ns;
+    uint64_t limit_bytes; /* 0: none */
+    uint64_t buffer_bytes;
+    uint32_t level;
+    /* class globs for methods: pointers into `globs_text` */
+    const char *include[OPTION_GLOBS];
+    size_t include_count;
+    const char *exclude[OPTION_GLOBS];
+    size_t exclude_count;
+    char globs_text[2 * OPTION_TEXT];
+    size_t globs_used;
+    char text[2 * OPTION_TEXT]; /* as given */
+};
+
+/* Sets the defaults, then reads `text` (may be NULL).  Every fault is logged; false if there was
+ * one. */
+bool options_parse(struct options *options, const char *text);
+
+/* Writes the table of options to stderr. */
+void options_print_help(void);
+
+/* True if methods of the class (name as in a class file) are to be traced. */
+bool options_trace_class(const struct options *options, const char *class_name);
+
+/* Writes the names of the events in `events`, with `+` between. */
+void options_event_names(uint32_t events, char *out, size_t out_size);
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events into raw records. */
+#include "probes.h"
+
+#include <stdlib.h>
+
+#include "names.h"
+#include "threads.h"
+
+#define FREE_GAP_NS UINT64_C(10000000)
+
+/* Room for an event of the thread, after the record that says which thread it is, if another was
+ * in force. */
+static uint64_t *reserve_event(struct session *session, struct live_stream *stream,
+                               uint64_t thread, size_t words)
+{
+    if (__builtin_expect(stream->thread == thread, 1))
+        return live_reserve(session->map, stream, words);
+    uint64_t *room = live_reserve(session->map, stream, words + 1);
+    if (room == NULL)
+        return NULL;
+    room[0] = live_word(STEP_LIVE_THREAD_SWITCH, thread);
+    stream->thread = thread;
+    live_commit(stream, 1, 0);
+    return room + 1;
+}
+
+static void write_alloc(struct session *session, struct live_stream *stream, uint64_t *room,
+                        uint64_t class, uint64_t size_bytes, uint64_t object, bool existing)
+{
+    room[0] = live_word(existing ? STEP_LIVE_EXISTING : STEP_LIVE_ALLOC,
+                        thread_stamp(session, stream));
+    room[1] = class | (size_bytes / 8) << 32;
+    room[2] = object;
+    live_commit(stream, 3, 1);
+}
+
+/* Gives the object its id and records it; `tag` is what it is tagged with now. */
+static uint64_t record_object(struct session *session, struct live_stream *stream, uint64_t thread,
+                              jobject object, uint64_t class, uint64_t size_bytes, jlong tag,
+                              bool existing)
+{
+    uint64_t *room = reserve_event(session, stream, thread, 3);
+    if (room == NULL)
+        return 0;
+    uint64_t id = live_next_object(session->map, stream);
+    if (tag != 0 ? !object_claim_tag(tag, id)
+                 : (*tracer.jvmti)->SetTag(tracer.jvmti, object, (jlong) id) != JVMTI_ERROR_NONE)
+        return object_of_tag(tag);
+    write_alloc(session, stream, room, class, size_bytes, id, existing);
+    return id;
+}
+
+static void alloc(struct session *session, struct os_thread *os, jthread thread, jobject object,
+                  jclass class, jlong size_bytes, bool may_be_known)
+{
+    struct live_stream *stream = thread_stream(session, os);
+    uint64_t class_id = class_number(session, class);
+    if (stream == NULL || class_id == 0 || size_bytes < 0)
+        return;
+    const struct java_thread *java = thread_current(session, os, thread);
+    jlong tag = 0;
+    bool settled = atomic_load_explicit(&session->frozen_stamp, memory_order_relaxed) == 0;
+    if (may_be_known || os->checked != session->number) {
+        if ((*tracer.jvmti)->GetTag(tracer.jvmti, object, &tag) != JVMTI_ERROR_NONE)
+            return;
+        if (settled)
+            os->checked = session->number;
+        if (object_of_tag(tag) != 0)
+            return;
+    }
+    record_object(session, stream, java != NULL ? java->id : 0, object, class_id,
+                  (uint64_t) size_bytes, tag, false);
+}
+
+void probe_alloc(jthread thread, jobject object, jclass class, jlong size_bytes, bool may_be_known)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    alloc(session, os, thread, object, class, size_bytes, may_be_known);
+    probe_leave(os);
+}
+
+static void end_batch(struct session *session)
+{
+    if (!session->batch_open)
+        return;
+    uint64_t *room = live_reserve(session->map, session->frees, 1);
+    if (room == NULL)
+        return;
+    room[0] = live_word(STEP_LIVE_FREE_END, session->batch_stamp);
+    live_commit(session->frees, 1, 0);
+    session->batch_open = false;
+}
+
+static uint64_t stamps_of_ns(uint64_t ns)
+{
+    return (ns << tracer.scale.shift) / tracer.scale.multiplier;
+}
+
+/* The dead of one collection come one by one, some time after it. */
+static void free_object(struct session *session, uint64_t object)
+{
+    pthread_mutex_lock(&session->frees_lock);
+    uint64_t stamp = tracer_stamp(session);
+    uint64_t collection = atomic_load_explicit(&tracer.collections, memory_order_relaxed);
+    if (session->batch_open && (collection != session->batch_collection ||
+                                stamp - session->batch_stamp > stamps_of_ns(FREE_GAP_NS)))
+        end_batch(session);
+    uint64_t *room = live_reserve(session->map, session->frees, 1);
+    if (room != NULL) {
+        room[0] = live_word(STEP_LIVE_FREE_OBJECT, object);
+        session->batch_open = true;
+        session->batch_stamp = stamp;
+        session->batch_collection = collection;
+        atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
+        live_commit(session->frees, 1, 1);
+    }
+    pthread_mutex_unlock(&session->frees_lock);
+}
+
+void probe_free(jlong tag)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    uint64_t object = object_of_tag(tag);
+    if (object != 0)
+        free_object(session, object);
+    probe_leave(os);
+}
+
+void probe_close_free_batch(struct session *session, bool now)
+{
+    pthread_mutex_lock(&session->frees_lock);
+    if (now || tracer_stamp(session) - session->batch_stamp > stamps_of_ns(5 * FREE_GAP_NS))
+        end_batch(session);
+    pthread_mutex_unlock(&session->frees_lock);
+}
+
+void probe_class_load(jthread thread, jclass class)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    (void) thread;
+    class_number(session, class);
+    probe_leave(os);
+}
+
+void probe_thread_start(jthread thread, bool is_virtual)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    thread_started(session, os, thread, is_virtual);
+    probe_leave(os);
+}
+
+void probe_thread_end(jthread thread, bool is_virtual)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    thread_ended(session, os, thread, is_virtual);
+    probe_leave(os);
+}
+
+void probe_mount(jthread thread)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    thread_mounted(session, os, thread);
+    probe_leave(os);
+}
+
+void probe_unmount(void)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    thread_unmounted(os);
+    probe_leave(os);
+}
+
+static const struct method_entry *cached_method(struct session *session, struct os_thread *os,
+                                                jmethodID method)
+{
+    size_t slot = ((uintptr_t) method >> 3) % (sizeof os->methods / sizeof os->methods[0]);
+    const struct method_entry *entry = os->methods[slot].entry;
+    if (os->methods[slot].key == method && entry->session == session->number)
+        return entry;
+    entry = method_lookup(session, method);
+    if (entry != NULL) {
+        os->methods[slot].key = method;
+        os->methods[slot].entry = entry;
+    }
+    return entry;
+}
+
+/* The id of `this` in the frame just entered.  An object that no event has told of (the VM made it
+ * where it posts none) is reported now. */
+static uint64_t this_object(struct session *session, struct live_stream *stream, uint64_t thread,
+                            JNIEnv *jni)
+{
+    jvmtiEnv *jvmti = tracer.jvmti;
+    jobject object = NULL;
+    jlong tag = 0, size = 0;
+    if ((session->options.events & EVENT_ALLOC) == 0 ||
+        (*jvmti)->GetLocalInstance(jvmti, NULL, 0, &object) != JVMTI_ERROR_NONE || object == NULL)
+        return 0;
+    uint64_t id = 0;
+    if ((*jvmti)->GetTag(jvmti, object, &tag) == JVMTI_ERROR_NONE)
+        id = object_of_tag(tag);
+    if (id == 0 && session->options.existing) {
+        jclass class = (*jni)->GetObjectClass(jni, object);
+        uint64_t class_id = class_number(session, class);
+        if (class_id != 0 && (*jvmti)->GetTag(jvmti, object, &tag) == JVMTI_ERROR_NONE &&
+            (*jvmti)->GetObjectSize(jvmti, object, &size) == JVMTI_ERROR_NONE)
+            id = record_object(session, stream, thread, object, class_id, (uint64_t) size, tag,
+                               true);
+        (*jni)->DeleteLocalRef(jni, class);
+    }
+    (*jni)->DeleteLocalRef(jni, object);
+    return id;
+}
+
+static bool push_frame(struct java_thread *java, uint64_t method, void *key)
+{
+    if (java->depth == java->capacity) {
+        size_t wanted = java->capacity * 2 + 64;
+        struct method_frame *grown = realloc(java->frames, wanted * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        java->frames = grown;
+        java->capacity = wanted;
+    }
+    java->frames[java->depth++] = (struct method_frame){method, key};
+    return true;
+}
+
+static void enter_method(struct session *session, struct os_thread *os, JNIEnv *jni,
+                         jthread thread, jmethodID method)
+{
+    const struct method_entry *entry = cached_method(session, os, method);
+    if (entry == NULL || !entry->is_traced || entry->id == 0)
+        return;
+    struct java_thread *java = thread_current(session, os, thread);
+    struct live_stream *stream = thread_stream(session, os);
+    if (java == NULL || stream == NULL)
+        return;
+    uint64_t object = entry->is_static ? 0 : this_object(session, stream, java->id, jni);
+    uint64_t *room = reserve_event(session, stream, java->id, 3);
+    if (room == NULL || !push_frame(java, entry->id, method))
+        return;
+    room[0] = live_word(STEP_LIVE_ENTRY, thread_stamp(session, stream));
+    room[1] = entry->id;
+    room[2] = object;
+    live_commit(stream, 3, 1);
+}
+
+void probe_method_entry(JNIEnv *jni, jthread thread, jmethodID method)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    enter_method(session, os, jni, thread, method);
+    probe_leave(os);
+}
+
+/* Records the exit of the innermost frame.  If there is no room the frame stays: the next exit
+ * closes it. */
+static bool write_exit(struct session *session, struct live_stream *stream,
+                       struct java_thread *java, enum step_live_kind kind)
+{
+    uint64_t *room = reserve_event(session, stream, java->id, 2);
+    if (room == NULL)
+        return false;
+    room[0] = live_word(kind, thread_stamp(session, stream));
+    room[1] = java->frames[--java->depth].method;
+    live_commit(stream, 2, 1);
+    return true;
+}
+
+/* An exit closes its own entry: frames above it that the JVM left without an event are popped, an
+ * exit of a frame that was entered before tracing is not recorded. */
+static void leave_method(struct session *session, struct os_thread *os, jthread thread,
+                         jmethodID method, bool by_exception)
+{
+    struct java_thread *java = thread_current(session, os, thread);
+    struct live_stream *stream = thread_stream(session, os);
+    if (java == NULL || stream == NULL || java->depth == 0)
+        return;
+    size_t found = java->depth;
+    while (found > 0 && java->frames[found - 1].key != method)
+        found--;
+    if (found == 0)
+        return;
+    while (java->depth > found)
+        if (!write_exit(session, stream, java, STEP_LIVE_FRAME_POP))
+            return;
+    write_exit(session, stream, java, by_exception ? STEP_LIVE_FRAME_POP : STEP_LIVE_EXIT);
+}
+
+void probe_method_exit(jthread thread, jmethodID method, bool by_exception)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    leave_method(session, os, thread, method, by_exception);
+    probe_leave(os);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an engine calls when something happened: one function for each kind of event. */
+#ifndef PROBES_H
+#define PROBES_H
+
+#include "tracer.h"
+
+/* An object came into being.  `may_be_known`: it may have been reported already. */
+void probe_alloc(jthread thread, jobject object, jclass class, jlong size_bytes,
+                 bool may_be_known);
+/* The object with that tag was found dead. */
+void probe_free(jlong tag);
+void probe_class_load(jthread thread, jclass class);
+void probe_thread_start(jthread thread, bool is_virtual);
+void probe_thread_end(jthread thread, bool is_virtual);
+void probe_mount(jthread thread);
+void probe_unmount(void);
+void probe_method_entry(JNIEnv *jni, jthread thread, jmethodID method);
+void probe_method_exit(jthread thread, jmethodID method, bool by_exception);
+
+/* Closes a batch of frees that has had no addition for a while, or (`now`) at once. */
+void probe_close_free_batch(struct session *session, bool now);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Native threads and Java threads; entering and leaving probes. */
+#include "threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "names.h"
+
+static __thread struct os_thread *self __attribute__((tls_model("global-dynamic")));
+static pthread_key_t exit_key;
+static _Atomic(struct os_thread *) all_threads;
+static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct os_thread *idle_threads;
+/* Serialises the registration of Java threads. */
+static pthread_mutex_t register_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* A native thread ends: what the agent keeps for it, and its stream, go to the next new one. */
+static void release_os_thread(void *data)
+{
+    struct os_thread *os = data;
+    self = NULL;
+    atomic_store(&os->in_probe, 1);
+    struct session *session = atomic_load(&tracer.session);
+    if (session != NULL && os->session == session->number && os->stream != NULL)
+        live_stream_give_back(session->map, os->stream);
+    os->stream = NULL;
+    os->session = os->checked = 0;
+    os->own = os->current = NULL;
+    os->ended = false;
+    memset(os->methods, 0, sizeof os->methods);
+    atomic_store(&os->in_probe, 0);
+    pthread_mutex_lock(&idle_lock);
+    os->next_idle = idle_threads;
+    idle_threads = os;
+    pthread_mutex_unlock(&idle_lock);
+}
+
+void threads_initialize(void)
+{
+    pthread_key_create(&exit_key, release_os_thread);
+}
+
+static struct os_thread *create_os_thread(void)
+{
+    pthread_mutex_lock(&idle_lock);
+    struct os_thread *os = idle_threads;
+    if (os != NULL)
+        idle_threads = os->next_idle;
+    pthread_mutex_unlock(&idle_lock);
+    if (os == NULL) {
+        os = calloc(1, sizeof *os);
+        if (os == NULL)
+            return NULL;
+        struct os_thread *head = atomic_load(&all_threads);
+        do
+            os->next_all = head;
+        while (!atomic_compare_exchange_weak(&all_threads, &head, os));
+    }
+    pthread_setspecific(exit_key, os);
+    self = os;
+    return os;
+}
+
+struct session *probe_enter(struct os_thread **out)
+{
+    if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
+        return NULL;
+    struct os_thread *os = self;
+    if (os == NULL && (os = create_os_thread()) == NULL)
+        return NULL;
+    /* In this order, both sequentially consistent: whoever ends a session sees the flag, or this
+     * thread sees that there is no session. */
+    atomic_store(&os->in_probe, 1);
+    struct session *session = atomic_load(&tracer.session);
+    if (session == NULL || atomic_load_explicit(&tracer.forked, memory_order_relaxed)) {
+        probe_leave(os);
+        return NULL;
+    }
+    *out = os;
+    return session;
+}
+
+bool threads_all_outside_probes(void)
+{
+    for (struct os_thread *os = atomic_load(&all_threads); os != NULL; os = os->next_all)
+        if (atomic_load(&os->in_probe) != 0)
+            return false;
+    return true;
+}
+
+struct live_stream *thread_stream(struct session *session, struct os_thread *os)
+{
+    if (__builtin_expect(os->session != session->number, 0)) {
+        os->stream = live_stream_take(session->map, false);
+        if (os->stream == NULL)
+            return NULL;
+        os->session = session->number;
+    }
+    return os->stream;
+}
+
+static void register_name(struct session *session, jthread thread, struct java_thread *known,
+                          bool existing, uint64_t flags)
+{
+    uint64_t words[3 + 128] = {0};
+    jvmtiThreadInfo info;
+    memset(&info, 0, sizeof info);
+    size_t length = 0;
+    if ((*tracer.jvmti)->GetThreadInfo(tracer.jvmti, thread, &info) == JVMTI_ERROR_NONE) {
+        if (info.is_daemon)
+            flags |= THREAD_DAEMON;
+        if (info.name != NULL) {
+            if (strlen(info.name) < sizeof words - 3 * sizeof words[0])
+                length = utf8_of_modified(info.name, (char *) &words[3]);
+            (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) info.name);
+        }
+        JNIEnv *jni = NULL;
+        if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK) {
+            (*jni)->DeleteLocalRef(jni, info.thread_group);
+            (*jni)->DeleteLocalRef(jni, info.context_class_loader);
+        }
+    }
+    pthread_mutex_lock(&session->global_lock);
+    known->id = atomic_fetch_add(&session->thread_count, 1) + 1;
+    known->session = session->number;
+    known->ended = false;
+    known->depth = 0;
+    words[0] = live_word(STEP_LIVE_DEFINE_THREAD, known->id);
+    words[1] = flags;
+    words[2] = length;
+    global_write(session, words, 3 + (length + 7) / 8, 0);
+    if ((session->options.events & EVENT_THREAD) != 0)
+        global_event(session, existing ? STEP_LIVE_THREAD_EXISTING : STEP_LIVE_THREAD_START,
+                     known->id, 2);
+    pthread_mutex_unlock(&session->global_lock);
+}
+
+struct java_thread *thread_register(struct session *session, jthread thread, bool existing,
+                                    uint64_t flags)
+{
+    void *storage = NULL;
+    pthread_mutex_lock(&register_lock);
+    if ((*tracer.jvmti)->GetThreadLocalStorage(tracer.jvmti, thread, &storage) !=
+        JVMTI_ERROR_NONE)
+        storage = NULL;
+    struct java_thread *known = storage;
+    if (known == NULL && (known = calloc(1, sizeof *known)) != NULL &&
+        (*tracer.jvmti)->SetThreadLocalStorage(tracer.jvmti, thread, known) != JVMTI_ERROR_NONE) {
+        free(known);
+        known = NULL;
+    }
+    if (known != NULL && known->session != session->number)
+        register_name(session, thread, known, existing, flags);
+    pthread_mutex_unlock(&register_lock);
+    return known;
+}
+
+struct java_thread *thread_current(struct session *session, struct os_thread *os, jthread thread)
+{
+    struct java_thread *current = os->current;
+    if (__builtin_expect(current != NULL && current->session == session->number, 1))
+        return current;
+    if (thread == NULL || os->ended)
+        return NULL;
+    current = thread_register(session, thread, false, 0);
+    os->current = current;
+    return current;
+}
+
+void thread_started(struct session *session, struct os_thread *os, jthread thread, bool is_virtual)
+{
+    struct java_thread *java = thread_register(session, thread, false, is_virtual ? THREAD_VIRTUAL : 0);
+    os->current = java;
+    os->ended = false;
+    if (!is_virtual)
+        os->own = java;
+}
+
+void thread_ended(struct session *session, struct os_thread *os, jthread thread, bool is_virtual)
+{
+    struct java_thread *java = thread_current(session, os, thread);
+    struct live_stream *stream = thread_stream(session, os);
+    if (java != NULL && stream != NULL && !java->ended) {
+        java->ended = true;
+        uint64_t *words = (session->options.events & EVENT_THREAD) != 0
+                              ? live_reserve(session->map, stream, 2)
+                              : NULL;
+        if (words != NULL) {
+            words[0] = live_word(STEP_LIVE_THREAD_END, thread_stamp(session, stream));
+            words[1] = java->id;
+            live_commit(stream, 2, 1);
+        }
+    }
+    if (java != NULL) {
+        (*tracer.jvmti)->SetThreadLocalStorage(tracer.jvmti, thread, NULL);
+        free(java->frames);
+        free(java);
+    }
+    os->current = is_virtual ? os->own : NULL;
+    if (!is_virtual) {
+        os->own = NULL;
+        os->ended = true;
+    }
+}
+
+void thread_mounted(struct session *session, struct os_thread *os, jthread thread)
+{
+    struct java_thread *java = thread_register(session, thread, false, THREAD_VIRTUAL);
+    if (os->current != NULL && os->own == NULL)
+        os->own = os->current;
+    os->current = java;
+    struct live_stream *stream = thread_stream(session, os);
+    if (java == NULL || stream == NULL || java->last_stamp == 0)
+        return;
+    /* What it records here must come after what it recorded elsewhere, also in whole ticks. */
+    uint64_t tick = ((session->options.resolution_ns << tracer.scale.shift) /
+                     tracer.scale.multiplier) + 1;
+    if (stream->last_stamp < java->last_stamp + tick)
+        stream->last_stamp = java->last_stamp + tick;
+}
+
+void thread_unmounted(struct os_thread *os)
+{
+    if (os->current != NULL && os->stream != NULL)
+        os->current->last_stamp = os->stream->last_stamp;
+    os->current = os->own;
+}

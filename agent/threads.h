@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads: `struct os_thread` is what the agent keeps for a native thread (its stream, whether it
+ * is in a probe); `struct java_thread` what it keeps for a Java thread, platform or virtual (its
+ * number in the trace, the frames that it has open).
+ */
+#ifndef THREADS_H
+#define THREADS_H
+
+#include "tracer.h"
+
+enum thread_flag { THREAD_DAEMON = 1, THREAD_VIRTUAL = 2 };
+
+struct java_thread {
+    uint64_t session;
+    uint64_t id; /* in the session's dictionary */
+    bool ended;
+    uint64_t last_stamp; /* of what it recorded before it left its carrier */
+    struct method_frame *frames;
+    size_t depth, capacity;
+};
+
+struct method_frame {
+    uint64_t method; /* in the session's dictionary */
+    void *key;       /* its jmethodID */
+};
+
+struct os_thread {
+    _Atomic int in_probe;
+    uint64_t session;       /* the one that `stream` belongs to */
+    uint64_t checked;       /* the session whose start snapshot this thread has passed */
+    struct live_stream *stream;
+    struct java_thread *own;     /* the platform thread */
+    bool ended;                  /* its end was recorded: what follows is the VM's own */
+    struct java_thread *current; /* what runs on it now: own, or a virtual thread */
+    struct os_thread *next_all;
+    struct os_thread *next_idle;
+    /* a cache of methods: key to table entry */
+    struct {
+        void *key;
+        const void *entry;
+    } methods[256];
+};
+
+void threads_initialize(void);
+
+/* Marks the calling thread as in a probe; NULL when nothing is recorded. */
+struct session *probe_enter(struct os_thread **out);
+static inline void probe_leave(struct os_thread *os)
+{
+    atomic_store_explicit(&os->in_probe, 0, memory_order_release);
+}
+
+/* The thread's stream, taken at first use; NULL: out of memory. */
+struct live_stream *thread_stream(struct session *session, struct os_thread *os);
+
+/* The time of an event in the stream: now, and never before the event before. */
+static inline uint64_t thread_stamp(const struct session *session, struct live_stream *stream)
+{
+    uint64_t stamp = tracer_stamp(session);
+    if (stamp > stream->last_stamp)
+        stream->last_stamp = stamp;
+    return stream->last_stamp;
+}
+
+/* The Java thread that runs here, registered at first sight; `thread` is the callback's. */
+struct java_thread *thread_current(struct session *session, struct os_thread *os, jthread thread);
+
+/* Registers a thread: its dictionary entry and its start event. */
+struct java_thread *thread_register(struct session *session, jthread thread, bool existing,
+                                    uint64_t flags);
+void thread_started(struct session *session, struct os_thread *os, jthread thread, bool is_virtual);
+void thread_ended(struct session *session, struct os_thread *os, jthread thread, bool is_virtual);
+/* A virtual thread goes on or off this native thread. */
+void thread_mounted(struct session *session, struct os_thread *os, jthread thread);
+void thread_unmounted(struct os_thread *os);
+
+/* True if no thread is in a probe at this moment. */
+bool threads_all_outside_probes(void);
+
+#endif

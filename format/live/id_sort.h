@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sorting of object ids: the frees of one collection may be tens of millions. */
+#ifndef ID_SORT_H
+#define ID_SORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Sorts `count` ids in place, ascending; `scratch` has room for as many. */
+void id_sort(uint64_t *ids, uint64_t *scratch, size_t count);
+
+#endif

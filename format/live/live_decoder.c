@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Raw records to STEP records: one row of a table for each raw kind. */
+#include "live_decoder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "id_sort.h"
+#include "steptrace/java_trace.h"
+
+#define WORD_BYTES sizeof(uint64_t)
+#define STREAM_LIMIT (UINT64_C(1) << 24)
+#define TEXT_LIMIT (UINT64_C(1) << 20)
+
+struct stream_state {
+    uint64_t next_record;
+    uint64_t resumed; /* records below this number are in the trace file already */
+    uint64_t thread;
+    uint64_t last_ticks;
+};
+
+/* Object ids of one collection, until its FREE_END. */
+struct free_batch {
+    uint64_t *ids;
+    size_t count;
+    size_t capacity;
+    uint64_t *scratch;
+    size_t scratch_capacity;
+};
+
+struct live_decoder {
+    struct step_live_header clock;
+    struct step_writer *writer;
+    struct stream_state *streams;
+    size_t stream_count;
+    uint64_t max_ticks;
+    struct free_batch frees;
+};
+
+/* What a row's function gets: the raw record, whole. */
+struct raw {
+    struct live_decoder *decoder;
+    struct stream_state *state;
+    uint64_t stream;
+    const uint64_t *words;
+    size_t count; /* words up to the end of the input */
+    uint64_t ticks;
+};
+
+uint64_t live_clock_ticks(const struct step_live_header *clock, uint64_t stamp)
+{
+    unsigned __int128 product = (unsigned __int128) stamp * clock->clock_multiplier;
+    return (uint64_t) (product >> clock->clock_shift) / clock->resolution_ns;
+}
+
+struct live_decoder *live_decoder_create(const struct step_live_header *clock,
+                                         struct step_writer *writer)
+{
+    struct live_decoder *decoder = calloc(1, sizeof *decoder);
+    if (decoder == NULL)
+        return NULL;
+    memcpy(&decoder->clock, clock, sizeof decoder->clock);
+    if (decoder->clock.resolution_ns == 0)
+        decoder->clock.resolution_ns = 1;
+    decoder->clock.clock_shift &= 63;
+    decoder->writer = writer;
+    return decoder;
+}
+
+void live_decoder_destroy(struct live_decoder *decoder)
+{
+    if (decoder == NULL)
+        return;
+    free(decoder->streams);
+    free(decoder->frees.ids);
+    free(decoder->frees.scratch);
+    free(decoder);
+}
+
+static struct stream_state *stream_at(struct live_decoder *decoder, uint64_t stream)
+{
+    if (stream >= STREAM_LIMIT)
+        return NULL;
+    if (stream >= decoder->stream_count) {
+        size_t wanted = (size_t) stream + 1 + decoder->stream_count / 2 + 16;
+        struct stream_state *grown = realloc(decoder->streams, wanted * sizeof *grown);
+        if (grown == NULL)
+            return NULL;
+        memset(grown + decoder->stream_count, 0,
+               (wanted - decoder->stream_count) * sizeof *grown);
+        for (size_t i = decoder->stream_count; i < wanted; i++)
+            grown[i].resumed = step_writer_put_count(decoder->writer, i);
+        decoder->streams = grown;
+        decoder->stream_count = wanted;
+    }
+    return &decoder->streams[stream];
+}
+
+enum step_status live_decoder_begin(struct live_decoder *decoder, uint64_t stream,
+                                    uint64_t first_record, uint64_t thread)
+{
+    struct stream_state *state = stream_at(decoder, stream);
+    if (state == NULL)
+        return STEP_STATUS_LIMIT;
+    state->next_record = first_record;
+    state->thread = thread;
+    return STEP_STATUS_OK;
+}
+
+struct live_position live_decoder_position(const struct live_decoder *decoder, uint64_t stream)
+{
+    if (stream >= decoder->stream_count)
+        return (struct live_position){0, 0};
+    uint64_t next = decoder->streams[stream].next_record;
+    uint64_t held = stream == STEP_LIVE_STREAM_FREES ? decoder->frees.count : 0;
+    return (struct live_position){next, next - held};
+}
+
+static enum step_status take_vm_event(const struct raw *raw)
+{
+    uint32_t kind = (uint32_t) (raw->words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
+    struct step_writer *writer = raw->decoder->writer;
+    struct java_vm_start event = {.time = raw->ticks, .thread = raw->state->thread};
+    uint32_t record = kind == STEP_LIVE_VM_START  ? JAVA_VM_START
+                      : kind == STEP_LIVE_VM_INIT ? JAVA_VM_INIT
+                                                  : JAVA_VM_DEATH;
+    uint64_t slots[] = {event.time, event.thread};
+    return step_writer_put(writer, raw->stream, record, slots);
+}
+
+static enum step_status take_class_load(const struct raw *raw)
+{
+    struct java_class_load event = {
+        .time = raw->ticks, .thread = raw->state->thread, .class_ = raw->words[1]};
+    return java_class_load_put(raw->decoder->writer, raw->stream, &event);
+}
+
+static enum step_status take_class_existing(const struct raw *raw)
+{
+    struct java_class_existing event = {
+        .time = raw->ticks, .thread = raw->state->thread, .class_ = raw->words[1]};
+    return java_class_existing_put(raw->decoder->writer, raw->stream, &event);
+}
+
+/* Starts and ends of threads name the thread itself, whoever wrote the record. */
+static enum step_status take_thread_start(const struct raw *raw)
+{
+    struct java_thread_start event = {.time = raw->ticks, .thread = raw->words[1]};
+    return java_thread_start_put(raw->decoder->writer, raw->stream, &event);
+}
+
+static enum step_status take_thread_existing(const struct raw *raw)
+{
+    struct java_thread_existing event = {.time = raw->ticks, .thread = raw->words[1]};
+    return java_thread_existing_put(raw->decoder->writer, raw->stream, &event);
+}
+
+static enum step_status take_thread_end(const struct raw *raw)
+{
+    struct java_thread_end event = {.time = raw->ticks, .thread = raw->words[1]};
+    return java_thread_end_put(raw->decoder->writer, raw->stream, &event);
+}
+
+static enum step_status take_alloc(const struct raw *raw)
+{
+    struct java_object_alloc event = {.time = raw->ticks,
+                                      .thread = raw->state->thread,
+                                      .class_ = raw->words[1] & UINT32_MAX,
+                                      .size = (raw->words[1] >> 32) * 8,
+                                      .object = raw->words[2]};
+    return java_object_alloc_put(raw->decoder->writer, raw->stream, &event);
+}
+
+static enum step_status take_existing(const struct raw *raw)
+{
+    struct java_object_existing event = {.time = raw->ticks,
+                                         .thread = raw->state->thread,
+                                         .class_ = raw->words[1] & UINT32_MAX,
+                                         .size = (raw->words[1] >> 32) * 8,
+                                         .object = raw->words[2]};
+    return java_object_existing_put(raw->decoder->writer, raw->stream, &event);
+}
+
+static enum step_status take_entry(const struct raw *raw)
+{
+    struct java_method_entry event = {.time = raw->ticks,
+                                      .thread = raw->state->thread,
+                                      .method = raw->words[1],
+                                      .object = raw->words[2]};
+    return java_method_entry_put(raw->decoder->writer, raw->stream, &event);
+}
+
+static enum step_status take_exit(const struct raw *raw)
+{
+    struct java_method_exit event = {
+        .time = raw->ticks, .thread = raw->state->thread, .method = raw->words[1]};
+    return java_method_exit_put(raw->decoder->writer, raw->stream, &event);
+}
+
+static enum step_status take_frame_pop(const struct raw *raw)
+{
+    struct java_frame_pop event = {
+        .time = raw->ticks, .thread = raw->state->thread, .method = raw->words[1]};
+    return java_frame_pop_put(raw->decoder->writer, raw->stream, &event);
+}
+
+static enum step_status hold_free(struct free_batch *frees, uint64_t id)
+{
+    if (frees->count == frees->capacity) {
+        size_t wanted = frees->capacity * 2 + 4096;
+        uint64_t *grown = realloc(frees->ids, wanted * sizeof *grown);
+        if (grown == NULL)
+            return STEP_STATUS_NO_MEMORY;
+        frees->ids = grown;
+        frees->capacity = wanted;
+    }
+    frees->ids[frees->count++] = id;
+    return STEP_STATUS_OK;
+}
+
+/* Sorts the batch and puts it; a part that the trace file has already is passed over. */
+static enum step_status put_frees(struct live_decoder *decoder, struct stream_state *state,
+                                  uint64_t ticks)
+{
+    struct free_batch *frees = &decoder->frees;
+    if (frees->scratch_capacity < frees->count) {
+        free(frees->scratch);
+        frees->scratch = malloc(frees->capacity * sizeof *frees->scratch);
+        frees->scratch_capacity = frees->scratch != NULL ? frees->capacity : 0;
+        if (frees->scratch == NULL)
+            return STEP_STATUS_NO_MEMORY;
+    }
+    id_sort(frees->ids, frees->scratch, frees->count);
+    uint64_t first = state->next_record - frees->count;
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < frees->count && status == STEP_STATUS_OK; i++) {
+        if (first + i < state->resumed)
+            continue;
+        struct java_object_free event = {.time = ticks, .thread = 0, .object = frees->ids[i]};
+        status = java_object_free_put(decoder->writer, STEP_LIVE_STREAM_FREES, &event);
+    }
+    frees->count = 0;
+    return status;
+}
+
+static enum step_status take_free_end(const struct raw *raw)
+{
+    return put_frees(raw->decoder, raw->state, raw->ticks);
+}
+
+static enum step_status take_thread_switch(const struct raw *raw)
+{
+    raw->state->thread = raw->words[0] >> STEP_LIVE_KIND_BITS;
+    return STEP_STATUS_OK;
+}
+
+/* Calls a define function unless the dictionary has the entry; a gap is damage. */
+static bool entry_is_next(struct live_decoder *decoder, uint32_t record, uint64_t id,
+                          enum step_status *status)
+{
+    uint64_t known = step_writer_dictionary_count(decoder->writer, record);
+    *status = id <= known + 1 && id != 0 ? STEP_STATUS_OK : STEP_STATUS_CORRUPT;
+    return id == known + 1;
+}
+
+static enum step_status take_define_class(const struct raw *raw)
+{
+    enum step_status status;
+    if (!entry_is_next(raw->decoder, JAVA_CLASS, raw->words[0] >> STEP_LIVE_KIND_BITS, &status))
+        return status;
+    struct java_class entry = {
+        .name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]},
+        .loader = raw->words[1]};
+    return java_class_define(raw->decoder->writer, &entry, NULL);
+}
+
+static enum step_status take_define_method(const struct raw *raw)
+{
+    enum step_status status;
+    if (!entry_is_next(raw->decoder, JAVA_METHOD, raw->words[0] >> STEP_LIVE_KIND_BITS, &status))
+        return status;
+    const uint8_t *text = (const uint8_t *) &raw->words[4];
+    size_t name_length = (size_t) (raw->words[3] & UINT32_MAX);
+    struct java_method entry = {.class_ = raw->words[1],
+                                .name = {text, name_length},
+                                .descriptor = {text + name_length, (size_t) (raw->words[3] >> 32)},
+                                .modifiers = raw->words[2]};
+    return java_method_define(raw->decoder->writer, &entry, NULL);
+}
+
+static enum step_status take_define_thread(const struct raw *raw)
+{
+    enum step_status status;
+    if (!entry_is_next(raw->decoder, JAVA_THREAD, raw->words[0] >> STEP_LIVE_KIND_BITS, &status))
+        return status;
+    struct java_thread entry = {
+        .name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]},
+        .flags = raw->words[1]};
+    return java_thread_define(raw->decoder->writer, &entry, NULL);
+}
+
+/* Words before the text, and which of them holds its length (two 32-bit lengths for a method). */
+static const struct {
+    uint32_t fixed_words;
+    uint32_t length_word; /* 0: no text */
+    bool is_event;
+    bool has_stamp;
+    enum step_status (*take)(const struct raw *raw);
+} rows[STEP_LIVE_KIND_COUNT] = {
+    [STEP_LIVE_THREAD_SWITCH] = {1, 0, false, false, take_thread_switch},
+    [STEP_LIVE_DEFINE_CLASS] = {3, 2, false, false, take_define_class},
+    [STEP_LIVE_DEFINE_METHOD] = {4, 3, false, false, take_define_method},
+    [STEP_LIVE_DEFINE_THREAD] = {3, 2, false, false, take_define_thread},
+    [STEP_LIVE_FREE_END] = {1, 0, false, true, take_free_end},
+    [STEP_LIVE_VM_START] = {1, 0, true, true, take_vm_event},
+    [STEP_LIVE_VM_INIT] = {1, 0, true, true, take_vm_event},
+    [STEP_LIVE_VM_DEATH] = {1, 0, true, true, take_vm_event},
+    [STEP_LIVE_CLASS_LOAD] = {2, 0, true, true, take_class_load},
+    [STEP_LIVE_CLASS_EXISTING] = {2, 0, true, true, take_class_existing},
+    [STEP_LIVE_THREAD_START] = {2, 0, true, true, take_thread_start},
+    [STEP_LIVE_THREAD_EXISTING] = {2, 0, true, true, take_thread_existing},
+    [STEP_LIVE_THREAD_END] = {2, 0, true, true, take_thread_end},
+    [STEP_LIVE_ALLOC] = {3, 0, true, true, take_alloc},
+    [STEP_LIVE_EXISTING] = {3, 0, true, true, take_existing},
+    [STEP_LIVE_FREE_OBJECT] = {1, 0, true, false, NULL},
+    [STEP_LIVE_ENTRY] = {3, 0, true, true, take_entry},
+    [STEP_LIVE_EXIT] = {2, 0, true, true, take_exit},
+    [STEP_LIVE_FRAME_POP] = {2, 0, true, true, take_frame_pop},
+};
+
+/* Words of the record that starts at `words`, 0 if it is not whole, SIZE_MAX if it is no record. */
+static size_t record_words(const uint64_t *words, size_t count)
+{
+    uint32_t kind = (uint32_t) (words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
+    if (kind >= STEP_LIVE_KIND_COUNT || rows[kind].fixed_words == 0)
+        return SIZE_MAX;
+    if (rows[kind].fixed_words > count)
+        return 0;
+    if (rows[kind].length_word == 0)
+        return rows[kind].fixed_words;
+    uint64_t length = words[rows[kind].length_word];
+    if (kind == STEP_LIVE_DEFINE_METHOD)
+        length = (length & UINT32_MAX) + (length >> 32);
+    if (length > TEXT_LIMIT)
+        return SIZE_MAX;
+    size_t total = rows[kind].fixed_words + (size_t) ((length + WORD_BYTES - 1) / WORD_BYTES);
+    return total <= count ? total : 0;
+}
+
+static uint64_t later_ticks(struct live_decoder *decoder, struct stream_state *state,
+                            uint64_t stamp)
+{
+    uint64_t ticks = live_clock_ticks(&decoder->clock, stamp);
+    if (ticks < state->last_ticks)
+        ticks = state->last_ticks;
+    state->last_ticks = ticks;
+    if (ticks > decoder->max_ticks)
+        decoder->max_ticks = ticks;
+    return ticks;
+}
+
+static enum step_status take_record(struct live_decoder *decoder, uint64_t stream,
+                                    struct stream_state *state, const uint64_t *words,
+                                    size_t count)
+{
+    uint32_t kind = (uint32_t) (words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
+    struct raw raw = {decoder, state, stream, words, count, 0};
+    if (rows[kind].has_stamp)
+        raw.ticks = later_ticks(decoder, state, words[0] >> STEP_LIVE_KIND_BITS);
+    if (rows[kind].is_event) {
+        uint64_t number = state->next_record++;
+        if (kind == STEP_LIVE_FREE_OBJECT)
+            return hold_free(&decoder->frees, words[0] >> STEP_LIVE_KIND_BITS);
+        if (number < state->resumed)
+            return STEP_STATUS_OK;
+    }
+    return rows[kind].take(&raw);
+}
+
+enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t stream,
+                                    const uint64_t *words, size_t count, size_t *consumed,
+                                    struct step_error *error)
+{
+    struct stream_state *state = stream_at(decoder, stream);
+    *consumed = 0;
+    if (state == NULL)
+        return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
+                              "stream number %llu is out of range", (unsigned long long) stream);
+    while (*consumed < count) {
+        size_t whole = record_words(words + *consumed, count - *consumed);
+        if (whole == 0)
+            break;
+        if (whole == SIZE_MAX)
+            return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
+                                  "no raw record starts with %016llx",
+                                  (unsigned long long) words[*consumed]);
+        enum step_status status =
+            take_record(decoder, stream, state, words + *consumed, count - *consumed);
+        if (status != STEP_STATUS_OK)
+            return step_error_set(error, status, NULL, STEP_NO_OFFSET,
+                                  "a raw record could not be taken: %s",
+                                  step_status_text(status));
+        *consumed += whole;
+    }
+    return STEP_STATUS_OK;
+}
+
+enum step_status live_decoder_finish(struct live_decoder *decoder, uint64_t stamp)
+{
+    if (decoder->frees.count == 0)
+        return STEP_STATUS_OK;
+    struct stream_state *state = stream_at(decoder, STEP_LIVE_STREAM_FREES);
+    if (state == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    uint64_t ticks = later_ticks(decoder, state, stamp);
+    return put_frees(decoder, state, ticks > decoder->max_ticks ? ticks : decoder->max_ticks);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The agent's options: defaults, every key, every kind of fault, globs. */
+#include <CUnit/Basic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "options.h"
+
+static struct options options;
+
+static void test_defaults(void)
+{
+    CU_ASSERT_TRUE(options_parse(&options, NULL));
+    CU_ASSERT_EQUAL(options.events, EVENT_DEFAULT);
+    CU_ASSERT_EQUAL(options.resolution_ns, 1000);
+    CU_ASSERT_EQUAL(options.buffer_bytes, 64u << 20);
+    CU_ASSERT_EQUAL(options.overflow, OVERFLOW_BLOCK);
+    CU_ASSERT_TRUE(options.existing);
+    CU_ASSERT_EQUAL(options.limit_bytes, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(options.file, ".step"));
+}
+
+static void test_every_key(void)
+{
+    CU_ASSERT_TRUE(options_parse(&options,
+                                 "file=a.step,events=alloc+free+method,engine=jvmti,resolution=1ns,"
+                                 "existing=no,overflow=drop,buffer=2m,limit=1g,level=9,"
+                                 "clock=monotonic,include=a/*+b.**,exclude=c/D"));
+    CU_ASSERT_STRING_EQUAL(options.file, "a.step");
+    CU_ASSERT_EQUAL(options.events, EVENT_ALLOC | EVENT_FREE | EVENT_METHOD);
+    CU_ASSERT_EQUAL(options.resolution_ns, 1);
+    CU_ASSERT_FALSE(options.existing);
+    CU_ASSERT_EQUAL(options.overflow, OVERFLOW_DROP);
+    CU_ASSERT_EQUAL(options.buffer_bytes, 2u << 20);
+    CU_ASSERT_EQUAL(options.limit_bytes, 1u << 30);
+    CU_ASSERT_EQUAL(options.level, 9);
+    CU_ASSERT_EQUAL(options.clock, CLOCK_MONOTONIC_NS);
+    CU_ASSERT_EQUAL(options.include_count, 2);
+    CU_ASSERT_EQUAL(options.exclude_count, 1);
+}
+
+static void test_file_names(void)
+{
+    char wanted[64];
+    CU_ASSERT_TRUE(options_parse(&options, "file=x-%p-100%%.step"));
+    snprintf(wanted, sizeof wanted, "x-%ld-100%%.step", (long) getpid());
+    CU_ASSERT_STRING_EQUAL(options.file, wanted);
+    CU_ASSERT_TRUE(options_parse(&options, "file=%h-%t"));
+    CU_ASSERT_PTR_NULL(strchr(options.file, '%'));
+    CU_ASSERT_FALSE(options_parse(&options, "file=%q"));
+    CU_ASSERT_FALSE(options_parse(&options, "file=x%"));
+    CU_ASSERT_FALSE(options_parse(&options, "file="));
+}
+
+static void test_faults(void)
+{
+    static const char *const bad[] = {
+        "nonsense",       "nonsense=1",    "events=",          "events=alloc+birds",
+        "events=free",    "engine=magic",  "resolution=fast",  "resolution=0",
+        "resolution=2s1", "existing=1",    "overflow=",        "buffer=1",
+        "limit=12q",      "level=20",      "level=0",          "clock=sundial",
+        "limit=-1",       "buffer=99999999999999999999g",      "options=/no/such/file",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        if (options_parse(&options, bad[i]))
+            fprintf(stderr, "accepted: %s\n", bad[i]);
+        CU_ASSERT_FALSE(options_parse(&options, bad[i]));
+    }
+}
+
+static void test_options_file(void)
+{
+    char path[] = "/tmp/steptrace-options-XXXXXX", text[128];
+    int descriptor = mkstemp(path);
+    CU_ASSERT_TRUE_FATAL(descriptor >= 0);
+    const char lines[] = "# a comment, with=signs\nevents=class+thread\nlevel=5 # more\n";
+    CU_ASSERT_EQUAL(write(descriptor, lines, sizeof lines - 1), (ssize_t) sizeof lines - 1);
+    close(descriptor);
+    snprintf(text, sizeof text, "options=%s,existing=no", path);
+    CU_ASSERT_TRUE(options_parse(&options, text));
+    CU_ASSERT_EQUAL(options.events, EVENT_CLASS | EVENT_THREAD);
+    CU_ASSERT_EQUAL(options.level, 5);
+    CU_ASSERT_FALSE(options.existing);
+    unlink(path);
+}
+
+static void test_globs(void)
+{
+    CU_ASSERT_TRUE(options_parse(&options, "include=com/**+org/A?c,exclude=com/b/*"));
+    CU_ASSERT_TRUE(options_trace_class(&options, "com/X"));
+    CU_ASSERT_TRUE(options_trace_class(&options, "com/b/c/X"));
+    CU_ASSERT_FALSE(options_trace_class(&options, "com/b/X"));
+    CU_ASSERT_TRUE(options_trace_class(&options, "org/Abc"));
+    CU_ASSERT_FALSE(options_trace_class(&options, "org/Abbc"));
+    CU_ASSERT_FALSE(options_trace_class(&options, "java/lang/String"));
+    CU_ASSERT_TRUE(options_parse(&options, ""));
+    CU_ASSERT_TRUE(options_trace_class(&options, "java/lang/String"));
+}
+
+static void test_commands(void)
+{
+    CU_ASSERT_TRUE(options_parse(&options, "stop"));
+    CU_ASSERT_EQUAL(options.command, COMMAND_STOP);
+    CU_ASSERT_TRUE(options_parse(&options, "start,file=b.step"));
+    CU_ASSERT_EQUAL(options.command, COMMAND_START);
+    CU_ASSERT_TRUE(options_parse(&options, "help"));
+    CU_ASSERT_TRUE(options.help);
+}
+
+int main(void)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS)
+        return 1;
+    CU_pSuite suite = CU_add_suite("options", NULL, NULL);
+    CU_add_test(suite, "defaults", test_defaults);
+    CU_add_test(suite, "every key", test_every_key);
+    CU_add_test(suite, "file names", test_file_names);
+    CU_add_test(suite, "faults", test_faults);
+    CU_add_test(suite, "options file", test_options_file);
+    CU_add_test(suite, "globs", test_globs);
+    CU_add_test(suite, "commands", test_commands);
+    CU_basic_run_tests();
+    unsigned failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    return failures != 0;
+}

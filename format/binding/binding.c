@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Matching two definitions, record by record and slot by slot. */
+#include "steptrace/binding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct step_bytes no_bytes = {(const uint8_t *) "", 0};
+static const struct step_array no_elements = {NULL, 0};
+
+static bool is_identifier(const struct step_field *field)
+{
+    return step_attributes_rule(&field->attributes, "encoding", "identifier", NULL, NULL);
+}
+
+static bool is_nested(const struct step_field *field)
+{
+    return field->kind == STEP_TYPE_RECORD && field->array_depth == 0 && !is_identifier(field);
+}
+
+static size_t field_slots(const struct step_definition *definition, const struct step_field *field)
+{
+    return is_nested(field) ? step_record_slot_count(definition, field->record) : 1;
+}
+
+/* May a value of the file's field be read as one of ours? */
+static bool fits(const struct step_binding *binding, const struct step_field *ours,
+                 const struct step_field *theirs)
+{
+    if (ours->kind != theirs->kind || ours->array_depth != theirs->array_depth ||
+        is_identifier(ours) != is_identifier(theirs))
+        return false;
+    /* the elements of an array of records have the file's layout: only the same one will do */
+    return ours->array_depth == 0 || ours->kind != STEP_TYPE_RECORD ||
+           step_record_slot_count(binding->ours, ours->record) ==
+               step_record_slot_count(binding->file, theirs->record);
+}
+
+static void map_nothing(const struct step_binding *binding, uint32_t ours, uint32_t *slots,
+                        size_t *next)
+{
+    size_t count = step_record_slot_count(binding->ours, ours);
+    for (size_t i = 0; i < count; i++)
+        slots[(*next)++] = STEP_NO_SLOT;
+}
+
+/* Fills the slots of our record from the file's record whose slots start at `base`. */
+static void map_record(const struct step_binding *binding, uint32_t ours, uint32_t theirs,
+                       size_t base, uint32_t *slots, size_t *next)
+{
+    const struct step_record *our_record = &binding->ours->records[ours];
+    const struct step_record *their_record = &binding->file->records[theirs];
+    for (size_t i = 0; i < our_record->field_count; i++) {
+        const struct step_field *field = &our_record->fields[i];
+        size_t at = base, j = 0;
+        while (j < their_record->field_count &&
+               strcmp(their_record->fields[j].name, field->name) != 0)
+            at += field_slots(binding->file, &their_record->fields[j++]);
+        bool found = j < their_record->field_count && fits(binding, field, &their_record->fields[j]);
+        if (!is_nested(field))
+            slots[(*next)++] = found ? (uint32_t) at : STEP_NO_SLOT;
+        else if (found)
+            map_record(binding, field->record, their_record->fields[j].record, at, slots, next);
+        else
+            map_nothing(binding, field->record, slots, next);
+    }
+}
+
+static uint32_t nearest_known(const struct step_binding *binding, uint32_t file_record)
+{
+    while (file_record != STEP_NO_RECORD) {
+        uint32_t known =
+            step_definition_find(binding->ours, binding->file->records[file_record].name);
+        if (known != STEP_NO_RECORD)
+            return known;
+        file_record = binding->file->records[file_record].parent;
+    }
+    return STEP_NO_RECORD;
+}
+
+static bool bind_record(struct step_binding *binding, uint32_t file_record)
+{
+    struct step_bound_record *bound = &binding->records[file_record];
+    bound->record = nearest_known(binding, file_record);
+    if (bound->record == STEP_NO_RECORD)
+        return true;
+    size_t count = step_record_slot_count(binding->ours, bound->record), next = 0;
+    uint32_t *slots = malloc((count + 1) * sizeof *slots);
+    if (slots == NULL)
+        return false;
+    map_record(binding, bound->record, file_record, 0, slots, &next);
+    bound->slots = slots;
+    bound->same = true;
+    for (size_t i = 0; i < count; i++)
+        bound->same = bound->same && slots[i] == i;
+    return true;
+}
+
+enum step_status step_binding_create(const struct step_definition *file,
+                                     const struct step_definition *ours, struct step_binding **out,
+                                     struct step_error *error)
+{
+    struct step_binding *binding = calloc(1, sizeof *binding);
+    *out = NULL;
+    if (binding == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    binding->ours = ours;
+    binding->file = file;
+    binding->records = calloc(file->record_count + 1, sizeof *binding->records);
+    binding->file_records = calloc(ours->record_count + 1, sizeof *binding->file_records);
+    bool good = binding->records != NULL && binding->file_records != NULL;
+    for (uint32_t i = 0; good && i < file->record_count; i++)
+        good = bind_record(binding, i);
+    for (uint32_t i = 0; good && i < ours->record_count; i++)
+        binding->file_records[i] = step_definition_find(file, ours->records[i].name);
+    if (!good) {
+        step_binding_destroy(binding);
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    }
+    *out = binding;
+    return STEP_STATUS_OK;
+}
+
+void step_binding_destroy(struct step_binding *binding)
+{
+    if (binding == NULL)
+        return;
+    for (size_t i = 0; binding->records != NULL && i < binding->file->record_count; i++)
+        free((void *) (uintptr_t) binding->records[i].slots);
+    free(binding->records);
+    free(binding->file_records);
+    free(binding);
+}
+
+/* What a slot of ours reads as when the file has no such field. */
+static uint64_t missing_value(const struct step_binding *binding, uint32_t record, size_t slot)
+{
+    const struct step_record *ours = &binding->ours->records[record];
+    for (size_t i = 0; i < ours->field_count; i++) {
+        const struct step_field *field = &ours->fields[i];
+        size_t slots = field_slots(binding->ours, field);
+        if (slot >= slots) {
+            slot -= slots;
+            continue;
+        }
+        if (is_nested(field))
+            return missing_value(binding, field->record, slot);
+        if (is_identifier(field))
+            return 0;
+        if (field->array_depth > 0)
+            return step_slot_of_array(&no_elements);
+        return field->kind == STEP_TYPE_INT ? 0 : step_slot_of_bytes(&no_bytes);
+    }
+    return 0;
+}
+
+const uint64_t *step_binding_gather(const struct step_binding *binding,
+                                    const struct step_record_view *view, uint32_t record,
+                                    size_t slot_count, uint64_t *values)
+{
+    const struct step_bound_record *bound = &binding->records[view->record];
+    if (bound->record == STEP_NO_RECORD ||
+        !step_record_extends(binding->ours, bound->record, record))
+        return NULL;
+    if (bound->same)
+        return view->slots; /* inherited fields come first */
+    for (size_t i = 0; i < slot_count; i++)
+        values[i] = bound->slots[i] != STEP_NO_SLOT ? view->slots[bound->slots[i]]
+                                                    : missing_value(binding, record, i);
+    return values;
+}
+
+const uint64_t *step_binding_entry(const struct step_binding *binding,
+                                   const struct step_reader *reader, uint32_t record, uint64_t id,
+                                   size_t slot_count, uint64_t *values)
+{
+    uint32_t file_record = binding->file_records[record];
+    if (file_record == STEP_NO_RECORD)
+        return NULL;
+    struct step_record_view view = {
+        file_record, step_reader_dictionary_entry(reader, file_record, id)};
+    if (view.slots == NULL)
+        return NULL;
+    return step_binding_slots(binding, &view, record, slot_count, values);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stepc --c: a definition as C structs, tables, writer and reader functions. */
+#ifndef C_OUTPUT_H
+#define C_OUTPUT_H
+
+#include <stdio.h>
+
+#include "steptrace/definition.h"
+
+/* `base` is the name of the files without directory and ending ("java_trace"). */
+struct c_output {
+    const struct step_definition *definition;
+    const char *base;
+    char prefix[128]; /* of the enum: the package that all records are in, else the base */
+};
+
+/* False if two names become one in C; says so on stderr. */
+bool c_output_check(struct c_output *output, const char *file_name);
+void c_output_header(const struct c_output *output, FILE *out);
+void c_output_source(const struct c_output *output, FILE *out);
+
+/* "java.ObjectAlloc" to "java_object_alloc"; at most `size` bytes. */
+void c_name_of_record(const char *name, char *out, size_t size);
+
+#endif

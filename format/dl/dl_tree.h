@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parse tree of a STEP-DL text, as it stands there; names are not looked up yet. */
+#ifndef DL_TREE_H
+#define DL_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "steptrace/definition.h"
+
+struct dl_place {
+    uint32_t line, column;
+};
+
+struct dl_attribute {
+    const char *group, *value;
+    struct dl_place place;
+    struct dl_attribute *next;
+};
+
+/* An attributed type: the innermost type with its attributes, then one level for each `[]`. */
+struct dl_type {
+    enum step_type_kind kind;
+    const char *name; /* of a user type */
+    struct dl_place place;
+    struct dl_attribute *attributes;
+    struct dl_type *element; /* an array of this; NULL: not an array */
+};
+
+struct dl_field {
+    const char *name, *description;
+    struct dl_place place;
+    const struct dl_type *type;
+    struct dl_attribute *attributes;
+    struct dl_field *next;
+};
+
+struct dl_modifier {
+    bool replaces; /* '!' */
+    const char *path;
+    struct dl_place place;
+    struct dl_attribute *attributes;
+    struct dl_modifier *next;
+};
+
+struct dl_record {
+    const char *name; /* absolute */
+    const char *package;
+    const char *label, *description, *parent;
+    struct dl_place place, parent_place;
+    bool drops_attributes; /* extends ! */
+    struct dl_attribute *attributes;
+    struct dl_field *fields;
+    struct dl_modifier *modifiers;
+    struct dl_record *next;
+    /* of the resolver */
+    uint32_t index;
+    uint32_t depth; /* 1: no parent; 0: not resolved yet */
+    bool resolving;
+    struct dl_record *parent_record;
+};
+
+/* Lists grow at the end. */
+struct dl_list {
+    void *first, *last;
+};
+
+/* One parse. */
+struct dl_parse {
+    struct dl_arena *arena;
+    const char *name; /* of the text, for messages */
+    const char *package;
+    uint32_t package_depth;
+    struct dl_record *first_record, *last_record;
+    uint32_t record_count;
+    uint32_t fault_count;
+    bool out_of_memory;
+    step_fault_report report;
+    void *user;
+    struct step_error *error;
+};
+
+#define DL_TEXT_LIMIT ((size_t) 16 << 20)
+#define DL_MEMORY_LIMIT ((size_t) 256 << 20)
+#define DL_RECORD_LIMIT 100000u
+#define DL_PACKAGE_LIMIT 64u
+#define DL_INHERITANCE_LIMIT 1000u
+#define DL_ARRAY_LIMIT 8u
+#define DL_SLOT_LIMIT 65536u
+#define DL_FIELD_LIMIT 4096u
+#define DL_FAULT_LIMIT 100u
+
+/* Reports a fault; the first also fills the caller's error. */
+__attribute__((format(printf, 3, 4))) void dl_fault(struct dl_parse *parse, struct dl_place place,
+                                                    const char *format, ...);
+
+/* Looks names up and makes the definition's tables in the parse's arena. */
+bool dl_resolve(struct dl_parse *parse, struct step_definition *out);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * HATF 1.0, the Heap Allocation Trace Format (HATF paper, section 2 and Appendix A;
+ * docs/formats/hatf.md): records, a streaming reader, and a low-level writer whose caller decides
+ * which metadata stands where.
+ *
+ * Reader and writer keep the same state, a struct hatf_field_state a field, and change it in the
+ * same way; records read from one file and put, metadata included, into a writer give the same
+ * bytes.  Each is used by one thread at a time.
+ */
+#ifndef STEPTRACE_HATF_H
+#define STEPTRACE_HATF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "steptrace/status.h"
+#include "steptrace/value.h"
+#include "steptrace/writer.h"
+
+/* What follows is what the shared library exports. */
+#pragma GCC visibility push(default)
+
+enum hatf_tag {
+    HATF_ALLOC = 0,
+    HATF_FREE = 1,
+    HATF_REALLOC_NO_ALLOC = 2,
+    HATF_REALLOC_ALLOC_FREE = 3,
+    HATF_REALLOC_ALLOC = 4,
+    HATF_REALLOC_FREE = 5,
+    HATF_CREATE_HEAP = 6,
+    HATF_DESTROY_HEAP = 7,
+    HATF_CREATE_THREAD = 8,
+    HATF_DESTROY_THREAD = 9,
+    HATF_COMMENT = 10,
+    HATF_METADATA = 11,
+    HATF_TAG_COUNT = 12
+};
+
+enum hatf_field {
+    HATF_SIZE = 0,
+    HATF_ADDRESS = 1,
+    HATF_TIME = 2,
+    HATF_THREAD = 3,
+    HATF_HEAP = 4,
+    HATF_ATTRIBUTES = 5,
+    HATF_FIELD_COUNT = 6
+};
+
+/* The code of a width is the number of bytes, but for attributes of a length of their own. */
+enum hatf_width {
+    HATF_WIDTH_0 = 0,
+    HATF_WIDTH_1 = 1,
+    HATF_WIDTH_2 = 2,
+    HATF_WIDTH_4 = 4,
+    HATF_WIDTH_8 = 8,
+    HATF_WIDTH_V1 = 9, /* attributes: a 1-byte length, then that many bytes */
+    HATF_WIDTH_V2 = 10 /* attributes: a 2-byte length */
+};
+
+enum hatf_interpretation {
+    HATF_NONE = 0,
+    HATF_DEFAULT = 1,     /* value: the default */
+    HATF_BASE_OFFSET = 2, /* value: the base */
+    HATF_DELTA = 3,       /* value: taken as the previous value */
+    HATF_STRIDE = 4,      /* value: taken as the previous value; stride: two's complement */
+    HATF_INTERPRETATION_COUNT = 5
+};
+
+enum hatf_operation { HATF_SET_WIDTH = 1, HATF_SET_INTERPRETATION = 2 };
+
+/* What a metadata record says. */
+struct hatf_metadata {
+    uint8_t operation; /* enum hatf_operation */
+    uint8_t field;     /* enum hatf_field */
+    uint8_t argument;  /* enum hatf_width or enum hatf_interpretation */
+    uint64_t value;    /* default, base or initial value; else 0 */
+    uint64_t stride;   /* of HATF_STRIDE; else 0 */
+};
+
+/* One record.  A reader sets what the tag does not have to 0; a writer ignores it. */
+struct hatf_record {
+    enum hatf_tag tag;
+    uint64_t size;        /* bytes */
+    uint64_t address;     /* of a realloc: the old one */
+    uint64_t new_address; /* of a realloc */
+    uint64_t thread;
+    uint64_t heap;
+    uint64_t time;
+    struct step_bytes attributes;
+    struct step_bytes comment;     /* of HATF_COMMENT */
+    struct hatf_metadata metadata; /* of HATF_METADATA */
+};
+
+/* How a field is stored from here on. */
+struct hatf_field_state {
+    uint8_t interpretation; /* enum hatf_interpretation */
+    uint8_t width;          /* enum hatf_width, in force; 0 under DEFAULT and STRIDE */
+    uint8_t last_width;     /* the last that was not 0; 0 if there was none */
+    uint64_t value;         /* the default or the base */
+    uint64_t stride;
+    uint64_t previous; /* the field's last value, in whatever record */
+};
+
+/* Names as in the paper ("realloc/alloc free", "baseOffset"); "?" for a number that is none. */
+const char *hatf_tag_name(enum hatf_tag tag);
+const char *hatf_field_name(enum hatf_field field);
+const char *hatf_interpretation_name(enum hatf_interpretation interpretation);
+
+/* True if records with that tag have that field. */
+bool hatf_tag_has(enum hatf_tag tag, enum hatf_field field);
+
+/* Limits of the format. */
+#define HATF_COMMENT_MAX 65535u
+#define HATF_ATTRIBUTES_MAX 65535u
+
+/* ---- reading ---- */
+
+/* Where bytes come from.  `read` gives 1 to `size` bytes in `*got`, or 0 at the end. */
+struct hatf_input {
+    void *user;
+    enum step_status (*read)(void *user, void *buffer, size_t size, size_t *got,
+                             struct step_error *error);
+};
+
+struct hatf_reader;
+
+/* `name` stands for the input in errors; it is copied.  Memory does not grow with the input. */
+enum step_status hatf_reader_create(const struct hatf_input *input, const char *name,
+                                    struct hatf_reader **out, struct step_error *error);
+/* Reads bytes in memory, which are borrowed for the reader's life. */
+enum step_status hatf_reader_create_memory(const void *data, size_t length, const char *name,
+                                           struct hatf_reader **out, struct step_error *error);
+
+/* The next record, metadata and comments included; its bytes live until the next call.  END after
+ * the last.  CORRUPT (unknown tag, operation, field, width or interpretation; v1 or v2 for another
+ * field than attributes) and CUT (the input ends inside the record) have the offset of the record's
+ * first byte and, in the message, the record's number.  Errors stay: later calls give the same. */
+enum step_status hatf_reader_next(struct hatf_reader *reader, struct hatf_record *record,
+                                  struct step_error *error);
+
+/* Records read so far, so the number, from 1, of the last record; bytes up to its end. */
+uint64_t hatf_reader_record_number(const struct hatf_reader *reader);
+uint64_t hatf_reader_offset(const struct hatf_reader *reader);
+
+/* How the field will be read in the next record; NULL for a number that is no field. */
+const struct hatf_field_state *hatf_reader_field(const struct hatf_reader *reader,
+                                                 enum hatf_field field);
+
+void hatf_reader_destroy(struct hatf_reader *reader);
+
+/* ---- writing ---- */
+
+struct hatf_writer;
+
+/* Starts at the format's start state, with nothing written: the comment that this project puts
+ * first is the caller's to put.  `output` is copied; bytes reach it in large pieces. */
+enum step_status hatf_writer_create(const struct step_output *output, struct hatf_writer **out,
+                                    struct step_error *error);
+
+/* Write a metadata record and change how the field is stored.  INVALID: not a field, a width or an
+ * interpretation, or v1 or v2 for another field than attributes.  A field's width set under DEFAULT
+ * or STRIDE takes effect at the next change to NONE, BASE_OFFSET or DELTA. */
+enum step_status hatf_writer_set_width(struct hatf_writer *writer, enum hatf_field field,
+                                       enum hatf_width width, struct step_error *error);
+enum step_status hatf_writer_set_interpretation(struct hatf_writer *writer, enum hatf_field field,
+                                                enum hatf_interpretation interpretation,
+                                                uint64_t value, uint64_t stride,
+                                                struct step_error *error);
+
+/* A comment of at most HATF_COMMENT_MAX bytes. */
+enum step_status hatf_writer_comment(struct hatf_writer *writer, const void *text, size_t length,
+                                     struct step_error *error);
+
+/* Writes a record of any tag; metadata and comments do what the calls above do.
+ * LIMIT: a value does not fit how its field is stored now; the message names the field and
+ * `*misfit` (may be NULL) is it; nothing was written or changed, so the caller may put metadata and
+ * try again.  INVALID: not a tag. */
+enum step_status hatf_writer_put(struct hatf_writer *writer, const struct hatf_record *record,
+                                 enum hatf_field *misfit, struct step_error *error);
+
+/* True if hatf_writer_put() would find that every value fits; else `*misfit` (may be NULL) is the
+ * first field that does not.  Comments fit up to their limit. */
+bool hatf_writer_fits(const struct hatf_writer *writer, const struct hatf_record *record,
+                      enum hatf_field *misfit);
+
+/* The smallest width of 0 to 8 bytes in which a stored value fits: as it is (NONE), and as a signed
+ * one (BASE_OFFSET and DELTA, for value - base and value - previous modulo 2^64). */
+enum hatf_width hatf_width_of_unsigned(uint64_t value);
+enum hatf_width hatf_width_of_signed(uint64_t value);
+
+/* How the field will be stored in the next record; NULL for a number that is no field. */
+const struct hatf_field_state *hatf_writer_field(const struct hatf_writer *writer,
+                                                 enum hatf_field field);
+
+/* Records (metadata and comments included) and bytes so far. */
+uint64_t hatf_writer_record_count(const struct hatf_writer *writer);
+uint64_t hatf_writer_size(const struct hatf_writer *writer);
+
+/* Hands what is pending to the output.  Close does so too and returns the output's first error;
+ * nothing may be put after it. */
+enum step_status hatf_writer_flush(struct hatf_writer *writer, struct step_error *error);
+enum step_status hatf_writer_close(struct hatf_writer *writer, struct step_error *error);
+
+/* Frees the writer, closed or not; NULL is allowed. */
+void hatf_writer_destroy(struct hatf_writer *writer);
+
+#pragma GCC visibility pop
+
+#endif

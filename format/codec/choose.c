@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Candidates, and their trial on a sample of the column. */
+#include "choose.h"
+
+enum { SAMPLE = 16384, CANDIDATES = 6, PREDICTION_WORTH_TRYING = 512 };
+
+/* What the forms' fitness depends on. */
+struct shape {
+    uint64_t mask;    /* all bits that are set in some value */
+    bool constant;    /* all values are equal */
+    size_t others;    /* values other than 0 */
+    size_t beyond[4]; /* values that overflow when packed in 1, 2, 4, 8 bits */
+};
+
+static struct shape shape_of(const uint64_t *values, size_t count)
+{
+    struct shape shape = {0};
+    uint64_t differences = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = values[i];
+        shape.mask |= value;
+        differences |= value ^ values[0];
+        shape.beyond[0] += value >= 1;
+        shape.beyond[1] += value >= 3;
+        shape.beyond[2] += value >= 15;
+        shape.beyond[3] += value >= 255;
+    }
+    shape.constant = differences == 0;
+    shape.others = shape.beyond[0];
+    return shape;
+}
+
+static uint64_t width_of(uint64_t mask)
+{
+    uint64_t width = 1;
+    while (width < 8 && mask >> (8 * width) != 0)
+        width++;
+    return width;
+}
+
+static unsigned table_bits(size_t count, unsigned most)
+{
+    unsigned bits = 4;
+    while (bits < most && (size_t) 1 << bits < count)
+        bits++;
+    return bits;
+}
+
+/* The value that most have, if any has a majority. */
+static uint64_t majority(const uint64_t *values, size_t count)
+{
+    uint64_t candidate = count > 0 ? values[0] : 0;
+    size_t votes = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (votes == 0)
+            candidate = values[i];
+        votes = values[i] == candidate ? votes + 1 : votes - 1;
+    }
+    return candidate;
+}
+
+struct candidates {
+    size_t count;
+    struct step_chain chains[CANDIDATES];
+};
+
+static struct step_chain *add(struct candidates *candidates)
+{
+    struct step_chain *chain = &candidates->chains[candidates->count++];
+    *chain = (struct step_chain){0};
+    return chain;
+}
+
+static void add_delta(struct candidates *candidates, uint64_t first, uint64_t increment)
+{
+    step_chain_append(add(candidates), &step_transform_delta, first - increment, increment, 0);
+}
+
+static void gather_candidates(const struct step_wish *wish, uint64_t reference,
+                              const uint64_t *values, size_t count, struct candidates *candidates)
+{
+    candidates->count = 0;
+    bool simple = !wish->identifier && !wish->given && !wish->usual && !wish->offset;
+    if (wish->stride)
+        add_delta(candidates, values[0], wish->increment);
+    if (wish->delta || (simple && !wish->stride))
+        add_delta(candidates, values[0], 0);
+    if (wish->delta && !wish->stride)
+        add_delta(candidates, values[0], 1);
+    if (wish->given)
+        step_chain_append(add(candidates), &step_transform_given, reference,
+                          !wish->given_identifier, table_bits(count, 16));
+    if (wish->usual)
+        step_chain_append(add(candidates), &step_transform_front, majority(values, count), 0, 0);
+    if (wish->offset)
+        step_chain_append(add(candidates), &step_transform_offset, wish->base, 0, 0);
+    if (wish->order > 0 && count >= PREDICTION_WORTH_TRYING && candidates->count < CANDIDATES)
+        step_chain_append(add(candidates), &step_transform_context, wish->order,
+                          table_bits(count, 16), 0);
+    if (candidates->count < CANDIDATES)
+        add(candidates);
+}
+
+/* Negative numbers, of signed fields and of differences, are made small. */
+static void settle_sign(const struct step_wish *wish, struct step_chain *chain,
+                        struct step_scratch *scratch, size_t count, struct shape *shape)
+{
+    bool may_be_negative = wish->is_signed || chain->length > 0;
+    if (!may_be_negative || shape->mask >> 63 == 0)
+        return;
+    step_transform_zigzag.forward(NULL, NULL, scratch->work, scratch->work, count);
+    step_chain_append(chain, &step_transform_zigzag, 0, 0, 0);
+    *shape = shape_of(scratch->work, count);
+}
+
+/* The most promising forms for a shape; returns how many. */
+enum { FORMS = 12 };
+struct attempt {
+    const struct step_form *form;
+    uint64_t parameter;
+};
+
+static size_t gather_forms(const struct shape *shape, size_t count, struct attempt *attempts)
+{
+    static const uint64_t bits[4] = {1, 2, 4, 8};
+    size_t n = 0;
+    for (size_t i = 0; i < 4; i++)
+        if (shape->beyond[i] <= count / 4)
+            attempts[n++] = (struct attempt){&step_form_packed, bits[i]};
+    if (shape->others <= count / 2)
+        attempts[n++] = (struct attempt){&step_form_runs, 0};
+    uint64_t width = width_of(shape->mask);
+    if (n == 0 || width == 2)
+        attempts[n++] = (struct attempt){&step_form_planes, width};
+    if (width >= 2)
+        attempts[n++] = (struct attempt){&step_form_varint, 0};
+    if (width >= 2 && shape->beyond[3] > count / 4)
+        attempts[n++] = (struct attempt){&step_form_fixed, width};
+    if (shape->beyond[2] > count / 4) {
+        attempts[n++] = (struct attempt){&step_form_tokens, 3};
+        attempts[n++] = (struct attempt){&step_form_tokens, 5};
+        attempts[n++] = (struct attempt){&step_form_ranked, 0};
+    }
+    return n;
+}
+
+static size_t cost_of(const struct attempt *attempt, const uint64_t *values, size_t count,
+                      struct step_compressor *compressor, struct step_buffer *raw)
+{
+    if (!step_buffer_reserve(raw, (size_t) attempt->form->bound(attempt->parameter, count)))
+        return SIZE_MAX;
+    size_t length = attempt->form->encode(attempt->parameter, values, count, raw->data);
+    return length != STEP_FORM_NO_MEMORY ? step_compress_estimate(compressor, raw->data, length)
+                                         : SIZE_MAX;
+}
+
+/* Tries the forms on scratch->work; the best goes into `chain`, its size is returned. */
+static size_t try_forms(struct step_chain *chain, const struct shape *shape, size_t count,
+                        struct step_compressor *compressor, struct step_scratch *scratch)
+{
+    struct attempt attempts[FORMS];
+    size_t n = gather_forms(shape, count, attempts);
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < n; i++) {
+        size_t cost = cost_of(&attempts[i], scratch->work, count, compressor, &scratch->raw);
+        if (cost < best) {
+            best = cost;
+            chain->form = attempts[i].form;
+            chain->form_parameter = attempts[i].parameter;
+        }
+    }
+    return best;
+}
+
+static void make_constant(struct step_chain *chain, uint64_t value)
+{
+    chain->form = &step_form_constant;
+    chain->form_parameter = value;
+}
+
+/* Applies the chosen chain to all values, and corrects what the sample did not show. */
+static enum step_status finish(const struct step_wish *wish, const struct step_series *series,
+                               const uint64_t *values, size_t count, bool sampled,
+                               struct step_scratch *scratch, struct step_chain *chain)
+{
+    if (chain->length > 0 && chain->links[chain->length - 1].transform == &step_transform_zigzag)
+        chain->length--;
+    enum step_status status = step_chain_forward(chain, series, values, count, scratch);
+    if (status != STEP_STATUS_OK)
+        return status;
+    struct shape shape = shape_of(scratch->work, count);
+    settle_sign(wish, chain, scratch, count, &shape);
+    if (shape.constant) {
+        make_constant(chain, count > 0 ? scratch->work[0] : 0);
+        return status;
+    }
+    bool grew = chain->form == &step_form_constant ||
+                (chain->form->fits != NULL && !chain->form->fits(chain->form_parameter,
+                                                                 shape.mask));
+    if (sampled && grew) {
+        bool small = shape.beyond[3] <= count / 4;
+        chain->form = shape.others <= count / 4 ? &step_form_runs
+                      : small                   ? &step_form_packed
+                                                : &step_form_varint;
+        chain->form_parameter = chain->form == &step_form_packed ? 8 : 0;
+    }
+    return status;
+}
+
+enum step_status step_choose(const struct step_wish *wish, const struct step_series *series,
+                             uint64_t reference, const uint64_t *values, size_t count,
+                             struct step_compressor *compressor, struct step_scratch *scratch,
+                             struct step_chain *chain)
+{
+    *chain = (struct step_chain){0};
+    size_t sample = count < SAMPLE ? count : SAMPLE;
+    if (shape_of(values, sample).constant && shape_of(values, count).constant) {
+        make_constant(chain, count > 0 ? values[0] : 0);
+        return step_chain_forward(chain, series, values, count, scratch);
+    }
+    struct candidates candidates;
+    gather_candidates(wish, reference, values, count, &candidates);
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < candidates.count; i++) {
+        struct step_chain *trial = &candidates.chains[i];
+        enum step_status status = step_chain_forward(trial, series, values, sample, scratch);
+        if (status != STEP_STATUS_OK)
+            return status;
+        struct shape shape = shape_of(scratch->work, sample);
+        settle_sign(wish, trial, scratch, sample, &shape);
+        size_t cost = 0;
+        if (shape.constant)
+            make_constant(trial, scratch->work[0]);
+        else
+            cost = try_forms(trial, &shape, sample, compressor, scratch);
+        if (cost < best) {
+            best = cost;
+            *chain = *trial;
+        }
+    }
+    if (chain->form == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    return finish(wish, series, values, count, sample < count, scratch, chain);
+}

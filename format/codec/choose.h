@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which chain of transforms and which form a column gets in a block: those that the definition
+ * wishes for, and some that are worth a try, are tried on a sample; the smallest wins.
+ */
+#ifndef STEP_CODEC_CHOOSE_H
+#define STEP_CODEC_CHOOSE_H
+
+#include "column.h"
+
+/* What the encoding attributes of a field say (docs/formats/step.md). */
+struct step_wish {
+    bool is_signed;
+    bool identifier;
+    bool usual; /* `default`: mostly one value */
+    bool delta;
+    bool stride;
+    bool offset;
+    bool given;
+    bool given_identifier; /* the other field is one */
+    uint64_t increment;    /* of stride */
+    uint64_t base;         /* of offset */
+    uint64_t order;        /* of context; 0: not wished */
+};
+
+/* Chooses for `values`; `reference` is the first parameter of `given`.  On return scratch->work
+ * holds the values after the chain's transforms, ready for step_column_write(). */
+enum step_status step_choose(const struct step_wish *wish, const struct step_series *series,
+                             uint64_t reference, const uint64_t *values, size_t count,
+                             struct step_compressor *compressor, struct step_scratch *scratch,
+                             struct step_chain *chain);
+
+#endif

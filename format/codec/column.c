@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Columns to bytes and back, and how that is said in the file. */
+#include "column.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FORM_BYTES = 0 };
+
+void step_scratch_reset(struct step_scratch *scratch)
+{
+    free(scratch->work);
+    step_buffer_reset(&scratch->raw);
+    *scratch = (struct step_scratch){0};
+}
+
+bool step_scratch_reserve(struct step_scratch *scratch, size_t count)
+{
+    if (count <= scratch->work_capacity)
+        return true;
+    if (count > SIZE_MAX / sizeof *scratch->work)
+        return false;
+    uint64_t *work = malloc(count * sizeof *work);
+    if (work == NULL)
+        return false;
+    free(scratch->work);
+    scratch->work = work;
+    scratch->work_capacity = count;
+    return true;
+}
+
+void step_chain_append(struct step_chain *chain, const struct step_transform *transform,
+                       uint64_t first, uint64_t second, uint64_t third)
+{
+    chain->links[chain->length++] = (struct step_chain_link){transform, {first, second, third}};
+}
+
+enum step_status step_chain_forward(const struct step_chain *chain,
+                                    const struct step_series *series, const uint64_t *values,
+                                    size_t count, struct step_scratch *scratch)
+{
+    if (!step_scratch_reserve(scratch, count))
+        return STEP_STATUS_NO_MEMORY;
+    if (chain->length == 0 && count > 0)
+        memcpy(scratch->work, values, count * sizeof *values);
+    for (size_t i = 0; i < chain->length; i++) {
+        const struct step_chain_link *link = &chain->links[i];
+        enum step_status status = link->transform->forward(
+            link->parameters, series, i == 0 ? values : scratch->work, scratch->work, count);
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    return STEP_STATUS_OK;
+}
+
+enum step_status step_column_write(const struct step_chain *chain, size_t count,
+                                   struct step_compressor *compressor,
+                                   struct step_scratch *scratch, struct step_buffer *out,
+                                   struct step_coding *coding)
+{
+    *coding = (struct step_coding){.chain = *chain};
+    scratch->raw.length = 0;
+    if (!step_buffer_reserve(&scratch->raw,
+                             (size_t) chain->form->bound(chain->form_parameter, count)))
+        return STEP_STATUS_NO_MEMORY;
+    if (count > 0)
+        scratch->raw.length = chain->form->encode(chain->form_parameter, scratch->work, count,
+                                                  scratch->raw.data);
+    if (scratch->raw.length == STEP_FORM_NO_MEMORY)
+        return STEP_STATUS_NO_MEMORY;
+    size_t before = out->length;
+    enum step_compression method;
+    enum step_status status =
+        step_compress(compressor, scratch->raw.data, scratch->raw.length, out, &method);
+    coding->method = method;
+    coding->raw_length = scratch->raw.length;
+    coding->stored_length = out->length - before;
+    return status;
+}
+
+enum step_status step_column_write_bytes(const uint8_t *bytes, size_t length,
+                                         struct step_compressor *compressor,
+                                         struct step_buffer *out, struct step_coding *coding)
+{
+    *coding = (struct step_coding){0};
+    size_t before = out->length;
+    enum step_compression method;
+    enum step_status status = step_compress(compressor, bytes, length, out, &method);
+    coding->method = method;
+    coding->raw_length = length;
+    coding->stored_length = out->length - before;
+    return status;
+}
+
+/* The bytes before compression: `stored` itself, or in scratch->raw. */
+static enum step_status expand(const struct step_coding *coding, const uint8_t *stored,
+                               struct step_decompressor *decompressor,
+                               struct step_scratch *scratch, const uint8_t **raw)
+{
+    size_t length = (size_t) coding->raw_length;
+    if (coding->method == STEP_COMPRESSION_NONE) {
+        *raw = stored;
+        return coding->stored_length == coding->raw_length ? STEP_STATUS_OK : STEP_STATUS_CORRUPT;
+    }
+    scratch->raw.length = 0;
+    if (!step_buffer_reserve(&scratch->raw, length + 1))
+        return STEP_STATUS_NO_MEMORY;
+    *raw = scratch->raw.data;
+    return step_decompress(decompressor, coding->method, stored, (size_t) coding->stored_length,
+                           scratch->raw.data, length);
+}
+
+enum step_status step_column_read(const struct step_coding *coding, const uint8_t *stored,
+                                  const struct step_series *series, uint64_t *values, size_t count,
+                                  struct step_decompressor *decompressor,
+                                  struct step_scratch *scratch)
+{
+    const struct step_chain *chain = &coding->chain;
+    if (coding->unknown != NULL)
+        return STEP_STATUS_UNSUPPORTED;
+    if (chain->form == NULL ||
+        coding->raw_length > chain->form->bound(chain->form_parameter, count))
+        return STEP_STATUS_CORRUPT;
+    if (count == 0)
+        return coding->raw_length == 0 ? STEP_STATUS_OK : STEP_STATUS_CORRUPT;
+    const uint8_t *raw;
+    enum step_status status = expand(coding, stored, decompressor, scratch, &raw);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (!chain->form->decode(chain->form_parameter, raw, (size_t) coding->raw_length, values,
+                             count))
+        return STEP_STATUS_CORRUPT;
+    for (size_t i = chain->length; i-- > 0;) {
+        const struct step_chain_link *link = &chain->links[i];
+        if (link->transform->uses_series && series == NULL)
+            return STEP_STATUS_CORRUPT;
+        status = link->transform->inverse(link->parameters, series, values, count);
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    return STEP_STATUS_OK;
+}
+
+static bool append_numbers(struct step_buffer *out, uint64_t id, const uint64_t *parameters,
+                           size_t count)
+{
+    bool ok = step_buffer_append_varint(out, id) && step_buffer_append_varint(out, count);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = step_buffer_append_varint(out, parameters[i]);
+    return ok;
+}
+
+bool step_coding_append(const struct step_coding *coding, struct step_buffer *out)
+{
+    const struct step_chain *chain = &coding->chain;
+    bool ok = step_buffer_append_varint(out, chain->length);
+    for (size_t i = 0; ok && i < chain->length; i++) {
+        const struct step_chain_link *link = &chain->links[i];
+        ok = append_numbers(out, link->transform->id, link->parameters,
+                            link->transform->parameter_count);
+    }
+    if (chain->form == NULL)
+        ok = ok && append_numbers(out, FORM_BYTES, NULL, 0);
+    else
+        ok = ok && append_numbers(out, chain->form->id, &chain->form_parameter,
+                                  chain->form->parameter_count);
+    return ok && step_buffer_append_varint(out, coding->method) &&
+           step_buffer_append_varint(out, coding->raw_length) &&
+           step_buffer_append_varint(out, coding->stored_length);
+}
+
+/* A number and its parameters; those beyond `room` are read and dropped. */
+static bool parse_numbers(struct step_cursor *cursor, uint64_t *id, uint64_t *parameters,
+                          size_t room, uint64_t *count)
+{
+    if (!step_cursor_varint(cursor, id) || !step_cursor_varint(cursor, count) ||
+        *count > step_cursor_left(cursor))
+        return false;
+    for (uint64_t i = 0; i < *count; i++) {
+        uint64_t value;
+        if (!step_cursor_varint(cursor, &value))
+            return false;
+        if (i < room)
+            parameters[i] = value;
+    }
+    return true;
+}
+
+static void note_unknown(struct step_coding *coding, const char *what, uint64_t number)
+{
+    if (coding->unknown == NULL) {
+        coding->unknown = what;
+        coding->unknown_number = number;
+    }
+}
+
+static bool parse_link(struct step_cursor *cursor, struct step_coding *coding)
+{
+    struct step_chain_link link = {0};
+    uint64_t id;
+    uint64_t count;
+    if (!parse_numbers(cursor, &id, link.parameters, STEP_TRANSFORM_PARAMETERS, &count))
+        return false;
+    link.transform = step_transform_find(id);
+    if (link.transform == NULL) {
+        note_unknown(coding, "transform", id);
+        return true;
+    }
+    if (count != link.transform->parameter_count ||
+        (link.transform->valid != NULL && !link.transform->valid(link.parameters)))
+        return false;
+    if (coding->chain.length == STEP_CHAIN_MAX)
+        note_unknown(coding, "chain of transforms, length", STEP_CHAIN_MAX + 1);
+    else
+        coding->chain.links[coding->chain.length++] = link;
+    return true;
+}
+
+static bool parse_form(struct step_cursor *cursor, struct step_coding *coding)
+{
+    struct step_chain *chain = &coding->chain;
+    uint64_t id;
+    uint64_t count;
+    if (!parse_numbers(cursor, &id, &chain->form_parameter, 1, &count))
+        return false;
+    if (id == FORM_BYTES)
+        return count == 0 && chain->length == 0;
+    chain->form = step_form_find(id);
+    if (chain->form == NULL) {
+        note_unknown(coding, "form", id);
+        return true;
+    }
+    return count == chain->form->parameter_count &&
+           (chain->form->valid == NULL || chain->form->valid(chain->form_parameter));
+}
+
+bool step_coding_parse(struct step_cursor *cursor, struct step_coding *coding)
+{
+    *coding = (struct step_coding){0};
+    uint64_t links;
+    if (!step_cursor_varint(cursor, &links) || links > step_cursor_left(cursor))
+        return false;
+    for (uint64_t i = 0; i < links; i++)
+        if (!parse_link(cursor, coding))
+            return false;
+    if (!parse_form(cursor, coding) || !step_cursor_varint(cursor, &coding->method) ||
+        !step_cursor_varint(cursor, &coding->raw_length) ||
+        !step_cursor_varint(cursor, &coding->stored_length))
+        return false;
+    if (coding->method > STEP_COMPRESSION_ZLIB)
+        note_unknown(coding, "compression", coding->method);
+    return true;
+}

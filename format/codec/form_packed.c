@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The form `packed`: 1, 2, 4 or 8 bits a value, the first value in the lowest bits of a byte.  A
+ * field of all ones stands for a value that does not fit; after the packed bytes follows, for each
+ * of those, a varint of what it has beyond that.
+ */
+#include "bytes.h"
+#include "form.h"
+
+static bool packed_valid(uint64_t parameter)
+{
+    return parameter == 1 || parameter == 2 || parameter == 4 || parameter == 8;
+}
+
+static bool packed_fits(uint64_t parameter, uint64_t mask)
+{
+    (void) parameter;
+    (void) mask;
+    return true;
+}
+
+static uint64_t packed_bytes(uint64_t bits, uint64_t count)
+{
+    return count / 8 * bits + (count % 8 * bits + 7) / 8;
+}
+
+static uint64_t packed_bound(uint64_t parameter, uint64_t count)
+{
+    return packed_bytes(parameter, count) + count * STEP_VARINT_MAX;
+}
+
+static size_t packed_encode(uint64_t parameter, const uint64_t *values, size_t count, uint8_t *out)
+{
+    unsigned bits = (unsigned) parameter;
+    uint64_t top = (UINT64_C(1) << bits) - 1;
+    uint8_t *extra = out + packed_bytes(bits, count);
+    uint8_t *at = out;
+    unsigned byte = 0;
+    unsigned filled = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t low = values[i] < top ? values[i] : top;
+        if (low == top)
+            extra = step_varint_put(extra, values[i] - top);
+        byte |= (unsigned) low << filled;
+        filled += bits;
+        if (filled == 8) {
+            *at++ = (uint8_t) byte;
+            byte = filled = 0;
+        }
+    }
+    if (filled > 0)
+        *at = (uint8_t) byte;
+    return (size_t) (extra - out);
+}
+
+static inline void unpack(unsigned bits, const uint8_t *in, uint64_t *values, size_t count)
+{
+    unsigned per_byte = 8 / bits;
+    unsigned top = (1u << bits) - 1;
+    size_t i = 0;
+    for (; i + per_byte <= count; in++)
+        for (unsigned k = 0; k < per_byte; k++)
+            values[i++] = (unsigned) *in >> (k * bits) & top;
+    for (unsigned k = 0; i < count; k++)
+        values[i++] = (unsigned) *in >> (k * bits) & top;
+}
+
+static bool packed_decode(uint64_t parameter, const uint8_t *in, size_t length, uint64_t *values,
+                          size_t count)
+{
+    uint64_t packed = packed_bytes(parameter, count);
+    if (packed > length)
+        return false;
+    const uint8_t *extra = in + packed;
+    const uint8_t *end = in + length;
+    switch (parameter) {
+    case 1:
+        unpack(1, in, values, count);
+        break;
+    case 2:
+        unpack(2, in, values, count);
+        break;
+    case 4:
+        unpack(4, in, values, count);
+        break;
+    default:
+        unpack(8, in, values, count);
+    }
+    uint64_t top = (UINT64_C(1) << parameter) - 1;
+    for (size_t i = 0; i < count; i++) {
+        if (values[i] != top)
+            continue;
+        uint64_t beyond;
+        extra = step_varint_get(extra, end, &beyond);
+        if (extra == NULL || beyond > UINT64_MAX - top)
+            return false;
+        values[i] += beyond;
+    }
+    return extra == end;
+}
+
+const struct step_form step_form_packed = {
+    .id = STEP_FORM_PACKED,
+    .name = "packed",
+    .parameter_count = 1,
+    .valid = packed_valid,
+    .fits = packed_fits,
+    .bound = packed_bound,
+    .encode = packed_encode,
+    .decode = packed_decode,
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * General compression of a run of bytes: zstd, zlib, or stored as it is.  The numbers of
+ * enum step_compression are those in the file.
+ */
+#ifndef STEP_CORE_COMPRESS_H
+#define STEP_CORE_COMPRESS_H
+
+#include "bytes.h"
+#include "steptrace/status.h"
+#include "steptrace/writer.h"
+
+struct step_compressor;
+struct step_decompressor;
+
+/* ZSTD means ZLIB where zstd was not built in.  `level` 0 is the project's default. */
+enum step_status step_compressor_create(enum step_compression method, int level,
+                                        struct step_compressor **out);
+void step_compressor_destroy(struct step_compressor *compressor);
+
+/* Appends `data` compressed to `out`, or as it is where compression does not help; `*method` tells
+ * which. */
+enum step_status step_compress(struct step_compressor *compressor, const uint8_t *data,
+                               size_t length, struct step_buffer *out,
+                               enum step_compression *method);
+/* Bytes that `data` takes when compressed in a quick way: what choices are made by. */
+size_t step_compress_estimate(struct step_compressor *compressor, const uint8_t *data,
+                              size_t length);
+
+enum step_status step_decompressor_create(struct step_decompressor **out);
+void step_decompressor_destroy(struct step_decompressor *decompressor);
+
+/* Fills exactly `raw_length` bytes at `raw`, or returns CORRUPT, or UNSUPPORTED for a method that
+ * this build does not know. */
+enum step_status step_decompress(struct step_decompressor *decompressor, uint64_t method,
+                                 const uint8_t *data, size_t length, uint8_t *raw,
+                                 size_t raw_length);
+
+#endif

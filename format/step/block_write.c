@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks to bytes: summary, directory and sections, and the header before them. */
+#include "block_write.h"
+
+#include <stdlib.h>
+
+#include "checksum.h"
+
+enum step_status step_block_writer_init(struct step_block_writer *writer,
+                                        enum step_compression compression, int level)
+{
+    *writer = (struct step_block_writer){0};
+    return step_compressor_create(compression, level, &writer->compressor);
+}
+
+void step_block_writer_reset(struct step_block_writer *writer)
+{
+    step_compressor_destroy(writer->compressor);
+    step_scratch_reset(&writer->scratch);
+    step_buffer_reset(&writer->summary);
+    step_buffer_reset(&writer->directory);
+    step_buffer_reset(&writer->sections);
+    step_buffer_reset(&writer->block);
+    *writer = (struct step_block_writer){0};
+}
+
+static enum step_status put_together(struct step_block_writer *writer,
+                                     struct step_block_header *header)
+{
+    struct step_buffer *block = &writer->block;
+    size_t payload = writer->summary.length + STEP_VARINT_MAX + writer->directory.length +
+                     writer->sections.length;
+    block->length = 0;
+    if (!step_buffer_reserve(block, STEP_BLOCK_HEADER_BYTES + payload))
+        return STEP_STATUS_NO_MEMORY;
+    block->length = STEP_BLOCK_HEADER_BYTES;
+    step_buffer_append(block, writer->summary.data, writer->summary.length);
+    if (header->layout != STEP_LAYOUT_BYTES)
+        step_buffer_append_varint(block, writer->directory.length);
+    step_buffer_append(block, writer->directory.data, writer->directory.length);
+    step_buffer_append(block, writer->sections.data, writer->sections.length);
+    const uint8_t *start = block->data + STEP_BLOCK_HEADER_BYTES;
+    header->summary_bytes = (uint32_t) writer->summary.length;
+    header->summary_checksum = (uint32_t) step_checksum(start, writer->summary.length);
+    header->payload_bytes = block->length - STEP_BLOCK_HEADER_BYTES;
+    header->payload_checksum = step_checksum(start, (size_t) header->payload_bytes);
+    step_block_header_pack(header, block->data);
+    return STEP_STATUS_OK;
+}
+
+static bool write_summary(struct step_block_writer *writer, const struct step_columns *columns)
+{
+    struct step_buffer *out = &writer->summary;
+    out->length = 0;
+    bool ok = step_buffer_append_varint(out, columns->type_count);
+    for (size_t i = 0; ok && i < columns->type_count; i++)
+        ok = step_buffer_append_varint(out, columns->records[i]) &&
+             step_buffer_append_varint(out, columns->counts[i]);
+    return ok;
+}
+
+/* The other column's values for `given`, and how the file names it. */
+static enum step_status find_series(const struct step_columns *columns, uint32_t index,
+                                    uint64_t **storage, struct step_series *series,
+                                    uint64_t *reference)
+{
+    const struct step_plan_column *column = &columns->plan->columns[index];
+    *storage = NULL;
+    if (column->given_column != STEP_NO_INDEX) {
+        *series = columns->series[column->given_column];
+        *reference = (uint64_t) columns->plan->columns[column->given_column].leaf << 1 | 1;
+        return STEP_STATUS_OK;
+    }
+    if (column->given_field == STEP_NO_INDEX)
+        return STEP_STATUS_OK;
+    struct step_sequence sequence = step_columns_sequence(columns);
+    *reference = (uint64_t) column->given_field << 1;
+    return step_gather(&sequence, index, column->given_field, columns->columns[index].count,
+                       storage, series);
+}
+
+static enum step_status write_values(struct step_block_writer *writer,
+                                     const struct step_wish *wish,
+                                     const struct step_series *series, uint64_t reference,
+                                     const struct step_column_data *data,
+                                     struct step_coding *coding)
+{
+    struct step_chain chain;
+    enum step_status status =
+        step_choose(wish, series, reference, data->values, data->count, writer->compressor,
+                    &writer->scratch, &chain);
+    return status != STEP_STATUS_OK
+               ? status
+               : step_column_write(&chain, data->count, writer->compressor, &writer->scratch,
+                                   &writer->sections, coding);
+}
+
+static enum step_status write_column(struct step_block_writer *writer,
+                                     const struct step_columns *columns, uint32_t index)
+{
+    const struct step_plan_column *column = &columns->plan->columns[index];
+    const struct step_column_data *data = &columns->columns[index];
+    struct step_coding coding;
+    enum step_status status;
+    if (column->kind == STEP_COLUMN_BYTES) {
+        status = step_column_write_bytes(data->bytes.data, data->bytes.length, writer->compressor,
+                                         &writer->sections, &coding);
+    } else {
+        struct step_series series = {NULL, 0};
+        uint64_t reference = 0;
+        uint64_t *storage;
+        status = find_series(columns, index, &storage, &series, &reference);
+        if (status == STEP_STATUS_OK)
+            status = write_values(writer, &column->wish.column, &series, reference, data, &coding);
+        free(storage);
+    }
+    if (status != STEP_STATUS_OK)
+        return status;
+    struct step_buffer *out = &writer->directory;
+    return step_buffer_append_varint(out, column->record) &&
+                   step_buffer_append_varint(out, column->field) &&
+                   step_buffer_append_varint(out, column->leaf) &&
+                   step_coding_append(&coding, out)
+               ? STEP_STATUS_OK
+               : STEP_STATUS_NO_MEMORY;
+}
+
+static enum step_status write_types(struct step_block_writer *writer,
+                                    const struct step_columns *columns)
+{
+    static const struct step_wish wish = {.identifier = true, .order = 2};
+    struct step_coding coding;
+    enum step_status status = write_values(writer, &wish, NULL, 0, &columns->types, &coding);
+    if (status != STEP_STATUS_OK)
+        return status;
+    return step_coding_append(&coding, &writer->directory) &&
+                   step_buffer_append_varint(&writer->directory, columns->used_count)
+               ? STEP_STATUS_OK
+               : STEP_STATUS_NO_MEMORY;
+}
+
+enum step_status step_block_write_columns(struct step_block_writer *writer,
+                                          const struct step_columns *columns,
+                                          struct step_block_header *header)
+{
+    writer->directory.length = 0;
+    writer->sections.length = 0;
+    if (!write_summary(writer, columns))
+        return STEP_STATUS_NO_MEMORY;
+    enum step_status status = write_types(writer, columns);
+    for (size_t i = 0; i < columns->used_count && status == STEP_STATUS_OK; i++)
+        status = write_column(writer, columns, columns->used[i]);
+    if (status != STEP_STATUS_OK)
+        return status;
+    struct step_range time = step_columns_time(columns);
+    struct step_range thread = step_columns_thread(columns);
+    header->layout = STEP_LAYOUT_COLUMNS;
+    header->record_count = columns->record_count;
+    header->time_min = time.min;
+    header->time_max = time.max;
+    header->thread_min = thread.min;
+    header->thread_max = thread.max;
+    return put_together(writer, header);
+}
+
+enum step_status step_block_write_bytes(struct step_block_writer *writer, const uint8_t *bytes,
+                                        size_t length, struct step_block_header *header)
+{
+    struct step_coding coding;
+    writer->summary.length = 0;
+    writer->directory.length = 0;
+    writer->sections.length = 0;
+    enum step_status status = step_column_write_bytes(bytes, length, writer->compressor,
+                                                      &writer->sections, &coding);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (!step_buffer_append_varint(&writer->directory, coding.method) ||
+        !step_buffer_append_varint(&writer->directory, coding.raw_length))
+        return STEP_STATUS_NO_MEMORY;
+    header->layout = STEP_LAYOUT_BYTES;
+    return put_together(writer, header);
+}

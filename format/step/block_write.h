@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks to bytes. */
+#ifndef STEP_STEP_BLOCK_WRITE_H
+#define STEP_STEP_BLOCK_WRITE_H
+
+#include "columns.h"
+#include "layout.h"
+
+/* What writing blocks needs, kept from block to block. */
+struct step_block_writer {
+    struct step_compressor *compressor;
+    struct step_scratch scratch;
+    struct step_buffer summary;
+    struct step_buffer directory;
+    struct step_buffer sections;
+    struct step_buffer block; /* the result: header and payload */
+};
+
+enum step_status step_block_writer_init(struct step_block_writer *writer,
+                                        enum step_compression compression, int level);
+void step_block_writer_reset(struct step_block_writer *writer);
+
+/* Makes a block of the columns; `header` says kind, stream and first record, the rest is filled in.
+ */
+enum step_status step_block_write_columns(struct step_block_writer *writer,
+                                          const struct step_columns *columns,
+                                          struct step_block_header *header);
+
+/* Makes a block of bytes, compressed (definition, properties, index). */
+enum step_status step_block_write_bytes(struct step_block_writer *writer, const uint8_t *bytes,
+                                        size_t length, struct step_block_header *header);
+
+#endif

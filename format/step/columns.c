@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows to columns. */
+#include "columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum step_status step_columns_create(const struct step_plan *plan, struct step_columns **out)
+{
+    struct step_columns *columns = calloc(1, sizeof *columns);
+    *out = columns;
+    if (columns == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    size_t record_count = plan->definition->record_count;
+    size_t column_count = plan->column_count + 1u;
+    columns->plan = plan;
+    columns->columns = calloc(column_count, sizeof *columns->columns);
+    columns->series = calloc(column_count, sizeof *columns->series);
+    columns->used = calloc(column_count, sizeof *columns->used);
+    columns->records = calloc(record_count, sizeof *columns->records);
+    columns->counts = calloc(record_count, sizeof *columns->counts);
+    columns->tally = calloc(record_count, sizeof *columns->tally);
+    if (columns->columns != NULL && columns->series != NULL && columns->used != NULL &&
+        columns->records != NULL && columns->counts != NULL && columns->tally != NULL)
+        return STEP_STATUS_OK;
+    step_columns_destroy(columns);
+    *out = NULL;
+    return STEP_STATUS_NO_MEMORY;
+}
+
+void step_columns_destroy(struct step_columns *columns)
+{
+    if (columns == NULL)
+        return;
+    for (size_t i = 0; columns->columns != NULL && i < columns->plan->column_count; i++) {
+        free(columns->columns[i].values);
+        step_buffer_reset(&columns->columns[i].bytes);
+    }
+    free(columns->columns);
+    free(columns->series);
+    free(columns->used);
+    free(columns->types.values);
+    free(columns->local_types);
+    free(columns->records);
+    free(columns->counts);
+    free(columns->tally);
+    free(columns);
+}
+
+static bool reserve_values(struct step_column_data *column, size_t capacity)
+{
+    if (capacity <= column->capacity)
+        return true;
+    if (capacity < column->capacity + column->capacity / 2)
+        capacity = column->capacity + column->capacity / 2;
+    uint64_t *values = realloc(column->values, capacity * sizeof *values);
+    if (values == NULL)
+        return false;
+    column->values = values;
+    column->capacity = capacity;
+    return true;
+}
+
+static bool push(struct step_column_data *column, uint64_t value)
+{
+    if (column->count == column->capacity && !reserve_values(column, column->count + 16))
+        return false;
+    column->values[column->count++] = value;
+    return true;
+}
+
+static void use_column(struct step_columns *columns, uint32_t column)
+{
+    if (columns->columns[column].used)
+        return;
+    columns->columns[column].used = true;
+    columns->used[columns->used_count++] = column;
+}
+
+/* Marks the columns of a node and of all below it, and makes room for one value a record. */
+static enum step_status use_node(struct step_columns *columns, const struct step_plan_node *node,
+                                 uint64_t count)
+{
+    const struct step_plan *plan = columns->plan;
+    if (node->kind != STEP_NODE_RECORD) {
+        use_column(columns, node->column);
+        struct step_column_data *data = &columns->columns[node->column];
+        if (!plan->columns[node->column].in_array) {
+            /* `count` is the room asked for so far; columns are shared by several types */
+            data->count += (size_t) count;
+            if (!reserve_values(data, data->count))
+                return STEP_STATUS_NO_MEMORY;
+        }
+    }
+    if (node->kind == STEP_NODE_BYTES)
+        use_column(columns, node->column + 1);
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const struct step_plan_node *child = &plan->nodes[plan->children[node->first_child + i]];
+        enum step_status status = use_node(columns, child, count);
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    return STEP_STATUS_OK;
+}
+
+static int compare_columns(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *) left;
+    uint32_t b = *(const uint32_t *) right;
+    return (a > b) - (a < b);
+}
+
+static void clear(struct step_columns *columns)
+{
+    for (size_t i = 0; i < columns->used_count; i++) {
+        struct step_column_data *data = &columns->columns[columns->used[i]];
+        data->count = 0;
+        data->bytes.length = 0;
+        data->used = false;
+    }
+    columns->used_count = 0;
+    columns->type_count = 0;
+    columns->types.count = 0;
+    columns->record_count = 0;
+}
+
+static enum step_status count_types(struct step_columns *columns, const struct step_rows *rows)
+{
+    const struct step_plan *plan = columns->plan;
+    uint64_t *tally = columns->tally;
+    uint32_t record_count = (uint32_t) plan->definition->record_count;
+    memset(tally, 0, record_count * sizeof *tally);
+    for (size_t i = 0; i < rows->record_count; i++)
+        tally[rows->types[i]]++;
+    for (uint32_t i = 0; i < record_count; i++) {
+        if (tally[i] == 0)
+            continue;
+        columns->records[columns->type_count] = i;
+        columns->counts[columns->type_count] = tally[i];
+        for (uint32_t k = 0; k < plan->records[i].field_count; k++) {
+            const struct step_plan_node *node = &plan->nodes[plan->records[i].field_nodes[k]];
+            enum step_status status = use_node(columns, node, tally[i]);
+            if (status != STEP_STATUS_OK)
+                return status;
+        }
+        tally[i] = columns->type_count++;
+    }
+    for (size_t i = 0; i < columns->used_count; i++)
+        columns->columns[columns->used[i]].count = 0;
+    qsort(columns->used, columns->used_count, sizeof *columns->used, compare_columns);
+    return STEP_STATUS_OK;
+}
+
+static enum step_status number_types(struct step_columns *columns, const struct step_rows *rows)
+{
+    if (!reserve_values(&columns->types, rows->record_count))
+        return STEP_STATUS_NO_MEMORY;
+    if (rows->record_count > columns->local_capacity) {
+        uint16_t *narrow =
+            realloc(columns->local_types, rows->record_count * sizeof *columns->local_types);
+        if (narrow == NULL)
+            return STEP_STATUS_NO_MEMORY;
+        columns->local_types = narrow;
+        columns->local_capacity = rows->record_count;
+    }
+    for (size_t i = 0; i < rows->record_count; i++) {
+        columns->types.values[i] = columns->tally[rows->types[i]];
+        columns->local_types[i] = (uint16_t) columns->types.values[i];
+    }
+    columns->types.count = columns->record_count = rows->record_count;
+    return STEP_STATUS_OK;
+}
+
+/* Where the next record's words and bytes are read from. */
+struct source {
+    const uint64_t *words;
+    const uint8_t *bytes;
+};
+
+static bool scatter_node(struct step_columns *columns, const struct step_plan_node *node,
+                         struct source *source)
+{
+    const struct step_plan *plan = columns->plan;
+    const uint32_t *children = &plan->children[node->first_child];
+    if (node->kind == STEP_NODE_RECORD) {
+        for (uint32_t i = 0; i < node->child_count; i++)
+            if (!scatter_node(columns, &plan->nodes[children[i]], source))
+                return false;
+        return true;
+    }
+    uint64_t word = *source->words++;
+    if (!push(&columns->columns[node->column], word))
+        return false;
+    if (node->kind == STEP_NODE_BYTES) {
+        const uint8_t *bytes = source->bytes;
+        source->bytes += word;
+        return step_buffer_append(&columns->columns[node->column + 1].bytes, bytes, (size_t) word);
+    }
+    if (node->kind == STEP_NODE_ARRAY)
+        for (uint64_t i = 0; i < word; i++)
+            if (!scatter_node(columns, &plan->nodes[children[0]], source))
+                return false;
+    return true;
+}
+
+static enum step_status scatter(struct step_columns *columns, const struct step_rows *rows)
+{
+    const struct step_plan *plan = columns->plan;
+    static const uint8_t nothing[1] = {0};
+    struct source source = {rows->words, rows->bytes.data != NULL ? rows->bytes.data : nothing};
+    for (size_t i = 0; i < rows->record_count; i++) {
+        const struct step_plan_record *record = &plan->records[rows->types[i]];
+        if (record->flat) {
+            for (uint32_t k = 0; k < record->slot_count; k++) {
+                struct step_column_data *column = &columns->columns[record->slot_columns[k]];
+                column->values[column->count++] = source.words[k];
+            }
+            source.words += record->slot_count;
+            continue;
+        }
+        for (uint32_t k = 0; k < record->field_count; k++)
+            if (!scatter_node(columns, &plan->nodes[record->field_nodes[k]], &source))
+                return STEP_STATUS_NO_MEMORY;
+    }
+    return STEP_STATUS_OK;
+}
+
+enum step_status step_columns_fill(struct step_columns *columns, const struct step_rows *rows)
+{
+    clear(columns);
+    enum step_status status = count_types(columns, rows);
+    if (status == STEP_STATUS_OK)
+        status = number_types(columns, rows);
+    if (status == STEP_STATUS_OK)
+        status = scatter(columns, rows);
+    for (size_t i = 0; i < columns->used_count; i++) {
+        uint32_t column = columns->used[i];
+        columns->series[column] = (struct step_series){columns->columns[column].values, 1};
+    }
+    return status;
+}
+
+struct step_sequence step_columns_sequence(const struct step_columns *columns)
+{
+    return (struct step_sequence){columns->plan,         columns->local_types,
+                                  columns->record_count, columns->records,
+                                  columns->type_count,   columns->series};
+}
+
+static struct step_range range_of(const struct step_columns *columns, bool time)
+{
+    struct step_range range = {UINT64_MAX, 0};
+    bool any = false;
+    for (size_t i = 0; i < columns->used_count; i++) {
+        const struct step_plan_column *column = &columns->plan->columns[columns->used[i]];
+        const struct step_column_data *data = &columns->columns[columns->used[i]];
+        if (!(time ? column->wish.is_time : column->wish.is_thread) || data->count == 0)
+            continue;
+        any = true;
+        for (size_t k = 0; k < data->count; k++) {
+            uint64_t value = data->values[k];
+            range.min = value < range.min ? value : range.min;
+            range.max = value > range.max ? value : range.max;
+        }
+    }
+    return any ? range : (struct step_range){0, 0};
+}
+
+struct step_range step_columns_time(const struct step_columns *columns)
+{
+    return range_of(columns, true);
+}
+
+struct step_range step_columns_thread(const struct step_columns *columns)
+{
+    return range_of(columns, false);
+}

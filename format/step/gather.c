@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Columns of the fields that `given` names. */
+#include "gather.h"
+
+#include <stdlib.h>
+
+uint32_t step_field_column(const struct step_plan *plan, uint32_t record, uint64_t field)
+{
+    const struct step_plan_record *planned = &plan->records[record];
+    if (field >= planned->field_count)
+        return STEP_NO_INDEX;
+    const struct step_plan_node *node = &plan->nodes[planned->field_nodes[field]];
+    return node->kind == STEP_NODE_VALUE ? node->column : STEP_NO_INDEX;
+}
+
+/* True if the values of `other` belong, one to one, to those of `column`. */
+static bool is_aligned(const struct step_sequence *sequence, uint32_t column, uint32_t field,
+                       uint32_t *other)
+{
+    const struct step_plan *plan = sequence->plan;
+    *other = STEP_NO_INDEX;
+    for (size_t i = 0; i < sequence->type_count; i++) {
+        uint32_t record = sequence->records[i];
+        if (step_field_column(plan, record, plan->columns[column].field) != column)
+            continue;
+        uint32_t mine = step_field_column(plan, record, field);
+        if (*other != STEP_NO_INDEX && *other != mine)
+            return false;
+        *other = mine;
+    }
+    for (size_t i = 0; i < sequence->type_count; i++) {
+        uint32_t record = sequence->records[i];
+        if (step_field_column(plan, record, field) == *other &&
+            step_field_column(plan, record, plan->columns[column].field) != column)
+            return false;
+    }
+    return *other != STEP_NO_INDEX;
+}
+
+static void collect(const struct step_sequence *sequence, uint32_t column, uint32_t field,
+                    size_t *positions, uint64_t *values, size_t count)
+{
+    const struct step_plan *plan = sequence->plan;
+    size_t n = 0;
+    for (size_t i = 0; i < sequence->record_count; i++) {
+        uint32_t record = sequence->records[sequence->types[i]];
+        uint32_t other = step_field_column(plan, record, field);
+        if (other == STEP_NO_INDEX)
+            continue;
+        size_t position = positions[other]++;
+        if (step_field_column(plan, record, plan->columns[column].field) != column || n == count)
+            continue;
+        const struct step_series *series = &sequence->columns[other];
+        values[n++] = series->values[position * series->step];
+    }
+}
+
+enum step_status step_gather(const struct step_sequence *sequence, uint32_t column, uint32_t field,
+                             size_t count, uint64_t **storage, struct step_series *out)
+{
+    *storage = NULL;
+    uint32_t other;
+    if (is_aligned(sequence, column, field, &other)) {
+        *out = sequence->columns[other];
+        return STEP_STATUS_OK;
+    }
+    size_t *positions = calloc(sequence->plan->column_count, sizeof *positions);
+    *storage = calloc(count + 1, sizeof **storage);
+    enum step_status status = STEP_STATUS_NO_MEMORY;
+    if (positions != NULL && *storage != NULL) {
+        collect(sequence, column, field, positions, *storage, count);
+        *out = (struct step_series){*storage, 1};
+        status = STEP_STATUS_OK;
+    }
+    free(positions);
+    return status;
+}

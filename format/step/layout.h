@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fixed parts of a trace file, as docs/formats/step.md says: file header, block header,
+ * footer; to bytes and back.
+ */
+#ifndef STEP_STEP_LAYOUT_H
+#define STEP_STEP_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    STEP_FILE_HEADER_BYTES = 32,
+    STEP_BLOCK_HEADER_BYTES = 96,
+    STEP_FOOTER_BYTES = 32,
+    STEP_FILE_VERSION = 1,
+    STEP_BLOCK_MAGIC_BYTES = 4,
+};
+
+extern const uint8_t step_file_magic[8];
+extern const uint8_t step_block_magic[STEP_BLOCK_MAGIC_BYTES];
+extern const uint8_t step_footer_magic[8];
+
+enum step_block_kind {
+    STEP_BLOCK_DEFINITION = 1,
+    STEP_BLOCK_PROPERTY = 2,
+    STEP_BLOCK_DICTIONARY = 3,
+    STEP_BLOCK_DATA = 4,
+    STEP_BLOCK_INDEX = 5
+};
+
+enum step_block_layout { STEP_LAYOUT_BYTES = 0, STEP_LAYOUT_COLUMNS = 1 };
+
+/* Limits that a reader holds a file to. */
+#define STEP_MAX_BLOCK_RECORDS (UINT64_C(16) << 20)
+#define STEP_MAX_DICTIONARY_BLOCK_RECORDS (UINT64_C(1) << 20)
+#define STEP_MAX_BLOCK_MEMORY (UINT64_C(1) << 30)
+#define STEP_MAX_DICTIONARY_MEMORY (UINT64_C(1) << 30)
+#define STEP_MAX_DEFINITION_BYTES (UINT64_C(16) << 20)
+#define STEP_MAX_RECORD_TYPES 65535u
+#define STEP_MAX_COLUMNS 65536u
+#define STEP_MAX_NESTING 32u
+
+struct step_block_header {
+    uint8_t kind;
+    uint8_t layout;
+    uint32_t summary_bytes;  /* of the payload's first part */
+    uint64_t payload_bytes;  /* summary included */
+    uint64_t record_count;
+    uint64_t stream;         /* of a dictionary block: the record type */
+    uint64_t first_record;   /* of a dictionary block: the first entry's id, less 1 */
+    uint64_t time_min;
+    uint64_t time_max;
+    uint64_t thread_min;
+    uint64_t thread_max;
+    uint32_t summary_checksum; /* low half of the checksum of the summary */
+    uint64_t payload_checksum;
+};
+
+void step_file_header_pack(uint8_t out[STEP_FILE_HEADER_BYTES]);
+/* What the first bytes of a file are: 0 for a good header of this version, else a reason. */
+enum step_file_header_fault {
+    STEP_FILE_HEADER_GOOD,
+    STEP_FILE_HEADER_FOREIGN,  /* another kind of file */
+    STEP_FILE_HEADER_MANGLED,  /* ours, but went through a text conversion or was damaged */
+    STEP_FILE_HEADER_VERSION,  /* of a later version */
+};
+enum step_file_header_fault step_file_header_check(const uint8_t *in, size_t length);
+
+void step_block_header_pack(const struct step_block_header *header,
+                            uint8_t out[STEP_BLOCK_HEADER_BYTES]);
+/* False where magic or checksum are wrong. */
+bool step_block_header_unpack(const uint8_t in[STEP_BLOCK_HEADER_BYTES],
+                              struct step_block_header *header);
+
+void step_footer_pack(uint64_t index_offset, uint64_t file_bytes, uint8_t out[STEP_FOOTER_BYTES]);
+bool step_footer_unpack(const uint8_t in[STEP_FOOTER_BYTES], uint64_t *index_offset,
+                        uint64_t *file_bytes);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan of a definition: which columns its records are cut into, and how the slots of a record
+ * (steptrace/value.h) map to them.  Writer and reader derive the same plan from the same
+ * definition, by the rules in docs/formats/step.md.
+ */
+#ifndef STEP_STEP_PLAN_H
+#define STEP_STEP_PLAN_H
+
+#include "steptrace/definition.h"
+#include "wish.h"
+
+#define STEP_NO_INDEX UINT32_MAX
+
+enum step_column_kind { STEP_COLUMN_VALUES, STEP_COLUMN_LENGTHS, STEP_COLUMN_BYTES };
+
+struct step_plan_column {
+    enum step_column_kind kind;
+    uint32_t record; /* the record, its field, and the number of the column in the field: */
+    uint32_t field;  /* together the column's name in the file */
+    uint32_t leaf;
+    bool in_array;   /* there is not exactly one value for each record */
+    uint32_t given_field;  /* top-level fields: the other field, or STEP_NO_INDEX */
+    uint32_t given_column; /* fields of nested records: the other column, or STEP_NO_INDEX */
+    struct step_field_wish wish;
+};
+
+enum step_node_kind { STEP_NODE_VALUE, STEP_NODE_BYTES, STEP_NODE_ARRAY, STEP_NODE_RECORD };
+
+/* A field's value as a tree.  `column`: of a VALUE its values, of BYTES and ARRAY the lengths (the
+ * bytes are in the column after it); of a RECORD nothing. */
+struct step_plan_node {
+    enum step_node_kind kind;
+    uint32_t column;
+    uint32_t slot_count;  /* slots of one value */
+    uint32_t child_count; /* ARRAY: 1, the element; RECORD: its fields */
+    uint32_t first_child; /* index into plan->children */
+};
+
+struct step_plan_record {
+    uint32_t slot_count;
+    uint32_t field_count;
+    const uint32_t *field_nodes; /* index of each field's node */
+    bool flat;                   /* all slots are single values: */
+    const uint32_t *slot_columns; /* then the column of each */
+};
+
+struct step_plan {
+    const struct step_definition *definition;
+    struct step_plan_column *columns;
+    uint32_t column_count;
+    struct step_plan_node *nodes;
+    uint32_t node_count;
+    uint32_t *children; /* node indexes */
+    uint32_t child_count;
+    struct step_plan_record *records;
+    uint32_t *storage; /* of the arrays in records */
+};
+
+/* INVALID for a definition that cannot be planned (says why), LIMIT for one too large. */
+enum step_status step_plan_create(const struct step_definition *definition,
+                                  struct step_plan **out, struct step_error *error);
+void step_plan_destroy(struct step_plan *plan);
+
+/* Index of the column of that name, or STEP_NO_INDEX. */
+uint32_t step_plan_find_column(const struct step_plan *plan, uint64_t record, uint64_t field,
+                               uint64_t leaf);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records to rows. */
+#include "rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout.h"
+
+#define MAX_RECORD_BYTES (STEP_MAX_BLOCK_MEMORY / 8)
+
+void step_rows_reset(struct step_rows *rows)
+{
+    free(rows->types);
+    free(rows->words);
+    step_buffer_reset(&rows->bytes);
+    *rows = (struct step_rows){0};
+}
+
+void step_rows_clear(struct step_rows *rows)
+{
+    rows->record_count = 0;
+    rows->word_count = 0;
+    rows->bytes.length = 0;
+}
+
+static bool grow_words(struct step_rows *rows, size_t extra)
+{
+    size_t need = rows->word_count + extra;
+    size_t capacity = rows->word_capacity + rows->word_capacity / 2 + 32;
+    if (capacity < need)
+        capacity = need;
+    uint64_t *words = realloc(rows->words, capacity * sizeof *words);
+    if (words == NULL)
+        return false;
+    rows->words = words;
+    rows->word_capacity = capacity;
+    return true;
+}
+
+static bool grow_types(struct step_rows *rows)
+{
+    size_t capacity = rows->record_capacity + rows->record_capacity / 2 + 16;
+    uint16_t *types = realloc(rows->types, capacity * sizeof *types);
+    if (types == NULL)
+        return false;
+    rows->types = types;
+    rows->record_capacity = capacity;
+    return true;
+}
+
+static bool append_word(struct step_rows *rows, uint64_t word)
+{
+    if (rows->word_count == rows->word_capacity && !grow_words(rows, 1))
+        return false;
+    rows->words[rows->word_count++] = word;
+    return true;
+}
+
+/* `budget` counts down the bytes that one record may still take. */
+static enum step_status append_node(struct step_rows *rows, const struct step_plan *plan,
+                                    const struct step_plan_node *node, const uint64_t *slots,
+                                    uint64_t *budget);
+
+static enum step_status append_bytes(struct step_rows *rows, const struct step_bytes *bytes,
+                                     uint64_t *budget)
+{
+    static const struct step_bytes none = {NULL, 0};
+    if (bytes == NULL)
+        bytes = &none;
+    if (bytes->length > *budget)
+        return STEP_STATUS_LIMIT;
+    *budget -= bytes->length;
+    return append_word(rows, bytes->length) &&
+                   step_buffer_append(&rows->bytes, bytes->data, bytes->length)
+               ? STEP_STATUS_OK
+               : STEP_STATUS_NO_MEMORY;
+}
+
+static enum step_status append_array(struct step_rows *rows, const struct step_plan *plan,
+                                     const struct step_plan_node *element,
+                                     const struct step_array *array, uint64_t *budget)
+{
+    static const struct step_array none = {NULL, 0};
+    if (array == NULL)
+        array = &none;
+    if (array->count > *budget / 8)
+        return STEP_STATUS_LIMIT;
+    if (!append_word(rows, array->count))
+        return STEP_STATUS_NO_MEMORY;
+    const uint64_t *slots = array->slots;
+    for (size_t i = 0; i < array->count; i++) {
+        enum step_status status = append_node(rows, plan, element, slots, budget);
+        if (status != STEP_STATUS_OK)
+            return status;
+        slots += element->slot_count;
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status append_node(struct step_rows *rows, const struct step_plan *plan,
+                                    const struct step_plan_node *node, const uint64_t *slots,
+                                    uint64_t *budget)
+{
+    if (*budget < 8)
+        return STEP_STATUS_LIMIT;
+    *budget -= 8;
+    const uint32_t *children = &plan->children[node->first_child];
+    switch (node->kind) {
+    case STEP_NODE_VALUE:
+        return append_word(rows, slots[0]) ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+    case STEP_NODE_BYTES:
+        return append_bytes(rows, step_slot_bytes(slots[0]), budget);
+    case STEP_NODE_ARRAY:
+        return append_array(rows, plan, &plan->nodes[children[0]], step_slot_array(slots[0]),
+                            budget);
+    case STEP_NODE_RECORD:
+        break;
+    }
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const struct step_plan_node *child = &plan->nodes[children[i]];
+        enum step_status status = append_node(rows, plan, child, slots, budget);
+        if (status != STEP_STATUS_OK)
+            return status;
+        slots += child->slot_count;
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status append_nested(struct step_rows *rows, const struct step_plan *plan,
+                                      const struct step_plan_record *record, const uint64_t *slots)
+{
+    size_t word_count = rows->word_count;
+    size_t byte_count = rows->bytes.length;
+    uint64_t budget = MAX_RECORD_BYTES;
+    for (uint32_t i = 0; i < record->field_count; i++) {
+        const struct step_plan_node *node = &plan->nodes[record->field_nodes[i]];
+        enum step_status status = append_node(rows, plan, node, slots, &budget);
+        if (status != STEP_STATUS_OK) {
+            rows->word_count = word_count;
+            rows->bytes.length = byte_count;
+            return status;
+        }
+        slots += node->slot_count;
+    }
+    return STEP_STATUS_OK;
+}
+
+enum step_status step_rows_append(struct step_rows *rows, const struct step_plan *plan,
+                                  uint32_t record, const uint64_t *slots)
+{
+    if (rows->record_count == rows->record_capacity && !grow_types(rows))
+        return STEP_STATUS_NO_MEMORY;
+    const struct step_plan_record *planned = &plan->records[record];
+    if (planned->flat) {
+        size_t count = planned->slot_count;
+        if (count > rows->word_capacity - rows->word_count && !grow_words(rows, count))
+            return STEP_STATUS_NO_MEMORY;
+        uint64_t *words = rows->words + rows->word_count;
+        for (size_t i = 0; i < count; i++)
+            words[i] = slots[i];
+        rows->word_count += count;
+    } else {
+        enum step_status status = append_nested(rows, plan, planned, slots);
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    rows->types[rows->record_count++] = (uint16_t) record;
+    return STEP_STATUS_OK;
+}
+
+size_t step_rows_memory(const struct step_rows *rows)
+{
+    return rows->record_capacity * sizeof *rows->types +
+           rows->word_capacity * sizeof *rows->words + rows->bytes.capacity;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records on the writer's side that wait for their block: copied row by row as they come, which
+ * costs little for each and keeps a stream with few records small.
+ */
+#ifndef STEP_STEP_ROWS_H
+#define STEP_STEP_ROWS_H
+
+#include "bytes.h"
+#include "plan.h"
+
+/* Zero-initialised is empty.  A record's words are its slots, but that a string or an array is its
+ * length, followed by the array's elements; the strings' bytes stand in `bytes`. */
+struct step_rows {
+    uint16_t *types; /* record types */
+    size_t record_count;
+    size_t record_capacity;
+    uint64_t *words;
+    size_t word_count;
+    size_t word_capacity;
+    struct step_buffer bytes;
+};
+
+void step_rows_reset(struct step_rows *rows); /* frees the storage */
+void step_rows_clear(struct step_rows *rows); /* keeps it */
+
+/* NO_MEMORY, or LIMIT for a record that no reader would accept; nothing is appended then. */
+enum step_status step_rows_append(struct step_rows *rows, const struct step_plan *plan,
+                                  uint32_t record, const uint64_t *slots);
+
+/* Bytes of storage held. */
+size_t step_rows_memory(const struct step_rows *rows);
+
+#endif

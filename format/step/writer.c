@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The writer: which records go into which block, and when. */
+#include "steptrace/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "block_write.h"
+#include "stream.h"
+
+enum { DEFAULT_BLOCK_RECORDS = 250000 };
+/* Storage of all streams that is kept for their next records, and beyond which the largest stream
+ * is flushed; and of one stream beyond which it is. */
+#define KEPT_MEMORY ((size_t) 64 << 20)
+#define MOST_MEMORY ((size_t) 256 << 20)
+#define KEPT_DICTIONARY_MEMORY ((size_t) 64 << 10)
+#define MOST_STREAM_MEMORY ((size_t) 128 << 20)
+
+struct dictionary {
+    uint64_t written_count;
+    struct step_rows rows;
+};
+
+struct step_writer {
+    struct step_writer_options options;
+    struct step_plan *plan;
+    struct step_columns *columns;
+    struct step_block_writer blocks;
+    struct step_stream_table streams;
+    struct dictionary *dictionaries; /* by record */
+    bool dictionaries_pending;
+    struct step_buffer properties; /* not yet written */
+    struct step_buffer index;
+    uint64_t block_count;
+    uint64_t offset; /* bytes given to the output */
+    size_t memory;   /* of all streams */
+    bool closed;
+    enum step_status status; /* the first failure, and its report */
+    struct step_error error;
+};
+
+void step_writer_options_init(struct step_writer_options *options)
+{
+    *options = (struct step_writer_options){.compression = STEP_COMPRESSION_ZSTD};
+}
+
+/* Keeps the first failure. */
+static enum step_status keep(struct step_writer *writer, enum step_status status,
+                             const char *message)
+{
+    if (status == STEP_STATUS_OK || writer->status != STEP_STATUS_OK)
+        return writer->status;
+    writer->status = status;
+    if (writer->error.status == STEP_STATUS_OK)
+        step_error_set(&writer->error, status, NULL, STEP_NO_OFFSET, "%s",
+                       message != NULL ? message : step_status_text(status));
+    return status;
+}
+
+static enum step_status output(struct step_writer *writer, const void *data, size_t length)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status =
+        writer->options.output.write(writer->options.output.user, data, length, &error);
+    if (status != STEP_STATUS_OK && writer->error.status == STEP_STATUS_OK) {
+        writer->error = error;
+        writer->error.status = status;
+    }
+    writer->offset += status == STEP_STATUS_OK ? length : 0;
+    return status;
+}
+
+/* Writes the block that blocks.block holds, and notes it for the index. */
+static enum step_status output_block(struct step_writer *writer)
+{
+    const struct step_buffer *block = &writer->blocks.block;
+    uint8_t offset[8];
+    step_store_u64(offset, writer->offset);
+    size_t noted = STEP_BLOCK_HEADER_BYTES + writer->blocks.summary.length;
+    if (!step_buffer_append(&writer->index, offset, sizeof offset) ||
+        !step_buffer_append(&writer->index, block->data, noted))
+        return STEP_STATUS_NO_MEMORY;
+    writer->block_count++;
+    return output(writer, block->data, block->length);
+}
+
+static enum step_status write_bytes_block(struct step_writer *writer, enum step_block_kind kind,
+                                          const uint8_t *bytes, size_t length)
+{
+    struct step_block_header header = {.kind = (uint8_t) kind};
+    enum step_status status = step_block_write_bytes(&writer->blocks, bytes, length, &header);
+    return status == STEP_STATUS_OK ? output_block(writer) : status;
+}
+
+static enum step_status write_rows(struct step_writer *writer, enum step_block_kind kind,
+                                   uint64_t stream, uint64_t first_record, struct step_rows *rows)
+{
+    struct step_block_header header = {
+        .kind = (uint8_t) kind, .stream = stream, .first_record = first_record};
+    enum step_status status = step_columns_fill(writer->columns, rows);
+    if (status == STEP_STATUS_OK)
+        status = step_block_write_columns(&writer->blocks, writer->columns, &header);
+    return status == STEP_STATUS_OK ? output_block(writer) : status;
+}
+
+/* Properties and dictionary entries, which must stand before the data that uses them. */
+static enum step_status write_pending(struct step_writer *writer)
+{
+    enum step_status status = STEP_STATUS_OK;
+    if (writer->properties.length > 0) {
+        status = write_bytes_block(writer, STEP_BLOCK_PROPERTY, writer->properties.data,
+                                   writer->properties.length);
+        writer->properties.length = 0;
+    }
+    if (!writer->dictionaries_pending)
+        return status;
+    size_t record_count = writer->options.definition->record_count;
+    for (size_t i = 0; i < record_count && status == STEP_STATUS_OK; i++) {
+        struct dictionary *dictionary = &writer->dictionaries[i];
+        if (dictionary->rows.record_count == 0)
+            continue;
+        status = write_rows(writer, STEP_BLOCK_DICTIONARY, i, dictionary->written_count,
+                            &dictionary->rows);
+        dictionary->written_count += dictionary->rows.record_count;
+        if (step_rows_memory(&dictionary->rows) > KEPT_DICTIONARY_MEMORY)
+            step_rows_reset(&dictionary->rows);
+        else
+            step_rows_clear(&dictionary->rows);
+    }
+    writer->dictionaries_pending = false;
+    return status;
+}
+
+static void count_memory(struct step_writer *writer, struct step_stream *stream)
+{
+    size_t memory = step_rows_memory(&stream->rows);
+    writer->memory += memory - stream->memory;
+    stream->memory = memory;
+}
+
+static enum step_status flush_stream(struct step_writer *writer, struct step_stream *stream)
+{
+    if (stream->rows.record_count == 0)
+        return STEP_STATUS_OK;
+    enum step_status status = write_pending(writer);
+    if (status == STEP_STATUS_OK)
+        status = write_rows(writer, STEP_BLOCK_DATA, stream->number, stream->written_count,
+                            &stream->rows);
+    if (status != STEP_STATUS_OK)
+        return status;
+    stream->written_count += stream->rows.record_count;
+    if (writer->memory > KEPT_MEMORY)
+        step_rows_reset(&stream->rows);
+    else
+        step_rows_clear(&stream->rows);
+    count_memory(writer, stream);
+    return status;
+}
+
+static enum step_status flush_largest(struct step_writer *writer)
+{
+    struct step_stream *largest = NULL;
+    for (size_t i = 0; i < writer->streams.count; i++) {
+        struct step_stream *stream = writer->streams.streams[i];
+        if (largest == NULL || stream->memory > largest->memory)
+            largest = stream;
+    }
+    if (largest == NULL)
+        return STEP_STATUS_OK;
+    enum step_status status = flush_stream(writer, largest);
+    step_rows_reset(&largest->rows);
+    count_memory(writer, largest);
+    return status;
+}
+
+static enum step_status start(struct step_writer *writer, struct step_error *error)
+{
+    const struct step_writer_options *options = &writer->options;
+    enum step_status status = step_plan_create(options->definition, &writer->plan, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    writer->dictionaries =
+        calloc(options->definition->record_count, sizeof *writer->dictionaries);
+    status = writer->dictionaries == NULL ? STEP_STATUS_NO_MEMORY
+                                          : step_columns_create(writer->plan, &writer->columns);
+    if (status == STEP_STATUS_OK)
+        status = step_block_writer_init(&writer->blocks, options->compression, options->level);
+    uint8_t header[STEP_FILE_HEADER_BYTES];
+    step_file_header_pack(header);
+    if (status == STEP_STATUS_OK)
+        status = output(writer, header, sizeof header);
+    if (status == STEP_STATUS_OK)
+        status = write_bytes_block(writer, STEP_BLOCK_DEFINITION,
+                                   (const uint8_t *) options->definition->text,
+                                   options->definition->text_length);
+    if (status != STEP_STATUS_OK && error != NULL) {
+        *error = writer->error;
+        if (error->status == STEP_STATUS_OK)
+            step_error_set(error, status, NULL, STEP_NO_OFFSET, "%s", step_status_text(status));
+    }
+    return status;
+}
+
+enum step_status step_writer_create(const struct step_writer_options *options,
+                                    struct step_writer **out, struct step_error *error)
+{
+    *out = NULL;
+    if (options->definition == NULL || options->output.write == NULL ||
+        options->definition->text == NULL ||
+        options->definition->text_length > STEP_MAX_DEFINITION_BYTES ||
+        options->block_records > STEP_MAX_BLOCK_RECORDS)
+        return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                              "a writer needs a definition, an output and blocks of at most %u "
+                              "records",
+                              (unsigned) STEP_MAX_BLOCK_RECORDS);
+    struct step_writer *writer = calloc(1, sizeof *writer);
+    if (writer == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    writer->options = *options;
+    writer->error.offset = STEP_NO_OFFSET;
+    if (writer->options.block_records == 0)
+        writer->options.block_records = DEFAULT_BLOCK_RECORDS;
+    enum step_status status = start(writer, error);
+    if (status != STEP_STATUS_OK) {
+        step_writer_destroy(writer);
+        return status;
+    }
+    *out = writer;
+    return status;
+}
+
+/* OK where the writer takes calls. */
+static enum step_status ready(struct step_writer *writer)
+{
+    if (writer->closed)
+        return keep(writer, STEP_STATUS_INVALID, "the writer was closed");
+    return writer->status;
+}
+
+enum step_status step_writer_property(struct step_writer *writer, const char *key,
+                                      const char *value)
+{
+    if (ready(writer) != STEP_STATUS_OK)
+        return writer->status;
+    struct step_buffer *out = &writer->properties;
+    bool ok = step_buffer_append_varint(out, strlen(key)) &&
+              step_buffer_append(out, key, strlen(key)) &&
+              step_buffer_append_varint(out, strlen(value)) &&
+              step_buffer_append(out, value, strlen(value));
+    return ok ? STEP_STATUS_OK : keep(writer, STEP_STATUS_NO_MEMORY, NULL);
+}
+
+static enum step_status refuse_record(struct step_writer *writer, uint32_t record)
+{
+    step_error_set(&writer->error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                   "the definition has no record type %u", record);
+    return keep(writer, STEP_STATUS_INVALID, NULL);
+}
+
+static enum step_status refuse_size(struct step_writer *writer, enum step_status status,
+                                    uint32_t record)
+{
+    if (status == STEP_STATUS_LIMIT && writer->error.status == STEP_STATUS_OK)
+        step_error_set(&writer->error, status, NULL, STEP_NO_OFFSET,
+                       "a record %s is too large for a block",
+                       writer->options.definition->records[record].name);
+    return keep(writer, status, NULL);
+}
+
+enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
+                                    const uint64_t *slots, uint64_t *id)
+{
+    if (ready(writer) != STEP_STATUS_OK)
+        return writer->status;
+    if (record >= writer->options.definition->record_count)
+        return refuse_record(writer, record);
+    struct dictionary *dictionary = &writer->dictionaries[record];
+    enum step_status status = STEP_STATUS_OK;
+    if (dictionary->rows.record_count >= STEP_MAX_DICTIONARY_BLOCK_RECORDS ||
+        step_rows_memory(&dictionary->rows) > MOST_STREAM_MEMORY)
+        status = write_pending(writer);
+    if (status == STEP_STATUS_OK)
+        status = step_rows_append(&dictionary->rows, writer->plan, record, slots);
+    if (status != STEP_STATUS_OK)
+        return refuse_size(writer, status, record);
+    writer->dictionaries_pending = true;
+    if (id != NULL)
+        *id = dictionary->written_count + dictionary->rows.record_count;
+    return status;
+}
+
+enum step_status step_writer_put(struct step_writer *writer, uint64_t number, uint32_t record,
+                                 const uint64_t *slots)
+{
+    if (writer->closed || writer->status != STEP_STATUS_OK)
+        return ready(writer);
+    if (record >= writer->options.definition->record_count)
+        return refuse_record(writer, record);
+    struct step_stream *stream = step_stream_get(&writer->streams, number);
+    if (stream == NULL)
+        return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
+    enum step_status status = step_rows_append(&stream->rows, writer->plan, record, slots);
+    if (status != STEP_STATUS_OK)
+        return refuse_size(writer, status, record);
+    count_memory(writer, stream);
+    if (stream->rows.record_count >= writer->options.block_records ||
+        stream->memory > MOST_STREAM_MEMORY)
+        status = flush_stream(writer, stream);
+    else if (writer->memory > MOST_MEMORY)
+        status = flush_largest(writer);
+    return status == STEP_STATUS_OK ? status : keep(writer, status, NULL);
+}
+
+uint64_t step_writer_put_count(const struct step_writer *writer, uint64_t number)
+{
+    const struct step_stream *stream = step_stream_find(&writer->streams, number);
+    return stream != NULL ? stream->written_count + stream->rows.record_count : 0;
+}
+
+uint64_t step_writer_written_count(const struct step_writer *writer, uint64_t number)
+{
+    const struct step_stream *stream = step_stream_find(&writer->streams, number);
+    return stream != NULL ? stream->written_count : 0;
+}
+
+uint64_t step_writer_dictionary_count(const struct step_writer *writer, uint32_t record)
+{
+    if (record >= writer->options.definition->record_count)
+        return 0;
+    return writer->dictionaries[record].written_count +
+           writer->dictionaries[record].rows.record_count;
+}
+
+enum step_status step_writer_resume_stream(struct step_writer *writer, uint64_t number,
+                                           uint64_t count)
+{
+    if (ready(writer) != STEP_STATUS_OK)
+        return writer->status;
+    struct step_stream *stream = step_stream_get(&writer->streams, number);
+    if (stream == NULL)
+        return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
+    if (stream->rows.record_count > 0)
+        return keep(writer, STEP_STATUS_INVALID, "a stream was resumed after records were put");
+    stream->written_count = count;
+    return STEP_STATUS_OK;
+}
+
+enum step_status step_writer_resume_dictionary(struct step_writer *writer, uint32_t record,
+                                               uint64_t count)
+{
+    if (ready(writer) != STEP_STATUS_OK)
+        return writer->status;
+    if (record >= writer->options.definition->record_count)
+        return refuse_record(writer, record);
+    if (writer->dictionaries[record].rows.record_count > 0)
+        return keep(writer, STEP_STATUS_INVALID,
+                    "a dictionary was resumed after entries were defined");
+    writer->dictionaries[record].written_count = count;
+    return STEP_STATUS_OK;
+}
+
+enum step_status step_writer_flush_stream(struct step_writer *writer, uint64_t number)
+{
+    if (ready(writer) != STEP_STATUS_OK)
+        return writer->status;
+    struct step_stream *stream = step_stream_find(&writer->streams, number);
+    enum step_status status = write_pending(writer);
+    if (status == STEP_STATUS_OK && stream != NULL)
+        status = flush_stream(writer, stream);
+    return keep(writer, status, NULL);
+}
+
+enum step_status step_writer_flush(struct step_writer *writer)
+{
+    if (ready(writer) != STEP_STATUS_OK)
+        return writer->status;
+    enum step_status status = write_pending(writer);
+    for (size_t i = 0; i < writer->streams.count && status == STEP_STATUS_OK; i++)
+        status = flush_stream(writer, writer->streams.streams[i]);
+    return keep(writer, status, NULL);
+}
+
+uint64_t step_writer_size(const struct step_writer *writer)
+{
+    return writer->offset;
+}
+
+/* The index block is not in the index; the footer says where it is. */
+static enum step_status write_end(struct step_writer *writer)
+{
+    uint64_t index_offset = writer->offset;
+    struct step_block_header header = {.kind = STEP_BLOCK_INDEX,
+                                       .record_count = writer->block_count};
+    enum step_status status = step_block_write_bytes(&writer->blocks, writer->index.data,
+                                                     writer->index.length, &header);
+    if (status == STEP_STATUS_OK)
+        status = output(writer, writer->blocks.block.data, writer->blocks.block.length);
+    uint8_t footer[STEP_FOOTER_BYTES];
+    step_footer_pack(index_offset, writer->offset + sizeof footer, footer);
+    return status == STEP_STATUS_OK ? output(writer, footer, sizeof footer) : status;
+}
+
+enum step_status step_writer_close(struct step_writer *writer, struct step_error *error)
+{
+    if (!writer->closed && step_writer_flush(writer) == STEP_STATUS_OK)
+        keep(writer, write_end(writer), NULL);
+    writer->closed = true;
+    if (writer->status != STEP_STATUS_OK && error != NULL)
+        *error = writer->error;
+    return writer->status;
+}
+
+void step_writer_destroy(struct step_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    step_stream_table_reset(&writer->streams);
+    for (size_t i = 0; writer->dictionaries != NULL &&
+                       i < writer->options.definition->record_count;
+         i++)
+        step_rows_reset(&writer->dictionaries[i].rows);
+    free(writer->dictionaries);
+    step_columns_destroy(writer->columns);
+    step_block_writer_reset(&writer->blocks);
+    step_plan_destroy(writer->plan);
+    step_buffer_reset(&writer->properties);
+    step_buffer_reset(&writer->index);
+    free(writer);
+}

@@ -12,22 +12,38 @@ struct shape {
     size_t beyond[4]; /* values that overflow when packed in 1, 2, 4, 8 bits */
 };
 
-static struct shape shape_of(const uint64_t *values, size_t count)
+static struct shape outline_of(const uint64_t *values, size_t count)
 {
-    struct shape shape = {0};
+    uint64_t mask = 0;
     uint64_t differences = 0;
     for (size_t i = 0; i < count; i++) {
-        uint64_t value = values[i];
-        shape.mask |= value;
-        differences |= value ^ values[0];
-        shape.beyond[0] += value >= 1;
-        shape.beyond[1] += value >= 3;
-        shape.beyond[2] += value >= 15;
-        shape.beyond[3] += value >= 255;
+        mask |= values[i];
+        differences |= values[i] ^ values[0];
     }
-    shape.constant = differences == 0;
-    shape.others = shape.beyond[0];
-    return shape;
+    return (struct shape){.mask = mask, .constant = differences == 0};
+}
+
+static void count_large(const uint64_t *values, size_t count, struct shape *shape)
+{
+    size_t beyond[4] = {0};
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = values[i];
+        beyond[0] += value >= 1;
+        beyond[1] += value >= 3;
+        beyond[2] += value >= 15;
+        beyond[3] += value >= 255;
+    }
+    for (size_t i = 0; i < 4; i++)
+        shape->beyond[i] = beyond[i];
+    shape->others = beyond[0];
+}
+
+static bool is_constant(const uint64_t *values, size_t count)
+{
+    size_t i = 0;
+    while (i < count && values[i] == values[0])
+        i++;
+    return i == count;
 }
 
 static uint64_t width_of(uint64_t mask)
@@ -110,7 +126,7 @@ static void settle_sign(const struct step_wish *wish, struct step_chain *chain,
         return;
     step_transform_zigzag.forward(NULL, NULL, scratch->work, scratch->work, count);
     step_chain_append(chain, &step_transform_zigzag, 0, 0, 0);
-    *shape = shape_of(scratch->work, count);
+    *shape = outline_of(scratch->work, count);
 }
 
 /* The most promising forms for a shape; returns how many. */
@@ -188,7 +204,7 @@ static enum step_status finish(const struct step_wish *wish, const struct step_s
     enum step_status status = step_chain_forward(chain, series, values, count, scratch);
     if (status != STEP_STATUS_OK)
         return status;
-    struct shape shape = shape_of(scratch->work, count);
+    struct shape shape = outline_of(scratch->work, count);
     settle_sign(wish, chain, scratch, count, &shape);
     if (shape.constant) {
         make_constant(chain, count > 0 ? scratch->work[0] : 0);
@@ -198,6 +214,7 @@ static enum step_status finish(const struct step_wish *wish, const struct step_s
                 (chain->form->fits != NULL && !chain->form->fits(chain->form_parameter,
                                                                  shape.mask));
     if (sampled && grew) {
+        count_large(scratch->work, count, &shape);
         bool small = shape.beyond[3] <= count / 4;
         chain->form = shape.others <= count / 4 ? &step_form_runs
                       : small                   ? &step_form_packed
@@ -214,7 +231,7 @@ enum step_status step_choose(const struct step_wish *wish, const struct step_ser
 {
     *chain = (struct step_chain){0};
     size_t sample = count < SAMPLE ? count : SAMPLE;
-    if (shape_of(values, sample).constant && shape_of(values, count).constant) {
+    if (is_constant(values, count)) {
         make_constant(chain, count > 0 ? values[0] : 0);
         return step_chain_forward(chain, series, values, count, scratch);
     }
@@ -226,8 +243,9 @@ enum step_status step_choose(const struct step_wish *wish, const struct step_ser
         enum step_status status = step_chain_forward(trial, series, values, sample, scratch);
         if (status != STEP_STATUS_OK)
             return status;
-        struct shape shape = shape_of(scratch->work, sample);
+        struct shape shape = outline_of(scratch->work, sample);
         settle_sign(wish, trial, scratch, sample, &shape);
+        count_large(scratch->work, sample, &shape);
         size_t cost = 0;
         if (shape.constant)
             make_constant(trial, scratch->work[0]);

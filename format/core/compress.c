@@ -10,7 +10,7 @@
 #include <zstd.h>
 #endif
 
-enum { ZSTD_LEVEL = 4, ZLIB_LEVEL = 6, WORTH_TRYING = 24 };
+enum { ZSTD_LEVEL = 5, ZLIB_LEVEL = 6, WORTH_TRYING = 24 };
 
 struct step_compressor {
     enum step_compression method;

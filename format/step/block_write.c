@@ -128,7 +128,7 @@ static enum step_status write_column(struct step_block_writer *writer,
 static enum step_status write_types(struct step_block_writer *writer,
                                     const struct step_columns *columns)
 {
-    static const struct step_wish wish = {.identifier = true, .order = 2};
+    static const struct step_wish wish = {.identifier = true};
     struct step_coding coding;
     enum step_status status = write_values(writer, &wish, NULL, 0, &columns->types, &coding);
     if (status != STEP_STATUS_OK)

@@ -153,8 +153,14 @@ static enum step_status count_types(struct step_columns *columns, const struct s
 
 static enum step_status number_types(struct step_columns *columns, const struct step_rows *rows)
 {
+    columns->record_count = rows->record_count;
     if (!reserve_values(&columns->types, rows->record_count))
         return STEP_STATUS_NO_MEMORY;
+    if (columns->type_count == 1) {
+        columns->types.values[0] = 0;
+        columns->types.count = 1;
+        return STEP_STATUS_OK;
+    }
     if (rows->record_count > columns->local_capacity) {
         uint16_t *narrow =
             realloc(columns->local_types, rows->record_count * sizeof *columns->local_types);
@@ -167,7 +173,7 @@ static enum step_status number_types(struct step_columns *columns, const struct 
         columns->types.values[i] = columns->tally[rows->types[i]];
         columns->local_types[i] = (uint16_t) columns->types.values[i];
     }
-    columns->types.count = columns->record_count = rows->record_count;
+    columns->types.count = rows->record_count;
     return STEP_STATUS_OK;
 }
 
@@ -203,6 +209,31 @@ static bool scatter_node(struct step_columns *columns, const struct step_plan_no
     return true;
 }
 
+/* How many records of one type follow each other from `start` on; not so many that their words pass
+ * a processor's nearest cache. */
+static size_t run_length(const struct step_rows *rows, size_t start)
+{
+    enum { MOST = 256 };
+    size_t most = rows->record_count - start < MOST ? rows->record_count - start : MOST;
+    size_t run = 1;
+    while (run < most && rows->types[start + run] == rows->types[start])
+        run++;
+    return run;
+}
+
+static void scatter_flat(struct step_columns *columns, const struct step_plan_record *record,
+                         const uint64_t *words, size_t run)
+{
+    size_t stride = record->slot_count;
+    for (uint32_t k = 0; k < stride; k++) {
+        struct step_column_data *column = &columns->columns[record->slot_columns[k]];
+        uint64_t *out = column->values + column->count;
+        for (size_t i = 0; i < run; i++)
+            out[i] = words[i * stride + k];
+        column->count += run;
+    }
+}
+
 static enum step_status scatter(struct step_columns *columns, const struct step_rows *rows)
 {
     const struct step_plan *plan = columns->plan;
@@ -211,11 +242,10 @@ static enum step_status scatter(struct step_columns *columns, const struct step_
     for (size_t i = 0; i < rows->record_count; i++) {
         const struct step_plan_record *record = &plan->records[rows->types[i]];
         if (record->flat) {
-            for (uint32_t k = 0; k < record->slot_count; k++) {
-                struct step_column_data *column = &columns->columns[record->slot_columns[k]];
-                column->values[column->count++] = source.words[k];
-            }
-            source.words += record->slot_count;
+            size_t run = run_length(rows, i);
+            scatter_flat(columns, record, source.words, run);
+            source.words += run * record->slot_count;
+            i += run - 1;
             continue;
         }
         for (uint32_t k = 0; k < record->field_count; k++)

@@ -26,8 +26,8 @@ struct step_columns {
     struct step_series *series;       /* the same, for step_gather() */
     uint32_t *used;                   /* the columns in use, in order */
     size_t used_count;
-    struct step_column_data types; /* numbers local to the block */
-    uint16_t *local_types;         /* the same, narrow */
+    struct step_column_data types; /* numbers local to the block; one if they are all the same */
+    uint16_t *local_types;         /* the same, narrow; not filled in if they are */
     size_t local_capacity;
     uint32_t *records; /* by local number, in order of the definition */
     uint64_t *counts;

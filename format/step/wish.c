@@ -29,8 +29,6 @@ static void read_identifier(struct step_field_wish *wish, const struct rule *rul
     (void) rule;
     wish->column.identifier = true;
     wish->column.is_signed = false;
-    if (wish->column.order == 0)
-        wish->column.order = 2;
 }
 
 static void read_usual(struct step_field_wish *wish, const struct rule *rule)

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing HATF: a record is first checked against the state, then encoded, so that one that does
+ * not fit leaves no trace. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hatf_state.h"
+
+#define BUFFER_BYTES ((size_t) 1 << 18)
+
+struct hatf_writer {
+    struct hatf_state state;
+    struct step_output output;
+    size_t pending;
+    uint64_t flushed;
+    uint64_t record_count;
+    enum step_status status; /* the output's first error */
+    struct step_error error;
+    uint8_t buffer[BUFFER_BYTES];
+};
+
+enum step_status hatf_writer_create(const struct step_output *output, struct hatf_writer **out,
+                                    struct step_error *error)
+{
+    struct hatf_writer *writer = malloc(sizeof *writer);
+    *out = writer;
+    if (writer == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    memset(writer, 0, offsetof(struct hatf_writer, buffer));
+    hatf_state_init(&writer->state);
+    writer->output = *output;
+    return STEP_STATUS_OK;
+}
+
+void hatf_writer_destroy(struct hatf_writer *writer)
+{
+    free(writer);
+}
+
+/* ---- what fits ---- */
+
+static bool fits_unsigned(uint64_t value, unsigned width)
+{
+    return width == 8 || value >> (8 * width) == 0;
+}
+
+static bool fits_signed(uint64_t value, unsigned width)
+{
+    if (width == 0 || width == 8)
+        return width == 8 || value == 0;
+    uint64_t half = (uint64_t) 1 << (8 * width - 1);
+    return value + half < 2 * half;
+}
+
+enum hatf_width hatf_width_of_unsigned(uint64_t value)
+{
+    static const uint8_t widths[] = {0, 1, 2, 4};
+    for (size_t i = 0; i < sizeof widths; i++) {
+        if (fits_unsigned(value, widths[i]))
+            return (enum hatf_width) widths[i];
+    }
+    return HATF_WIDTH_8;
+}
+
+enum hatf_width hatf_width_of_signed(uint64_t value)
+{
+    static const uint8_t widths[] = {0, 1, 2, 4};
+    for (size_t i = 0; i < sizeof widths; i++) {
+        if (fits_signed(value, widths[i]))
+            return (enum hatf_width) widths[i];
+    }
+    return HATF_WIDTH_8;
+}
+
+static bool number_fits(const struct hatf_field_state *field, uint64_t value, uint64_t previous)
+{
+    switch (field->interpretation) {
+    case HATF_NONE:
+        return fits_unsigned(value, field->width);
+    case HATF_DEFAULT:
+        return value == field->value;
+    case HATF_BASE_OFFSET:
+        return fits_signed(value - field->value, field->width);
+    case HATF_DELTA:
+        return fits_signed(value - previous, field->width);
+    default:
+        return value == previous + field->stride;
+    }
+}
+
+static bool attributes_fit(const struct hatf_field_state *field, size_t length)
+{
+    switch (field->width) {
+    case HATF_WIDTH_V1:
+        return length <= UINT8_MAX;
+    case HATF_WIDTH_V2:
+        return length <= UINT16_MAX;
+    default:
+        return length == field->width;
+    }
+}
+
+static uint64_t number_of(const struct hatf_record *record, uint8_t part)
+{
+    switch (part) {
+    case HATF_SIZE:
+        return record->size;
+    case HATF_ADDRESS:
+        return record->address;
+    case HATF_PART_NEW_ADDRESS:
+        return record->new_address;
+    case HATF_TIME:
+        return record->time;
+    case HATF_THREAD:
+        return record->thread;
+    default:
+        return record->heap;
+    }
+}
+
+static enum hatf_field field_of(uint8_t part)
+{
+    return part == HATF_PART_NEW_ADDRESS ? HATF_ADDRESS : (enum hatf_field) part;
+}
+
+static bool part_fits(const struct hatf_state *state, const struct hatf_record *record,
+                      uint8_t part)
+{
+    const struct hatf_field_state *field = &state->fields[field_of(part)];
+    if (part == HATF_ATTRIBUTES)
+        return attributes_fit(field, record->attributes.length);
+    uint64_t previous = part == HATF_PART_NEW_ADDRESS ? record->address : field->previous;
+    return number_fits(field, number_of(record, part), previous);
+}
+
+/* The first part of the record that does not fit, or HATF_PART_END. */
+static uint8_t find_misfit(const struct hatf_state *state, const struct hatf_record *record)
+{
+    const uint8_t *part = hatf_layouts[record->tag];
+    while (*part != HATF_PART_END && part_fits(state, record, *part))
+        part++;
+    return *part;
+}
+
+bool hatf_writer_fits(const struct hatf_writer *writer, const struct hatf_record *record,
+                      enum hatf_field *misfit)
+{
+    if ((unsigned) record->tag >= HATF_TAG_COUNT)
+        return false;
+    if (record->tag == HATF_COMMENT)
+        return record->comment.length <= HATF_COMMENT_MAX;
+    uint8_t part = find_misfit(&writer->state, record);
+    if (part != HATF_PART_END && misfit != NULL)
+        *misfit = field_of(part);
+    return part == HATF_PART_END;
+}
+
+/* ---- bytes ---- */
+
+static enum step_status flush(struct hatf_writer *writer)
+{
+    size_t pending = writer->pending;
+    writer->pending = 0;
+    if (writer->status == STEP_STATUS_OK && pending > 0) {
+        writer->status =
+            writer->output.write(writer->output.user, writer->buffer, pending, &writer->error);
+        writer->flushed += pending;
+    }
+    return writer->status;
+}
+
+static enum step_status give_status(const struct hatf_writer *writer, struct step_error *error)
+{
+    if (writer->status != STEP_STATUS_OK && error != NULL)
+        *error = writer->error;
+    return writer->status;
+}
+
+/* Room for any record, and a word more: a number is stored as a whole word, whatever its width. */
+static uint8_t *reserve(struct hatf_writer *writer)
+{
+    if (writer->status == STEP_STATUS_OK &&
+        BUFFER_BYTES - writer->pending < HATF_RECORD_BYTES_MAX + 8)
+        flush(writer);
+    return writer->status == STEP_STATUS_OK ? writer->buffer + writer->pending : NULL;
+}
+
+static enum step_status commit(struct hatf_writer *writer, const uint8_t *end)
+{
+    writer->pending = (size_t) (end - writer->buffer);
+    writer->record_count++;
+    return STEP_STATUS_OK;
+}
+
+static inline uint8_t *store(uint8_t *out, uint64_t value, unsigned width)
+{
+    if (width == 0)
+        return out;
+    value <<= 64 - 8 * width;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
+    memcpy(out, &value, sizeof value);
+    return out + width;
+}
+
+static uint8_t *store_bytes(uint8_t *out, struct step_bytes bytes)
+{
+    if (bytes.length > 0)
+        memcpy(out, bytes.data, bytes.length);
+    return out + bytes.length;
+}
+
+static uint8_t *store_number(uint8_t *out, struct hatf_field_state *field, uint64_t value)
+{
+    uint64_t stored = value;
+    if (field->interpretation == HATF_BASE_OFFSET)
+        stored -= field->value;
+    else if (field->interpretation == HATF_DELTA)
+        stored -= field->previous;
+    field->previous = value;
+    return store(out, stored, field->width);
+}
+
+static uint8_t *store_attributes(uint8_t *out, const struct hatf_field_state *field,
+                                 struct step_bytes attributes)
+{
+    if (field->width == HATF_WIDTH_V1)
+        out = store(out, attributes.length, 1);
+    else if (field->width == HATF_WIDTH_V2)
+        out = store(out, attributes.length, 2);
+    return store_bytes(out, attributes);
+}
+
+/* ---- records ---- */
+
+static enum step_status put_metadata(struct hatf_writer *writer,
+                                     const struct hatf_metadata *metadata, struct step_error *error)
+{
+    const char *fault =
+        hatf_metadata_fault(metadata->operation, metadata->field, metadata->argument);
+    if (fault != NULL)
+        return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, "%s", fault);
+    uint8_t *out = reserve(writer);
+    if (out == NULL)
+        return give_status(writer, error);
+    *out++ = HATF_METADATA;
+    *out++ = metadata->operation;
+    *out++ = metadata->field;
+    *out++ = metadata->argument;
+    unsigned values = hatf_metadata_values(metadata->operation, metadata->argument);
+    if (values > 0)
+        out = store(out, metadata->value, 8);
+    if (values > 1)
+        out = store(out, metadata->stride, 8);
+    hatf_state_apply(&writer->state, metadata);
+    return commit(writer, out);
+}
+
+enum step_status hatf_writer_set_width(struct hatf_writer *writer, enum hatf_field field,
+                                       enum hatf_width width, struct step_error *error)
+{
+    if ((unsigned) field > UINT8_MAX || (unsigned) width > UINT8_MAX)
+        return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                              "unknown field or width");
+    const struct hatf_metadata metadata = {
+        .operation = HATF_SET_WIDTH, .field = (uint8_t) field, .argument = (uint8_t) width};
+    return put_metadata(writer, &metadata, error);
+}
+
+enum step_status hatf_writer_set_interpretation(struct hatf_writer *writer, enum hatf_field field,
+                                                enum hatf_interpretation interpretation,
+                                                uint64_t value, uint64_t stride,
+                                                struct step_error *error)
+{
+    if ((unsigned) field > UINT8_MAX || (unsigned) interpretation > UINT8_MAX)
+        return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                              "unknown field or interpretation");
+    const struct hatf_metadata metadata = {.operation = HATF_SET_INTERPRETATION,
+                                           .field = (uint8_t) field,
+                                           .argument = (uint8_t) interpretation,
+                                           .value = value,
+                                           .stride = stride};
+    return put_metadata(writer, &metadata, error);
+}
+
+enum step_status hatf_writer_comment(struct hatf_writer *writer, const void *text, size_t length,
+                                     struct step_error *error)
+{
+    if (length > HATF_COMMENT_MAX)
+        return step_error_set(error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
+                              "the comment has more than %u bytes", HATF_COMMENT_MAX);
+    uint8_t *out = reserve(writer);
+    if (out == NULL)
+        return give_status(writer, error);
+    *out++ = HATF_COMMENT;
+    out = store(out, length, 2);
+    return commit(writer, store_bytes(out, (struct step_bytes){text, length}));
+}
+
+static enum step_status refuse(const struct hatf_writer *writer, const struct hatf_record *record,
+                               uint8_t part, struct step_error *error)
+{
+    const struct hatf_field_state *field = &writer->state.fields[field_of(part)];
+    const char *name = hatf_field_name(field_of(part));
+    if (part == HATF_ATTRIBUTES)
+        return step_error_set(error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
+                              "record %" PRIu64 ": attributes of %zu bytes do not fit width %s%u",
+                              writer->record_count + 1, record->attributes.length,
+                              field->width > 8 ? "v" : "",
+                              field->width > 8 ? field->width - 8u : field->width);
+    return step_error_set(
+        error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
+        "record %" PRIu64 ": %s%s %" PRIu64 " does not fit (%s, %u bytes)",
+        writer->record_count + 1, part == HATF_PART_NEW_ADDRESS ? "new " : "", name,
+        number_of(record, part),
+        hatf_interpretation_name((enum hatf_interpretation) field->interpretation), field->width);
+}
+
+static enum step_status put_data(struct hatf_writer *writer, const struct hatf_record *record,
+                                 struct step_error *error)
+{
+    uint8_t *out = reserve(writer);
+    if (out == NULL)
+        return give_status(writer, error);
+    *out++ = (uint8_t) record->tag;
+    for (const uint8_t *part = hatf_layouts[record->tag]; *part != HATF_PART_END; part++) {
+        struct hatf_field_state *field = &writer->state.fields[field_of(*part)];
+        if (*part == HATF_ATTRIBUTES)
+            out = store_attributes(out, field, record->attributes);
+        else
+            out = store_number(out, field, number_of(record, *part));
+    }
+    return commit(writer, out);
+}
+
+enum step_status hatf_writer_put(struct hatf_writer *writer, const struct hatf_record *record,
+                                 enum hatf_field *misfit, struct step_error *error)
+{
+    if ((unsigned) record->tag >= HATF_TAG_COUNT)
+        return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, "unknown tag");
+    if (record->tag == HATF_COMMENT)
+        return hatf_writer_comment(writer, record->comment.data, record->comment.length, error);
+    if (record->tag == HATF_METADATA)
+        return put_metadata(writer, &record->metadata, error);
+    uint8_t part = find_misfit(&writer->state, record);
+    if (part == HATF_PART_END)
+        return put_data(writer, record, error);
+    if (misfit != NULL)
+        *misfit = field_of(part);
+    return refuse(writer, record, part, error);
+}
+
+const struct hatf_field_state *hatf_writer_field(const struct hatf_writer *writer,
+                                                 enum hatf_field field)
+{
+    return (unsigned) field < HATF_FIELD_COUNT ? &writer->state.fields[field] : NULL;
+}
+
+uint64_t hatf_writer_record_count(const struct hatf_writer *writer)
+{
+    return writer->record_count;
+}
+
+uint64_t hatf_writer_size(const struct hatf_writer *writer)
+{
+    return writer->flushed + writer->pending;
+}
+
+enum step_status hatf_writer_flush(struct hatf_writer *writer, struct step_error *error)
+{
+    flush(writer);
+    return give_status(writer, error);
+}
+
+enum step_status hatf_writer_close(struct hatf_writer *writer, struct step_error *error)
+{
+    return hatf_writer_flush(writer, error);
+}

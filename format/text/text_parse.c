@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parsing a line, strictly: it takes only what the formatter can write. */
+#include <string.h>
+
+#include "steptrace/text.h"
+#include "text_name.h"
+
+/* Where the parser stands.  `end` is at the line feed, which is known to be there, so that one byte
+ * can always be looked at. */
+struct scan {
+    const uint8_t *start;
+    const uint8_t *at;
+    const uint8_t *end;
+    uint8_t *scratch;   /* free space for names that had escapes */
+    const char *reason; /* of the first fault; `at` is where */
+};
+
+static bool refuse(struct scan *scan, const uint8_t *at, const char *reason)
+{
+    scan->at = at;
+    scan->reason = reason;
+    return false;
+}
+
+static const char kind_names[STEP_TEXT_KIND_COUNT][3] = {
+#define KIND_NAME(name, fields) #name,
+    STEP_TEXT_KIND_LIST(KIND_NAME)
+#undef KIND_NAME
+};
+
+static bool scan_kind(struct scan *scan, enum step_text_kind *kind)
+{
+    if (scan->end - scan->at >= 2) {
+        for (unsigned i = 0; i < STEP_TEXT_KIND_COUNT; i++) {
+            if (memcmp(scan->at, kind_names[i], 2) == 0 &&
+                (scan->at[2] == ':' || scan->at + 2 == scan->end)) {
+                *kind = (enum step_text_kind) i;
+                scan->at += 2;
+                return true;
+            }
+        }
+    }
+    return refuse(scan, scan->at, "unknown event type");
+}
+
+static bool scan_colon(struct scan *scan)
+{
+    if (scan->at == scan->end)
+        return refuse(scan, scan->at, "too few fields");
+    if (*scan->at != ':')
+        return refuse(scan, scan->at, "a colon is missing");
+    scan->at++;
+    return true;
+}
+
+static bool scan_number(struct scan *scan, uint64_t *value)
+{
+    const uint8_t *first = scan->at;
+    uint64_t sum = 0;
+    const uint8_t *at = first;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        uint64_t digit = (uint64_t) (*at - '0');
+        if (at - first >= 19 && sum > (UINT64_MAX - digit) / 10)
+            return refuse(scan, first, "the number is too large");
+        sum = sum * 10 + digit;
+    }
+    if (*at != ':' && at != scan->end)
+        return refuse(scan, at, "not a decimal number");
+    if (at == first)
+        return refuse(scan, at, "a number is missing");
+    if (*first == '0' && at - first > 1)
+        return refuse(scan, first, "the number has leading zeros");
+    scan->at = at;
+    *value = sum;
+    return true;
+}
+
+/* The value of four lower-case hexadecimal digits, or UINT32_MAX. */
+static uint32_t hex_value(const uint8_t *at)
+{
+    uint32_t value = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        if (at[i] >= '0' && at[i] <= '9')
+            value = value << 4 | (uint32_t) (at[i] - '0');
+        else if (at[i] >= 'a' && at[i] <= 'f')
+            value = value << 4 | (uint32_t) (at[i] - 'a' + 10);
+        else
+            return UINT32_MAX;
+    }
+    return value;
+}
+
+static bool needs_escape(uint32_t code)
+{
+    return text_is_surrogate(code) || (code < 0x80 && text_byte_class[code] == TEXT_BYTE_ESCAPE);
+}
+
+/* Takes the escape at `scan->at`; `high` tells whether the character before it was a high
+ * surrogate, and then whether this one was. */
+static bool scan_escape(struct scan *scan, bool *high)
+{
+    const uint8_t *at = scan->at;
+    if (scan->end - at < 6 || at[1] != 'u')
+        return refuse(scan, at, "a backslash without uXXXX");
+    uint32_t code = hex_value(at + 2);
+    if (code == UINT32_MAX)
+        return refuse(scan, at, "an escape without four lower-case hexadecimal digits");
+    if (!needs_escape(code))
+        return refuse(scan, at, "an escape of a character that needs none");
+    if (*high && text_is_low_surrogate(code))
+        return refuse(scan, at, "a pair of surrogates written as escapes");
+    *high = text_is_high_surrogate(code);
+    if (code < 0x80) {
+        *scan->scratch++ = (uint8_t) code;
+    } else {
+        *scan->scratch++ = (uint8_t) (0xe0 | code >> 12);
+        *scan->scratch++ = (uint8_t) (0x80 | (code >> 6 & 0x3f));
+        *scan->scratch++ = (uint8_t) (0x80 | (code & 0x3f));
+    }
+    scan->at += 6;
+    return true;
+}
+
+/* Steps over the character of several bytes at `scan->at`. */
+static bool scan_multi(struct scan *scan)
+{
+    uint32_t code;
+    size_t length = text_decode(scan->at, (size_t) (scan->end - scan->at), &code);
+    if (length == 0 || text_is_surrogate(code))
+        return refuse(scan, scan->at, "not valid UTF-8");
+    scan->at += length;
+    return true;
+}
+
+/* Steps over what stands for itself, up to an escape, a colon or the line's end. */
+static bool scan_plain(struct scan *scan)
+{
+    for (;;) {
+        while (text_byte_class[*scan->at] == TEXT_BYTE_PLAIN)
+            scan->at++;
+        if (text_byte_class[*scan->at] == TEXT_BYTE_ESCAPE)
+            return true;
+        if (!scan_multi(scan))
+            return false;
+    }
+}
+
+/* The rest of a name from its first escape on, where `scan->at` is; copied to scratch. */
+static bool scan_escaped_name(struct scan *scan, const uint8_t *first, struct step_bytes *name)
+{
+    uint8_t *copy = scan->scratch;
+    bool high = false;
+    memcpy(copy, first, (size_t) (scan->at - first));
+    scan->scratch += scan->at - first;
+    while (*scan->at == '\\') {
+        if (!scan_escape(scan, &high))
+            return false;
+        const uint8_t *plain = scan->at;
+        if (!scan_plain(scan))
+            return false;
+        size_t length = (size_t) (scan->at - plain);
+        memcpy(scan->scratch, plain, length);
+        scan->scratch += length;
+        high = high && length == 0;
+    }
+    name->data = copy;
+    name->length = (size_t) (scan->scratch - copy);
+    return true;
+}
+
+static bool scan_name(struct scan *scan, struct step_bytes *name)
+{
+    const uint8_t *first = scan->at;
+    if (!scan_plain(scan))
+        return false;
+    name->data = first;
+    name->length = (size_t) (scan->at - first);
+    if (*scan->at == '\\' && !scan_escaped_name(scan, first, name))
+        return false;
+    if (*scan->at == '\r')
+        return refuse(scan, scan->at, "a raw carriage return");
+    if (name->length == 0)
+        return refuse(scan, scan->at, "a name is missing");
+    return true;
+}
+
+static bool scan_field(struct scan *scan, char field, struct step_text_event *event)
+{
+    if (!scan_colon(scan))
+        return false;
+    switch (field) {
+    case 'T':
+        return scan_number(scan, &event->thread);
+    case 'O':
+        return scan_number(scan, &event->object);
+    case 'C':
+        return scan_name(scan, &event->class_name);
+    default:
+        return scan_name(scan, &event->method_name);
+    }
+}
+
+static bool scan_line(struct scan *scan, struct step_text_event *event)
+{
+    if (!scan_kind(scan, &event->kind) || !scan_colon(scan) || !scan_number(scan, &event->time_ns))
+        return false;
+    for (const char *field = step_text_kind_fields(event->kind); *field != '\0'; field++) {
+        if (!scan_field(scan, *field, event))
+            return false;
+    }
+    if (scan->at != scan->end)
+        return refuse(scan, scan->at, *scan->at == ':' ? "too many fields" : "a raw line feed");
+    return true;
+}
+
+bool step_text_parse(const char *line, size_t length, uint8_t *scratch,
+                     struct step_text_event *event, struct step_text_fault *fault)
+{
+    struct scan scan = {.start = (const uint8_t *) line, .scratch = scratch};
+    memset(event, 0, sizeof *event);
+    scan.at = scan.start;
+    if (length > 0 && line[length - 1] == '\n') {
+        scan.end = scan.start + length - 1;
+        if (scan_line(&scan, event))
+            return true;
+    } else {
+        refuse(&scan, scan.start + length, "the line feed is missing");
+    }
+    if (fault != NULL) {
+        fault->reason = scan.reason;
+        fault->position = (size_t) (scan.at - scan.start);
+    }
+    return false;
+}

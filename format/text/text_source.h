@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside the text layer: the unpacked bytes of a trace's text, wherever they come from. */
+#ifndef TEXT_SOURCE_H
+#define TEXT_SOURCE_H
+
+#include <minizip/unzip.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <zlib.h>
+
+#include "steptrace/status.h"
+#include "zip_file.h"
+
+struct text_source;
+
+/* As step_text_reader_open() and its kin; `name` is copied. */
+enum step_status text_source_open(const char *path, struct text_source **out,
+                                  struct step_error *error);
+enum step_status text_source_open_memory(const void *data, size_t length, const char *name,
+                                         struct text_source **out, struct step_error *error);
+enum step_status text_source_open_plain(const void *data, size_t length, const char *name,
+                                        struct text_source **out, struct step_error *error);
+
+/* Gives 1 to `size` bytes, or 0 at the end, once the checksum proved right.  The offset of an error
+ * is that of the first byte that cannot be had. */
+enum step_status text_source_read(struct text_source *source, void *buffer, size_t size,
+                                  size_t *got, struct step_error *error);
+
+const char *text_source_name(const struct text_source *source);
+/* The unpacked size that the file states; 0 where it states none. */
+uint64_t text_source_size(const struct text_source *source);
+
+void text_source_destroy(struct text_source *source);
+
+#endif

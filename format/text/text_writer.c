@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing the text of a trace into the one entry of a ZIP file. */
+#include <minizip/zip.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "steptrace/text.h"
+#include "zip_file.h"
+
+#define PIECE_BYTES ((size_t) 1 << 18)
+#define MADE_BY_UNIX_4_5 (3u << 8 | 45u)
+#define MODE_REGULAR_0644 (0100644ul << 16)
+#define DATE_1980_01_01 (1ul << 21 | 1ul << 16) /* the first that a ZIP file can hold */
+#define LEVEL 6
+#define MEMORY_LEVEL 8 /* zlib's own default */
+
+struct step_text_writer {
+    char name[256];
+    struct zip_file file;
+    zipFile zip;
+    char *line; /* room for an event's line; grows */
+    size_t line_space;
+    size_t pending;
+    enum step_status status;
+    struct step_error error;
+    char piece[PIECE_BYTES]; /* lines that are not packed yet */
+};
+
+static enum step_status fail(struct step_text_writer *writer, enum step_status status,
+                             const char *message)
+{
+    if (writer->status == STEP_STATUS_OK)
+        writer->status =
+            step_error_set(&writer->error, status, writer->name, STEP_NO_OFFSET, "%s", message);
+    return writer->status;
+}
+
+static enum step_status fail_output(struct step_text_writer *writer)
+{
+    return fail(writer, STEP_STATUS_IO,
+                writer->file.error != 0 ? strerror(writer->file.error)
+                                        : "cannot write the ZIP file");
+}
+
+static bool open_entry(struct step_text_writer *writer)
+{
+    zlib_filefunc64_def functions;
+    zip_file_functions(&writer->file, &functions);
+    writer->zip = zipOpen2_64(writer->name, APPEND_STATUS_CREATE, NULL, &functions);
+    if (writer->zip == NULL)
+        return false;
+    zip_fileinfo info = {.dosDate = DATE_1980_01_01, .external_fa = MODE_REGULAR_0644};
+    return zipOpenNewFileInZip4_64(writer->zip, "trace", &info, NULL, 0, NULL, 0, NULL, Z_DEFLATED,
+                                   LEVEL, 0, -MAX_WBITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY, NULL, 0,
+                                   MADE_BY_UNIX_4_5, 0, 1) == ZIP_OK;
+}
+
+enum step_status step_text_writer_create(const char *path, struct step_text_writer **out,
+                                         struct step_error *error)
+{
+    *out = NULL;
+    struct step_text_writer *writer = calloc(1, sizeof *writer);
+    if (writer == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+    memcpy(writer->name, path, strnlen(path, sizeof writer->name - 1));
+    if (zip_file_open(&writer->file, path, "wb") && open_entry(writer)) {
+        *out = writer;
+        return STEP_STATUS_OK;
+    }
+    enum step_status status = fail_output(writer);
+    if (error != NULL)
+        *error = writer->error;
+    step_text_writer_destroy(writer);
+    return status;
+}
+
+static enum step_status pack(struct step_text_writer *writer, const void *data, size_t length)
+{
+    while (length > 0 && writer->status == STEP_STATUS_OK) {
+        unsigned piece = length < 1u << 20 ? (unsigned) length : 1u << 20;
+        if (zipWriteInFileInZip(writer->zip, data, piece) != ZIP_OK || writer->file.error != 0)
+            fail_output(writer);
+        data = (const char *) data + piece;
+        length -= piece;
+    }
+    return writer->status;
+}
+
+static enum step_status pack_pending(struct step_text_writer *writer)
+{
+    size_t pending = writer->pending;
+    writer->pending = 0;
+    return pack(writer, writer->piece, pending);
+}
+
+enum step_status step_text_writer_put_line(struct step_text_writer *writer, const void *line,
+                                           size_t length)
+{
+    if (writer->status != STEP_STATUS_OK)
+        return writer->status;
+    if (length > sizeof writer->piece - writer->pending) {
+        if (pack_pending(writer) != STEP_STATUS_OK)
+            return writer->status;
+        if (length > sizeof writer->piece)
+            return pack(writer, line, length);
+    }
+    memcpy(writer->piece + writer->pending, line, length);
+    writer->pending += length;
+    return STEP_STATUS_OK;
+}
+
+static bool reserve_line(struct step_text_writer *writer, size_t space)
+{
+    if (space <= writer->line_space)
+        return true;
+    char *line = realloc(writer->line, space);
+    if (line == NULL)
+        return false;
+    writer->line = line;
+    writer->line_space = space;
+    return true;
+}
+
+enum step_status step_text_writer_put(struct step_text_writer *writer,
+                                      const struct step_text_event *event)
+{
+    if (writer->status != STEP_STATUS_OK)
+        return writer->status;
+    size_t class_length = event->class_name.length;
+    size_t method_length = event->method_name.length;
+    if ((unsigned) event->kind >= STEP_TEXT_KIND_COUNT || class_length > STEP_TEXT_LINE_MAX ||
+        method_length > STEP_TEXT_LINE_MAX)
+        return fail(writer, STEP_STATUS_INVALID, "an event that has no line");
+    if (!reserve_line(writer, STEP_TEXT_LINE_SPACE(STEP_TEXT_ESCAPED_MAX(class_length),
+                                                   STEP_TEXT_ESCAPED_MAX(method_length))))
+        return fail(writer, STEP_STATUS_NO_MEMORY, "out of memory");
+    size_t length = step_text_format(event, writer->line);
+    if (length == 0)
+        return fail(writer, STEP_STATUS_INVALID, "a name that is empty or not UTF-8");
+    return step_text_writer_put_line(writer, writer->line, length);
+}
+
+enum step_status step_text_writer_close(struct step_text_writer *writer, struct step_error *error)
+{
+    pack_pending(writer);
+    if (writer->zip != NULL) {
+        int entry = zipCloseFileInZip(writer->zip);
+        int directory = zipClose(writer->zip, NULL);
+        writer->zip = NULL;
+        if (entry != ZIP_OK || directory != ZIP_OK)
+            fail_output(writer);
+    }
+    if (!zip_file_close(&writer->file))
+        fail_output(writer);
+    if (writer->status != STEP_STATUS_OK && error != NULL)
+        *error = writer->error;
+    return writer->status;
+}
+
+void step_text_writer_destroy(struct step_text_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    if (writer->zip != NULL)
+        zipClose(writer->zip, NULL);
+    zip_file_close(&writer->file);
+    free(writer->line);
+    free(writer);
+}

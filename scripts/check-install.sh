@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# check-install.sh BUILD_DIR [LIBDIR]: installs a build into a temporary prefix, looks whether all is
+# there, and builds and runs a program against it through pkg-config, with either form of the
+# library.
+set -euo pipefail
+build=$1
+libdir=${2:-lib}
+prefix=$(mktemp -d)
+trap 'rm -rf "$prefix"' EXIT
+export PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig
+
+cmake --install "$build" --prefix "$prefix" >"$prefix/log" || { cat "$prefix/log" && exit 1; }
+
+missing=0
+for path in bin/steptrace bin/stepc "$libdir"/libsteptrace.{a,so} "$libdir/libtracer.so" \
+    "$libdir/pkgconfig/steptrace.pc" include/steptrace/{reader,writer,definition,java_trace}.h \
+    share/steptrace/java.step share/man/man1/steptrace.1 share/man/man1/stepc.1; do
+    [ -e "$prefix/$path" ] || { echo "not installed: $path" && missing=1; }
+done
+[ "$missing" = 0 ] || exit 1
+
+{
+    for header in "$prefix"/include/steptrace/*.h; do
+        echo "#include <steptrace/$(basename "$header")>"
+    done
+    cat <<'END'
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    struct step_reader *reader = NULL;
+    struct step_error error;
+    if (argc < 2 || step_reader_open(argv[1], &reader, &error) == STEP_STATUS_OK)
+        return 1;
+    printf("%s\n", step_status_name(error.status));
+    return 0;
+}
+END
+} >"$prefix/program.c"
+
+# try FORM FLAG...: builds and runs; the program opens itself, which is no trace.
+try() {
+    local form=$1 answer
+    shift
+    "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -o "$prefix/$form" "$prefix/program.c" "$@"
+    answer=$(LD_LIBRARY_PATH=$prefix/$libdir "$prefix/$form" "$prefix/$form")
+    [ "$answer" = FORMAT ] || { echo "$form: '$answer' where FORMAT was expected" && exit 1; }
+    echo "$form: built and run"
+}
+read -ra shared < <(pkg-config --cflags --libs steptrace)
+read -ra static < <(pkg-config --static --cflags --libs steptrace)
+try shared "${shared[@]}"
+try static "${static[@]/#-lsteptrace/$prefix/$libdir/libsteptrace.a}"
+"$prefix/bin/steptrace" --version

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""readme-examples.py [--update] PAGE DIRECTORY: the examples of a Markdown page, run in a directory.
+
+A block that begins with ```java holds a program, which is written to the file that its first line
+names (`// Words.java`).  In a block ```console a line `$ command` is run; the lines after it show
+what the command prints.  A shown line and a printed line agree where
+
+- neither has a digit, and they are the same but for white space; or
+- both have the same words and figures in the same order, where a figure is whatever has a digit in
+  it, and the words before the first figure are the same.
+
+A shown line `...` stands for any number of printed lines.
+"""
+import re
+import subprocess
+import sys
+
+
+def shape(line):
+    """The words before the first figure, and the kinds of what follows."""
+    words = line.split()
+    first = next((i for i, word in enumerate(words) if re.search(r"\d", word)), len(words))
+    kinds = ["figure" if re.search(r"\d", word) else "word" for word in words[first:]]
+    return words[:first], kinds
+
+
+def mismatch(shown, printed):
+    """The first shown line that the printed ones do not have, or None."""
+    at, skipping = 0, False
+    for line in shown:
+        if line.strip() == "...":
+            skipping = True
+            continue
+        while skipping and at < len(printed) and shape(printed[at]) != shape(line):
+            at += 1
+        if at == len(printed) or shape(printed[at]) != shape(line):
+            return line
+        at, skipping = at + 1, False
+    return None if skipping or at == len(printed) else f"(no more, but: {printed[at]})"
+
+
+def blocks(text):
+    """Pairs of a block's kind and its lines, and with kind None what lies between blocks."""
+    kind, lines = None, []
+    for line in text.splitlines():
+        fence = re.match(r"```(\w*)$", line)
+        if fence:
+            yield kind, lines
+            kind, lines = (fence.group(1) or "text", []) if kind is None else (None, [])
+        else:
+            lines.append(line)
+    yield kind, lines
+
+
+def commands(lines):
+    """Pairs of a command and the lines shown after it; a command goes on after a backslash."""
+    found = []
+    for line in lines:
+        if line.startswith("$ "):
+            found.append((line, []))
+        elif found and found[-1][0].endswith("\\") and not found[-1][1]:
+            found[-1] = (found[-1][0] + "\n" + line, [])
+        elif found:
+            found[-1][1].append(line)
+    return found
+
+
+def run(command, directory):
+    done = subprocess.run(["bash", "-c", "set -o pipefail; " + command[2:]], cwd=directory,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False, timeout=300)
+    return done.returncode, [line.rstrip() for line in done.stdout.splitlines()]
+
+
+def run_block(lines, directory, failures):
+    """The lines of the block as they should be."""
+    out = []
+    for command, shown in commands(lines):
+        status, printed = run(command, directory)
+        wrong = mismatch(shown, printed)
+        # 141: the reader of a pipe (head) had enough
+        if status not in (0, 141) or wrong is not None:
+            failures.append(command)
+            print(command, *printed, f"--> exit status {status}, expected: {wrong}", sep="\n")
+        out += command.splitlines() + printed
+    return out
+
+
+def main():
+    update = sys.argv[1] == "--update"
+    page, directory = sys.argv[-2:]
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    out, failures, count = [], [], 0
+    for kind, lines in blocks(text):
+        if kind == "java":
+            name = lines[0].removeprefix("// ")
+            with open(f"{directory}/{name}", "w", encoding="utf-8") as file:
+                file.write("\n".join(lines) + "\n")
+        if kind == "console":
+            count += len(commands(lines))
+            lines = run_block(lines, directory, failures)
+        out += lines if kind is None else [f"```{kind if kind != 'text' else ''}", *lines, "```"]
+    if update:
+        with open(page, "w", encoding="utf-8") as file:
+            file.write("\n".join(out) + "\n")
+        return 0
+    print(f"{count} commands, {len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# readme-examples.sh [--update] [BUILD_DIR]: runs the README's commands with the programs of a build
+# (default: build) and checks that they work and that what they print has the shape shown.
+# --update puts what they print into the README.
+set -euo pipefail
+update=()
+[ "${1:-}" != --update ] || { update=(--update) && shift; }
+top=$(cd "$(dirname "$0")/.." && pwd)
+build=$(readlink -f "${1:-$top/build}")
+. "$top/scripts/deps.sh"
+
+steptrace=$(find "$build" -name steptrace -type f -perm -u+x | head -n 1)
+agent=$(find "$build" -name libtracer.so -type f | head -n 1)
+jdk=$(deps_jdks | awk '$1 >= 17 { print $2; exit }')
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+PATH=$(dirname "$steptrace"):$jdk/bin:$PATH agent=$agent python3 "$top/scripts/readme-examples.py" \
+    "${update[@]}" "$top/README.md" "$work"

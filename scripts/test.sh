@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test.sh: installs what is missing, builds the project in several ways, and runs all tests under
+# one ctest, whose summary ends the output.  The exit status is 0 where everything passed.
+#
+#   gcc      RelWithDebInfo: all tests, on every JDK found
+#   asan     Clang, AddressSanitizer and UBSan: the native tests
+#   tsan     Clang, ThreadSanitizer: the tests of the buffers
+#   fuzz     Clang, libFuzzer: each target for some seconds
+#   no-zstd  GCC, zlib only: the unit tests
+#
+# The builds stay in build-NAME, logs and junit.xml in build-test.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/deps.sh
+
+usage() {
+    cat <<'END'
+usage: scripts/test.sh [--quick] [-L LABEL_REGEX] [-j JOBS]
+  --quick   the GCC build and its unit, golden and cli tests only
+  -L REGEX  the GCC build (and that of the fuzz targets, if REGEX matches "fuzz"), and those tests
+            of it that have a matching label: unit, golden, cli, jvm, fuzz, check
+  -j JOBS   how many at once (default: one a processor)
+END
+}
+
+native='unit|golden|cli'
+labels=
+jobs=$(nproc)
+builds=(gcc asan tsan fuzz no-zstd)
+while [ $# -gt 0 ]; do
+    case $1 in
+        --quick) labels="$native" builds=(gcc) ;;
+        -L) labels=${2:?-L needs a regular expression} builds=(gcc) && shift ;;
+        -L*) labels=${1#-L} builds=(gcc) ;;
+        -j) jobs=${2:?-j needs a number} && shift ;;
+        -j*) jobs=${1#-j} ;;
+        -h | --help) usage && exit 0 ;;
+        *) usage >&2 && exit 2 ;;
+    esac
+    shift
+done
+if [ "$labels" != "$native" ] && [ -n "$labels" ] && [[ fuzz =~ $labels ]]; then
+    builds+=(fuzz)
+fi
+
+out=$PWD/build-test
+rm -rf "$out"
+mkdir -p "$out"
+
+# targets BUILD REGEX: the build's targets of these names.
+targets() {
+    ninja -C "build-$1" -t targets all | sed -n "s/^\($2\): phony\$/\1/p"
+}
+
+# What a build makes, where that is less than all.
+build_targets() {
+    case $1 in
+        tsan) targets tsan 'unit_\(live\|agent\)[a-z0-9_]*' ;;
+        fuzz) targets fuzz 'fuzz_[a-z0-9_]*' ;;
+        no-zstd) targets no-zstd 'unit_[a-z0-9_]*' ;;
+    esac
+}
+
+# unrandomized COMMAND...: the sanitizers of Clang 14 do not know the address space layout of
+# kernels with more random bits than Debian 12's.
+unrandomized=()
+if setarch "$(uname -m)" -R true 2>/dev/null; then
+    unrandomized=(setarch "$(uname -m)" -R)
+fi
+
+build() {
+    local wanted=()
+    "${unrandomized[@]}" cmake --preset "$1" || return
+    mapfile -t wanted < <(build_targets "$1")
+    "${unrandomized[@]}" cmake --build "build-$1" -j "$jobs" ${wanted[0]:+--target "${wanted[@]}"}
+}
+
+# merge ARG...: adds to the list of tests that the final ctest runs.
+merge() {
+    python3 scripts/merge-tests.py "$out/CTestTestfile.cmake" "$@"
+}
+
+# The tests of a build: in what way it is run, and which.
+merge_build() {
+    case $1 in
+        gcc) merge tests gcc build-gcc ;;
+        tsan) merge tests tsan build-tsan --prefix tsan. --name 'unit_(live|agent)' \
+            --wrap "${unrandomized[*]}" ;;
+        fuzz) merge tests fuzz build-fuzz --label fuzz --wrap "${unrandomized[*]}" ;;
+        no-zstd) merge tests no-zstd build-no-zstd --prefix no-zstd. --label unit ;;
+        asan) merge tests asan build-asan --prefix asan. --label "$native" \
+            --wrap "${unrandomized[*]}" ;;
+    esac
+}
+
+say_jdks() {
+    local version home
+    while IFS=$'\t' read -r version home; do
+        if [ "$version" -ge 17 ]; then
+            echo "JDK $version: found, $home"
+        else
+            echo "JDK $version: skipped (17 is the oldest supported), $home"
+        fi
+    done < <(deps_jdks)
+    for version in 17 21 25; do
+        deps_jdks | grep -q "^$version	" || echo "JDK $version: skipped, not in /usr/lib/jvm"
+    done
+}
+
+deps_install build test
+say_jdks
+
+failed=()
+for name in "${builds[@]}"; do
+    printf 'Building %s ... ' "$name"
+    started=$SECONDS status=0
+    build "$name" >"$out/build-$name.log" 2>&1 || status=$?
+    [ "$status" = 0 ] || printf 'FAILED, '
+    echo "$((SECONDS - started)) s"
+    merge command "build.$name" "$native" \
+        sh -c "tail -n 100 '$out/build-$name.log'; exit $status"
+    if [ "$status" = 0 ]; then
+        merge_build "$name"
+    else
+        failed+=("$name")
+    fi
+done
+
+merge command check.format check scripts/check-format.sh
+if [[ " ${failed[*]} " != *" gcc "* ]]; then
+    merge command check.readme check scripts/readme-examples.sh build-gcc
+    merge command check.tidy check scripts/check-tidy.sh build-gcc "$jobs"
+fi
+merge command check.manual check scripts/check-manual.sh
+
+echo
+status=0
+ctest --test-dir "$out" -j "$jobs" ${labels:+-L "$labels"} --output-on-failure \
+    --no-tests=error --timeout 900 --output-junit "$out/junit.xml" </dev/null || status=$?
+[ ${#failed[@]} = 0 ] || exit 1
+exit "$status"

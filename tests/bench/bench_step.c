@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the STEP file costs: time to encode and to decode an event, and bytes an event by column.
+ *
+ *   bench_step [-n EVENTS] [-l LEVEL] [-b BLOCK_RECORDS] [-r RESOLUTION_NS] [-t TIMES]
+ *              [FILE.step]
+ *
+ * Without a file, the events are made up: allocations in patterns as a compiler makes them, and
+ * frees in sorted batches.  With one, they are those of the trace.  The times are the best of TIMES
+ * runs, of processor time.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bytes.h"
+#include "column.h"
+#include "layout.h"
+#include "memory_output.h"
+#include "plan.h"
+#include "steptrace/reader.h"
+#include "steptrace/writer.h"
+
+enum { MAX_SLOTS = 16, CLASSES = 1500, SITES = 4000, SITE_LENGTH = 12, SUCCESSORS = 4 };
+
+static const char definition_text[] =
+    "package java {\n"
+    "  record Class { string name; int loader <property:\"unsigned\">; }\n"
+    "  record Thread { string name; int flags <property:\"unsigned\">; }\n"
+    "  record Event { <property:\"event\">\n"
+    "    int time <property:\"time\"> <property:\"unsigned\"> <encoding:\"delta\">;\n"
+    "    Thread thread <property:\"thread\"> <encoding:\"identifier,default\">; }\n"
+    "  record ObjectAlloc extends Event {\n"
+    "    Class class <encoding:\"identifier\">;\n"
+    "    int size <property:\"unsigned\"> <encoding:\"given=class\">;\n"
+    "    int object <property:\"unsigned\"> <encoding:\"stride=1\">; }\n"
+    "  record ObjectFree extends Event {\n"
+    "    int object <property:\"unsigned\"> <encoding:\"delta\">; }\n"
+    "}\n";
+
+struct settings {
+    uint64_t events;
+    int level;
+    uint32_t block_records;
+    uint64_t resolution;
+    uint64_t times;
+    const char *path;
+};
+
+/* Events in memory, ready to be put. */
+struct event {
+    uint64_t stream;
+    uint32_t record;
+    uint32_t first_slot;
+};
+
+struct events {
+    const struct step_definition *definition;
+    struct event *items;
+    size_t count;
+    size_t capacity;
+    uint64_t *slots;
+    size_t slot_count;
+    size_t slot_capacity;
+};
+
+static void *must(void *pointer)
+{
+    if (pointer == NULL) {
+        fputs("bench_step: out of memory\n", stderr);
+        exit(1);
+    }
+    return pointer;
+}
+
+static void check(enum step_status status, const struct step_error *error)
+{
+    char text[1024];
+    if (status == STEP_STATUS_OK)
+        return;
+    step_error_print(error, text, sizeof text);
+    fprintf(stderr, "bench_step: %s\n", text);
+    exit(1);
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time); /* the machine may be busy */
+    return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
+}
+
+static void add(struct events *events, uint64_t stream, uint32_t record, const uint64_t *slots,
+                size_t count)
+{
+    if (events->count == events->capacity) {
+        events->capacity = events->capacity * 2 + 1024;
+        events->items = must(realloc(events->items, events->capacity * sizeof *events->items));
+    }
+    if (events->slot_count + count > events->slot_capacity) {
+        events->slot_capacity = events->slot_capacity * 2 + 4096;
+        events->slots = must(realloc(events->slots, events->slot_capacity * sizeof(uint64_t)));
+    }
+    events->items[events->count++] =
+        (struct event){stream, record, (uint32_t) events->slot_count};
+    memcpy(events->slots + events->slot_count, slots, count * sizeof *slots);
+    events->slot_count += count;
+}
+
+/* xorshift64*: the same events in every run. */
+static uint64_t draw(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+/* A place in the program: the classes that it allocates one after the other, and where the program
+ * goes from there. */
+struct site {
+    uint16_t classes[SITE_LENGTH];
+    uint16_t length;
+    uint16_t next[SUCCESSORS];
+};
+
+static void make_sites(struct site *sites, uint64_t *state)
+{
+    for (size_t i = 0; i < SITES; i++) {
+        sites[i].length = (uint16_t) (1 + draw(state) % SITE_LENGTH);
+        for (size_t k = 0; k < sites[i].length; k++) {
+            uint64_t a = draw(state) % CLASSES;
+            uint64_t b = draw(state) % CLASSES;
+            sites[i].classes[k] = (uint16_t) (1 + a * b / CLASSES * (1 + a % 2) / 2);
+        }
+        for (size_t k = 0; k < SUCCESSORS; k++)
+            sites[i].next[k] = (uint16_t) (draw(state) % SITES);
+    }
+}
+
+static uint64_t size_of(uint64_t class, uint64_t *state)
+{
+    bool is_array = class % 16 == 0;
+    return is_array ? 16 + 8 * (1 + draw(state) % 16) : 16 + 8 * (class * 7 % 9);
+}
+
+/* A collection: most objects since the last one die, in runs; some older ones too. */
+static void add_frees(struct events *events, uint32_t record, uint64_t time, uint64_t from,
+                      uint64_t to, uint64_t *state)
+{
+    for (uint64_t object = from; object < to;) {
+        for (uint64_t run = 1 + draw(state) % 40; run > 0 && object < to; run--) {
+            uint64_t slots[3] = {time, 0, object++};
+            add(events, 1, record, slots, 3);
+        }
+        object += 1 + draw(state) % 6;
+    }
+}
+
+static void make_events(struct events *events, const struct settings *settings)
+{
+    static struct site sites[SITES];
+    uint64_t state = 42;
+    uint32_t alloc = step_definition_find(events->definition, "java.ObjectAlloc");
+    uint32_t freed = step_definition_find(events->definition, "java.ObjectFree");
+    make_sites(sites, &state);
+    uint64_t time_ns = 0;
+    uint64_t object = 1;
+    uint64_t collected = 1;
+    size_t site = 0;
+    while (events->count < settings->events) {
+        for (size_t k = 0; k < sites[site].length; k++) {
+            uint64_t class = sites[site].classes[k];
+            time_ns += 60 + draw(&state) % 256 + (draw(&state) % 64 == 0 ? 4000 : 0);
+            uint64_t slots[5] = {time_ns / settings->resolution, 1, class,
+                                 size_of(class, &state), object++};
+            add(events, 2, alloc, slots, 5);
+        }
+        uint64_t which = draw(&state) % 16;
+        site = sites[site].next[which < 12 ? 0 : which % SUCCESSORS];
+        if (object - collected > 600000) {
+            add_frees(events, freed, time_ns / settings->resolution, collected, object - 20000,
+                      &state);
+            collected = object - 20000;
+        }
+    }
+}
+
+static void load_events(struct events *events, struct step_reader *reader,
+                        const struct settings *settings)
+{
+    struct step_block *block = NULL;
+    struct step_error error;
+    for (size_t i = 0; i < step_reader_block_count(reader); i++) {
+        check(step_reader_load(reader, i, NULL, &block, &error), &error);
+        struct step_record_view view;
+        uint64_t stream = step_reader_block_info(reader, i)->stream;
+        while (events->count < settings->events &&
+               step_block_next(block, &view) == STEP_STATUS_OK) {
+            size_t count = step_record_slot_count(events->definition, view.record);
+            uint64_t slots[MAX_SLOTS];
+            memcpy(slots, view.slots, count * sizeof *slots);
+            slots[0] /= settings->resolution;
+            add(events, stream, view.record, slots, count);
+        }
+    }
+    step_block_destroy(block);
+}
+
+static void encode(const struct events *events, const struct settings *settings,
+                   struct step_buffer *file)
+{
+    struct step_writer_options options;
+    struct step_writer *writer;
+    struct step_error error;
+    step_writer_options_init(&options);
+    options.definition = events->definition;
+    options.output = step_memory_output(file);
+    options.level = settings->level;
+    options.block_records = settings->block_records;
+    check(step_writer_create(&options, &writer, &error), &error);
+    for (size_t i = 0; i < events->count; i++) {
+        const struct event *event = &events->items[i];
+        if (step_writer_put(writer, event->stream, event->record,
+                            events->slots + event->first_slot) != STEP_STATUS_OK)
+            break;
+    }
+    check(step_writer_close(writer, &error), &error);
+    step_writer_destroy(writer);
+}
+
+static uint64_t decode(const struct step_buffer *file)
+{
+    struct step_reader *reader;
+    struct step_block *block = NULL;
+    struct step_error error;
+    uint64_t sum = 0;
+    check(step_reader_open_memory(file->data, file->length, "memory", &reader, &error), &error);
+    for (size_t i = 0; i < step_reader_block_count(reader); i++) {
+        struct step_record_view view;
+        check(step_reader_load(reader, i, NULL, &block, &error), &error);
+        while (step_block_next(block, &view) == STEP_STATUS_OK)
+            sum += view.slots[0] + view.slots[2];
+    }
+    step_block_destroy(block);
+    step_reader_destroy(reader);
+    return sum;
+}
+
+struct column_total {
+    uint64_t stored;
+    uint64_t largest; /* of one block; its coding: */
+    char coding[100];
+};
+
+static void describe(const struct step_coding *coding, char *out, size_t room)
+{
+    out[0] = '\0';
+    for (size_t i = 0; i < coding->chain.length; i++) {
+        size_t used = strlen(out);
+        snprintf(out + used, room - used, "%s ", coding->chain.links[i].transform->name);
+    }
+    size_t used = strlen(out);
+    snprintf(out + used, room - used, "%s(%" PRIu64 ")",
+             coding->chain.form != NULL ? coding->chain.form->name : "bytes",
+             coding->chain.form_parameter);
+}
+
+static void total_block(const uint8_t *bytes, const struct step_plan *plan,
+                        struct column_total *totals)
+{
+    struct step_block_header header;
+    uint64_t length;
+    uint64_t count;
+    struct step_coding coding;
+    if (!step_block_header_unpack(bytes, &header))
+        return;
+    struct step_cursor directory =
+        step_cursor_of(bytes + STEP_BLOCK_HEADER_BYTES, (size_t) header.payload_bytes);
+    directory.at += header.summary_bytes;
+    step_cursor_varint(&directory, &length);
+    totals[plan->column_count + 1].stored += length + STEP_BLOCK_HEADER_BYTES;
+    step_coding_parse(&directory, &coding);
+    totals[plan->column_count].stored += coding.stored_length;
+    step_cursor_varint(&directory, &count);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t record = 0;
+        uint64_t field = 0;
+        uint64_t leaf = 0;
+        step_cursor_varint(&directory, &record);
+        step_cursor_varint(&directory, &field);
+        step_cursor_varint(&directory, &leaf);
+        step_coding_parse(&directory, &coding);
+        struct column_total *total = &totals[step_plan_find_column(plan, record, field, leaf)];
+        if (coding.stored_length >= total->largest) {
+            total->largest = coding.stored_length;
+            describe(&coding, total->coding, sizeof total->coding);
+        }
+        total->stored += coding.stored_length;
+    }
+}
+
+static void report_columns(const struct step_buffer *file, const struct events *events)
+{
+    struct step_reader *reader;
+    struct step_plan *plan;
+    struct step_error error;
+    const struct step_definition *definition = events->definition;
+    check(step_plan_create(definition, &plan, &error), &error);
+    struct column_total *totals = must(calloc(plan->column_count + 2u, sizeof *totals));
+    check(step_reader_open_memory(file->data, file->length, "memory", &reader, &error), &error);
+    for (size_t i = 0; i < step_reader_block_count(reader); i++)
+        total_block(file->data + step_reader_block_info(reader, i)->offset, plan, totals);
+    for (size_t i = 0; i < plan->column_count + 2u; i++) {
+        char name[128] = "(record types)";
+        if (i < plan->column_count) {
+            const struct step_record *record = &definition->records[plan->columns[i].record];
+            snprintf(name, sizeof name, "%s.%s", record->name,
+                     record->fields[plan->columns[i].field].name);
+        } else if (i > plan->column_count) {
+            snprintf(name, sizeof name, "(headers, directories)");
+        }
+        if (totals[i].stored > 0)
+            printf("  %-28s %9" PRIu64 " bytes  %.4f an event  %s\n", name, totals[i].stored,
+                   (double) totals[i].stored / (double) events->count, totals[i].coding);
+    }
+    free(totals);
+    step_plan_destroy(plan);
+    step_reader_destroy(reader);
+}
+
+static struct settings read_settings(int argc, char **argv)
+{
+    struct settings settings = {5000000, 0, 0, 1, 3, NULL};
+    int option;
+    bool resolution = false;
+    while ((option = getopt(argc, argv, "n:l:b:r:t:")) != -1) {
+        uint64_t value = optarg != NULL ? strtoull(optarg, NULL, 10) : 0;
+        if (option == 'n')
+            settings.events = value;
+        else if (option == 'l')
+            settings.level = (int) strtol(optarg, NULL, 10);
+        else if (option == 'b')
+            settings.block_records = (uint32_t) value;
+        else if (option == 't')
+            settings.times = value;
+        else if (option == 'r' && value > 0)
+            resolution = (settings.resolution = value) > 0;
+        else
+            exit(2);
+    }
+    settings.path = optind < argc ? argv[optind] : NULL;
+    if (settings.path == NULL && !resolution)
+        settings.resolution = 1000;
+    return settings;
+}
+
+int main(int argc, char **argv)
+{
+    struct settings settings = read_settings(argc, argv);
+    struct events events = {0};
+    struct step_reader *reader = NULL;
+    struct step_definition *definition = NULL;
+    struct step_error error;
+    if (settings.path != NULL) {
+        check(step_reader_open(settings.path, &reader, &error), &error);
+        events.definition = step_reader_borrow_definition(reader);
+        load_events(&events, reader, &settings);
+    } else {
+        check(step_definition_parse(definition_text, sizeof definition_text - 1, "java", NULL, NULL,
+                                    &definition, &error),
+              &error);
+        events.definition = definition;
+        make_events(&events, &settings);
+    }
+    struct step_buffer file = {0};
+    double encode_time = 1e9;
+    double decode_time = 1e9;
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < settings.times; i++) {
+        file.length = 0;
+        double start = now();
+        encode(&events, &settings, &file);
+        double encoded = now();
+        sum = decode(&file);
+        double decoded = now();
+        encode_time = encoded - start < encode_time ? encoded - start : encode_time;
+        decode_time = decoded - encoded < decode_time ? decoded - encoded : decode_time;
+    }
+    double count = (double) events.count;
+    printf("%zu events, %zu bytes, %.4f bytes an event\n", events.count, file.length,
+           (double) file.length / count);
+    printf("encode %.1f ns an event, decode %.1f ns an event (%.1f million a second), sum %" PRIu64
+           "\n",
+           encode_time * 1e9 / count, decode_time * 1e9 / count, count / decode_time * 1e-6, sum);
+    report_columns(&file, &events);
+    step_buffer_reset(&file);
+    free(events.items);
+    free(events.slots);
+    step_reader_destroy(reader);
+    step_definition_destroy(definition);
+    return 0;
+}

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures the agent and the readers on this machine.
+
+  run_bench.py cost    wall time: untraced, the bare agent, libtracer, one after the other, in rounds
+  run_bench.py size    bytes an event at 1 us and at 1 ns
+  run_bench.py read    how fast stats, dump and convert read that trace
+  run_bench.py startup what the agent adds to a Hello World
+  run_bench.py all     these four
+
+A workload is a script that runs $JAVA $JAVA_ARGS PROGRAM in $WORK_DIR, given by its path; or one of
+the built-in ones, which need nothing but the JDK: javac (compiles generated classes), threads (four
+threads build and drop trees and maps).  Ratios are those of one run's medians: compare no seconds
+across runs.
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import workloads
+
+MODES = ("untraced", "bare", "traced")
+
+
+def java_arguments(args, mode, trace=None, resolution="1us", events=None):
+    """What goes into JAVA_ARGS for one way to run."""
+    if mode == "bare":
+        return f"-agentpath:{args.bare}"
+    if mode == "traced":
+        options = f"file={trace},resolution={resolution}"
+        if events:
+            options += f",events={events}"
+        if args.agent_options:
+            options += "," + args.agent_options
+        return f"-agentpath:{args.agent}={options}"
+    return ""
+
+
+def timed(command, environment, stdout=subprocess.DEVNULL):
+    """Wall seconds, processor seconds and peak MiB of one process."""
+    start = time.monotonic()
+    process = subprocess.Popen(command, env=environment, stdout=stdout, stdin=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.monotonic() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise RuntimeError(f"{command} ended with {process.returncode}")
+    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def run_workload(args, workload, java_args, directory):
+    """Runs it once in a directory of its own."""
+    work = pathlib.Path(tempfile.mkdtemp(dir=directory))
+    environment = dict(os.environ, JAVA=args.java, JAVA_ARGS=java_args, WORK_DIR=str(work))
+    try:
+        return timed(workloads.command(workload, args.java, java_args, work, directory),
+                     environment)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def measure_cost(args, directory):
+    print(f"cost: wall seconds, median (least) of {args.rounds} rounds; processor seconds after /")
+    print(f"{'workload':16}" + "".join(f"{mode:>26}" for mode in MODES)
+          + f"{'bare/untraced':>15}{'traced/bare':>13}")
+    for workload in args.workload:
+        walls = {mode: [] for mode in MODES}
+        cpus = {mode: [] for mode in MODES}
+        for _ in range(args.rounds):
+            for mode in MODES:
+                trace = directory / "cost.step"
+                wall, cpu, _ = run_workload(args, workload,
+                                            java_arguments(args, mode, trace, args.resolution),
+                                            directory)
+                trace.unlink(missing_ok=True)
+                walls[mode].append(wall)
+                cpus[mode].append(cpu)
+        median = {mode: statistics.median(walls[mode]) for mode in MODES}
+        cells = "".join(f"{median[m]:11.2f} ({min(walls[m]):6.2f}) /{statistics.median(cpus[m]):5.1f}"
+                        for m in MODES)
+        print(f"{workloads.name(workload):16}{cells}{median['bare'] / median['untraced']:15.2f}"
+              f"{median['traced'] / median['bare']:13.2f}", flush=True)
+
+
+def count_events(args, trace):
+    """One event is one line of text."""
+    dump = subprocess.Popen([args.steptrace, "dump", trace], stdout=subprocess.PIPE)
+    lines = 0
+    while chunk := dump.stdout.read(1 << 20):
+        lines += chunk.count(b"\n")
+    if dump.wait() != 0:
+        raise RuntimeError(f"steptrace dump {trace} ended with {dump.returncode}")
+    return lines
+
+
+def record(args, workload, resolution, directory):
+    trace = directory / f"{workloads.name(workload)}-{resolution}.step"
+    run_workload(args, workload, java_arguments(args, "traced", trace, resolution), directory)
+    return trace
+
+
+def measure_size(args, directory):
+    print("size: bytes an event")
+    for workload in args.workload:
+        for resolution in ("1us", "1ns"):
+            trace = record(args, workload, resolution, directory)
+            size, events = trace.stat().st_size, count_events(args, trace)
+            print(f"{workloads.name(workload):16} {resolution}  {events:12,} events "
+                  f"{size:12,} bytes  {size / events:.4f} bytes an event", flush=True)
+            trace.unlink()
+
+
+def measure_read(args, directory):
+    print("read: million events a second of wall time, and peak memory")
+    for workload in args.workload:
+        trace = record(args, workload, args.resolution, directory)
+        events = count_events(args, trace)
+        zipped, hatf = directory / "read.zip", directory / "read.hatf"
+        commands = {
+            "stats": ["stats", trace], "dump": ["dump", trace], "check": ["check", trace],
+            "to zip": ["convert", trace, "-o", zipped], "to hatf": ["convert", trace, "-o", hatf],
+            "from zip": ["convert", zipped, "-o", directory / "again.step"],
+        }
+        for title, arguments in commands.items():
+            wall, cpu, peak = timed([args.steptrace, *map(str, arguments)], None)
+            print(f"{workloads.name(workload):16} {title:9} {events:12,} events {wall:7.2f} s "
+                  f"{events / wall / 1e6:8.2f} M/s {peak:8.0f} MiB  (processor {cpu:.2f} s)",
+                  flush=True)
+        for path in (trace, zipped, hatf, directory / "again.step"):
+            path.unlink(missing_ok=True)
+
+
+def measure_startup(args, directory):
+    rounds = max(args.rounds, 5)
+    print(f"startup: Hello World, wall seconds, median of {rounds}")
+    walls = {mode: [] for mode in MODES}
+    for _ in range(rounds):
+        for mode in MODES:
+            trace = directory / "startup.step"
+            walls[mode].append(run_workload(args, "hello", java_arguments(args, mode, trace),
+                                            directory)[0])
+            trace.unlink(missing_ok=True)
+    median = {mode: statistics.median(walls[mode]) for mode in MODES}
+    print("  ".join(f"{mode} {median[mode]:.3f}" for mode in MODES)
+          + f"  added {median['traced'] - median['untraced']:.3f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("cost", "size", "read", "startup", "all"))
+    parser.add_argument("workload", nargs="*", help="a script's path, or javac, threads")
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build-gcc"),
+                        help="build directory (default: build-gcc)")
+    parser.add_argument("--java", default=shutil.which("java"))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--resolution", default="1us")
+    parser.add_argument("--agent-options", default="", help="more options for libtracer")
+    parser.add_argument("--work", help="where traces are written (default: a temporary directory)")
+    args = parser.parse_intermixed_args()
+    build = args.build.resolve()
+    args.agent = build / "agent" / "libtracer.so"
+    args.bare = build / "tests" / "bench" / "libbareagent.so"
+    args.steptrace = build / "converter" / "steptrace"
+    args.workload = args.workload or ["javac", "threads"]
+    kinds = {"cost": measure_cost, "size": measure_size, "read": measure_read,
+             "startup": measure_startup}
+    with tempfile.TemporaryDirectory(prefix="steptrace-bench-", dir=args.work) as directory:
+        for kind in kinds if args.what == "all" else (args.what,):
+            kinds[kind](args, pathlib.Path(directory))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

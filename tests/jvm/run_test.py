@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs one test on one JDK with one collector: a program of java-tests, whose trace has to be closed
+and to have the program's facts, or a test of special.py."""
+import argparse
+import pathlib
+import shutil
+import sys
+
+import drivers
+import facts
+import hatf_reader
+import special
+import trace_text
+from session import Failure, Session, Skip
+
+SKIPPED = 77
+
+
+def check_trace(session, program, killed):
+    session.step("check", "run.step", codes=(0, 3) if killed else (0,))
+    session.step("convert", "run.step", "-o", "run.zip", codes=(0, 3) if killed else (0,))
+    trace = trace_text.read_zip(session.path("run.zip"), program.markers(), killed)
+    faults = trace.breaches + check_existing(program, trace)
+    heap = None
+    if program.needs_threads():
+        session.step("convert", "run.step", "-o", "run.hatf", "--attributes=class")
+        heap = hatf_reader.Heap(session.path("run.hatf"))
+        faults += heap.breaches
+    faults += facts.Judge(program, trace, heap).judge()
+    if not killed and pathlib.Path(session.path("run.step.live")).exists():
+        faults.append("run.step.live is there after a clean end")
+    if faults:
+        raise Failure("\n".join(faults))
+
+
+def check_existing(program, trace):
+    """What was there before VM init: threads, classes, objects."""
+    events = program.settings["events"]
+    wanted = {"TB": "thread", "CL": "class", "OA": "alloc"}
+    least = {"TB": 3, "CL": 300, "OA": 3000}
+    return [f"only {trace.existing[kind]} {kind} at VI" for kind, event in wanted.items()
+            if (event in events or events == "all" or kind != "OA") and
+            trace.existing[kind] < least[kind]]
+
+
+def run_program(session, name):
+    program = facts.Program(session.sources, name)
+    session.timeout = int(program.settings["timeout"])
+    if session.version() < int(program.settings["jdk"]):
+        raise Skip(f"{name} needs JDK {program.settings['jdk']}")
+    killed = drivers.TABLE[program.settings["driver"]](session, program)
+    program.add_facts(session.path("facts.out"))
+    check_trace(session, program, killed)
+    if killed:
+        drivers.compare_recovered(session)
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tracer", required=True, help="libtracer.so")
+    parser.add_argument("--steptrace", required=True, help="the command")
+    parser.add_argument("--jdk", required=True, help="the JDK's directory")
+    parser.add_argument("--collector", default="G1", help="Serial, Parallel, G1, Z or Shenandoah")
+    parser.add_argument("--classes", required=True, help="where java-tests are compiled to")
+    parser.add_argument("--sources", required=True, help="java-tests")
+    parser.add_argument("--library", default="", help="the native methods of NativeCalls")
+    parser.add_argument("--directory", required=True, help="where the files of the test go")
+    parser.add_argument("test", help="a program of java-tests, or a test of special.py")
+    return parser.parse_args()
+
+
+def main():
+    args = arguments()
+    for name in ("tracer", "steptrace", "jdk", "classes", "sources", "library", "directory"):
+        if getattr(args, name):
+            setattr(args, name, str(pathlib.Path(getattr(args, name)).resolve()))
+    shutil.rmtree(args.directory, ignore_errors=True)
+    pathlib.Path(args.directory).mkdir(parents=True)
+    session = Session(args)
+    try:
+        session.require_collector()
+        if args.test in special.TABLE:
+            special.TABLE[args.test](session)
+        else:
+            run_program(session, args.test)
+    except Skip as skip:
+        print(f"skipped: {skip}")
+        return SKIPPED
+    except Failure as failure:
+        print(f"{args.test}, {session.jdk.name}, {session.collector}, in {args.directory}:\n{failure}")
+        return 1
+    shutil.rmtree(args.directory, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

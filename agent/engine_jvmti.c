@@ -187,6 +187,10 @@ bool engine_add_capabilities(void)
         tracer.has_virtual_threads =
             (*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) == JVMTI_ERROR_NONE;
     }
+    /* Before any thread exists: a thread draws the distance to its first sample when it is made,
+     * with the interval that is set then. */
+    if ((tracer.capable & EVENT_ALLOC) != 0)
+        (*tracer.jvmti)->SetHeapSamplingInterval(tracer.jvmti, 0);
     return (tracer.capable & tracer.options.events) != 0;
 }
 
@@ -279,8 +283,6 @@ void engine_enable(const struct session *session, bool on)
     if ((events & EVENT_CLASS) != 0)
         notify(on, JVMTI_EVENT_CLASS_LOAD);
     if ((events & EVENT_ALLOC) != 0) {
-        if (on)
-            (*tracer.jvmti)->SetHeapSamplingInterval(tracer.jvmti, 0);
         notify(on, JVMTI_EVENT_VM_OBJECT_ALLOC);
         notify(on, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
     }

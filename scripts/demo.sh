@@ -41,7 +41,7 @@ javac_sources() {
     find java-tests -name '*.java' | LC_ALL=C sort >"$out/sources"
     for round in 1 2 3 4 5; do
         rm -rf "$out/classes"
-        "$jdk/bin/javac" -nowarn -proc:none -Xmaxerrs 10000 -d "$out/classes" @"$out/sources" \
+        "$jdk/bin/javac" -encoding UTF-8 -nowarn -proc:none -Xmaxerrs 10000 -d "$out/classes" @"$out/sources" \
             >"$out/javac-errors" 2>&1 && return 0
         sed -n 's/^\(java-tests[^:]*\.java\):[0-9]*: error:.*/\1/p' "$out/javac-errors" |
             sort -u >"$out/left-out"
@@ -70,7 +70,7 @@ echo "JDK: $jdk"
 title 'Tracing javac: every object, class and thread'
 javac_sources
 rm -rf "$out/classes" "$out"/run.*
-show "$jdk/bin/javac -J-agentpath:$agent=file=$out/run.step -nowarn -proc:none -d $out/classes \
+show "$jdk/bin/javac -J-agentpath:$agent=file=$out/run.step -encoding UTF-8 -nowarn -proc:none -d $out/classes \
 @$out/sources"
 
 title 'What is in the trace'

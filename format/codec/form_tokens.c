@@ -5,14 +5,15 @@
  *
  * With m = the parameter, values below 2^(m+1) are their own token.  A larger one, with its highest
  * bit at place e and the m bits below that being b, has the token (e - m) * 2^m + 2^m + b, and
- * e - m further bits.  Token 255 stands for values whose token would be 255 or more.  After the
+ * e - m further bits.  Token 255 stands for values whose token would be 255 or more, or that would
+ * have more than 56 further bits.  After the
  * tokens come the further bits of all values in order, each lowest bit first, filling bytes from
  * their lowest bit; then for each token 255 the value as a varint.
  */
 #include "bytes.h"
 #include "form.h"
 
-enum { ESCAPE = 255 };
+enum { ESCAPE = 255, MOST_BITS = 56 };
 
 static bool tokens_valid(uint64_t parameter)
 {
@@ -52,7 +53,7 @@ static inline unsigned token_of(uint64_t value, unsigned m, unsigned *bits)
         return (unsigned) value;
     unsigned e = highest_bit(value);
     unsigned token = ((e - m) << m) + (unsigned) (value >> (e - m));
-    if (token >= ESCAPE)
+    if (token >= ESCAPE || e - m > MOST_BITS)
         return ESCAPE;
     *bits = e - m;
     return token;
@@ -68,7 +69,6 @@ static size_t tokens_encode(uint64_t parameter, const uint64_t *values, size_t c
         unsigned bits;
         unsigned token = token_of(values[i], m, &bits);
         out[i] = (uint8_t) token;
-        /* a token below 255 has at most 54 further bits */
         pending |= (values[i] & ((UINT64_C(1) << bits) - 1)) << filled;
         for (filled += bits; filled >= 8; filled -= 8) {
             *at++ = (uint8_t) pending;
@@ -89,17 +89,16 @@ struct meaning {
     uint8_t bits[ESCAPE + 1];
 };
 
-static bool learn(unsigned m, struct meaning *meaning)
+static void learn(unsigned m, struct meaning *meaning)
 {
     for (unsigned token = 0; token < ESCAPE; token++) {
         unsigned bits = token >> (m + 1) == 0 ? 0 : (token >> m) - 1;
         uint64_t top = token >> (m + 1) == 0 ? token : (token & ((1u << m) - 1)) + (1u << m);
-        meaning->bits[token] = (uint8_t) (bits < 64 ? bits : 0);
-        meaning->base[token] = bits + m < 64 ? top << bits : 0;
+        meaning->bits[token] = (uint8_t) bits;
+        meaning->base[token] = bits <= MOST_BITS ? top << bits : 0;
     }
     meaning->base[ESCAPE] = 0;
     meaning->bits[ESCAPE] = 0;
-    return true;
 }
 
 static inline uint64_t load_bits(const uint8_t *at, size_t left)
@@ -116,13 +115,17 @@ static bool tokens_decode(uint64_t parameter, const uint8_t *in, size_t length, 
                           size_t count)
 {
     struct meaning meaning;
-    if (length < count || !learn((unsigned) parameter, &meaning))
+    if (length < count)
         return false;
+    learn((unsigned) parameter, &meaning);
     uint64_t total = 0;
-    for (size_t i = 0; i < count; i++)
+    bool possible = true;
+    for (size_t i = 0; i < count; i++) {
         total += meaning.bits[in[i]];
+        possible = possible && meaning.bits[in[i]] <= MOST_BITS;
+    }
     const uint8_t *bits = in + count;
-    if ((total + 7) / 8 > length - count)
+    if (!possible || (total + 7) / 8 > length - count)
         return false;
     const uint8_t *end = in + length;
     const uint8_t *escapes = bits + (total + 7) / 8;
@@ -138,7 +141,7 @@ static bool tokens_decode(uint64_t parameter, const uint8_t *in, size_t length, 
         unsigned n = meaning.bits[token];
         const uint8_t *at = bits + place / 8;
         uint64_t word = load_bits(at, (size_t) (end - at)) >> (place % 8);
-        /* up to 57 bits are in the word whatever the place */
+        /* MOST_BITS and the place fit in the word */
         values[i] = meaning.base[token] + (word & ((UINT64_C(1) << n) - 1));
         place += n;
     }

@@ -129,6 +129,24 @@ static enum step_status load_properties(struct step_reader *reader,
     return status;
 }
 
+/* Where blocks were found by the index, a block's own header may be damaged: its contents need not
+ * be.  Returns true where damage was noted. */
+static bool note_header(struct step_reader *reader, const struct step_source *source,
+                        uint64_t offset, const struct step_block_header *header)
+{
+    const uint8_t *bytes;
+    uint8_t expected[STEP_BLOCK_HEADER_BYTES];
+    if (step_source_read(source, offset, sizeof expected, &reader->head, &bytes, NULL) !=
+        STEP_STATUS_OK)
+        return false;
+    step_block_header_pack(header, expected);
+    if (memcmp(bytes, expected, sizeof expected) == 0)
+        return false;
+    step_reader_note(reader, source->base + offset, sizeof expected,
+                     "the block's header is damaged; its contents are read all the same");
+    return true;
+}
+
 /* True where the reader can go on with the next block. */
 static bool is_damage(enum step_status status)
 {
@@ -142,6 +160,7 @@ static enum step_status load_now(struct step_reader *reader, const struct step_s
 {
     struct step_error local = {.offset = source->base + offset};
     struct step_payload payload;
+    note_header(reader, source, offset, header);
     enum step_status status =
         step_reader_payload(reader, source, offset, header, &payload, &local);
     if (status == STEP_STATUS_OK && header->kind == STEP_BLOCK_PROPERTY)
@@ -468,24 +487,6 @@ const struct step_damage *step_reader_damage(const struct step_reader *reader, s
     return i < reader->damage_count ? &reader->damage[i] : NULL;
 }
 
-/* Where blocks were found by the index, a block's own header may be damaged: the data need not be.
- */
-static void check_header(struct step_reader *reader, struct step_block_entry *entry)
-{
-    const uint8_t *bytes;
-    uint8_t expected[STEP_BLOCK_HEADER_BYTES];
-    if (entry->damage_noted ||
-        step_source_read(entry->source, entry->offset, sizeof expected, &reader->head, &bytes,
-                         NULL) != STEP_STATUS_OK)
-        return;
-    step_block_header_pack(&entry->header, expected);
-    if (memcmp(bytes, expected, sizeof expected) == 0)
-        return;
-    entry->damage_noted = true;
-    step_reader_note(reader, entry->info.offset, sizeof expected,
-                     "the block's header is damaged; its records were read all the same");
-}
-
 static void note_load(struct step_reader *reader, struct step_block_entry *entry,
                       const struct step_block_gap *gap, enum step_status status,
                       const struct step_error *error)
@@ -519,7 +520,8 @@ enum step_status step_reader_load(struct step_reader *reader, size_t i, const ui
     struct step_error local = {.offset = entry->info.offset};
     struct step_payload payload;
     struct step_block_gap gap = {0};
-    check_header(reader, entry);
+    if (!entry->damage_noted)
+        entry->damage_noted = note_header(reader, entry->source, entry->offset, &entry->header);
     enum step_status status = step_reader_payload(reader, entry->source, entry->offset,
                                                   &entry->header, &payload, &local);
     if (status == STEP_STATUS_OK)

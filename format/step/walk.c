@@ -60,7 +60,8 @@ static enum step_status visit_found(struct step_reader *reader, const struct ste
                          &reader->head, &summary, error);
     if (status != STEP_STATUS_OK)
         return status;
-    if ((uint32_t) step_checksum(summary, header->summary_bytes) != header->summary_checksum)
+    if (header->kind == STEP_BLOCK_DATA &&
+        (uint32_t) step_checksum(summary, header->summary_bytes) != header->summary_checksum)
         return step_reader_note(reader, place, STEP_BLOCK_HEADER_BYTES + header->payload_bytes,
                                 "the block's list of record types is damaged");
     return step_reader_visit(reader, source, offset, header, summary, error);

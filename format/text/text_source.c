@@ -6,6 +6,7 @@
  */
 #include "text_source.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #define ENTRY_NAME "trace"
 #define LOCAL_HEADER_BYTES 30u
 #define FLAG_ENCRYPTED 1u
+#define DIRECTORY_END_MIN 22u /* without the file's comment */
+#define DIRECTORY_END_MAX (DIRECTORY_END_MIN + 65535u)
 
 struct text_source {
     char name[256];
@@ -58,13 +61,18 @@ static enum step_status read_entry(struct text_source *source, void *buffer, siz
     return result == UNZ_OK ? STEP_STATUS_OK : entry_fault(source, result, error);
 }
 
+static enum step_status no_entry(const struct text_source *source, struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_NOT_FOUND, source->name, STEP_NO_OFFSET,
+                          "the ZIP file has no entry `" ENTRY_NAME "`");
+}
+
 static enum step_status open_entry(struct text_source *source, struct step_error *error)
 {
     unz_file_info64 info;
     int result = unzLocateFile(source->zip, ENTRY_NAME, 1);
     if (result == UNZ_END_OF_LIST_OF_FILE)
-        return step_error_set(error, STEP_STATUS_NOT_FOUND, source->name, STEP_NO_OFFSET,
-                              "the ZIP file has no entry `" ENTRY_NAME "`");
+        return no_entry(source, error);
     if (result != UNZ_OK ||
         unzGetCurrentFileInfo64(source->zip, &info, NULL, 0, NULL, 0, NULL, 0) != UNZ_OK)
         return step_error_set(error, STEP_STATUS_CORRUPT, source->name, STEP_NO_OFFSET,
@@ -133,6 +141,8 @@ static enum step_status open_torn(struct text_source *source, struct step_error 
     if (source->file.error != 0)
         return step_error_set(error, STEP_STATUS_IO, source->name, STEP_NO_OFFSET, "%s",
                               strerror(source->file.error));
+    if (got >= 4 && memcmp(header, "PK\5\6", 4) == 0) /* a ZIP file of no entries */
+        return no_entry(source, error);
     if (got < 4 || memcmp(header, "PK\3\4", 4) != 0)
         return step_error_set(error, STEP_STATUS_FORMAT, source->name, 0, "not a ZIP file");
     bool usable = got == sizeof header && (header[6] & FLAG_ENCRYPTED) == 0 &&
@@ -174,12 +184,35 @@ static struct text_source *create(const char *name, struct step_error *error)
     return source;
 }
 
+/* True if the record that ends a ZIP file's directory is there in full.  minizip takes what is
+ * missing at the end of a cut file for zeros. */
+static bool has_directory_end(struct zip_file *file)
+{
+    static const uint8_t signature[] = {'P', 'K', 5, 6};
+    uint64_t size = zip_file_size(file);
+    size_t length = size < DIRECTORY_END_MAX ? (size_t) size : DIRECTORY_END_MAX;
+    uint8_t *tail = malloc(length + 1);
+    bool found = false;
+    if (tail != NULL && length >= DIRECTORY_END_MIN &&
+        zip_file_read_at(file, size - length, tail, length) == length) {
+        size_t at = length - sizeof signature;
+        while (at > 0 && memcmp(tail + at, signature, sizeof signature) != 0)
+            at--;
+        found = memcmp(tail + at, signature, sizeof signature) == 0 &&
+                length - at >= DIRECTORY_END_MIN &&
+                length - at - DIRECTORY_END_MIN >= little_endian_16(tail + at + 20);
+    }
+    free(tail);
+    return found;
+}
+
 static enum step_status open_zip(struct text_source *source, struct text_source **out,
                                  struct step_error *error)
 {
     zlib_filefunc64_def functions;
     zip_file_functions(&source->file, &functions);
-    source->zip = unzOpen2_64(source->name, &functions);
+    if (has_directory_end(&source->file))
+        source->zip = unzOpen2_64(source->name, &functions);
     enum step_status status =
         source->zip != NULL ? open_entry(source, error) : open_torn(source, error);
     if (status == STEP_STATUS_OK)
@@ -200,7 +233,7 @@ enum step_status text_source_open(const char *path, struct text_source **out,
     if (!zip_file_open(&source->file, path, "rb"))
         status = step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "%s",
                                 strerror(source->file.error));
-    else if (fseeko(source->file.file, 0, SEEK_END) != 0)
+    else if (zip_file_size(&source->file) == 0 && source->file.error == ESPIPE)
         status = step_error_set(error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
                                 "a ZIP file cannot be read from a pipe");
     else

@@ -12,6 +12,13 @@
 #define MODE_REGULAR_0644 (0100644ul << 16)
 #define DATE_1980_01_01 (1ul << 21 | 1ul << 16) /* the first that a ZIP file can hold */
 #define LEVEL 6
+
+/* Where things stand in the header of the file's only entry. */
+#define SIZES_AT 18u                                /* the sizes in 32 bits */
+#define EXTRA_AT (30u + (unsigned) sizeof NAME - 1) /* the ZIP64 field: id, length, sizes */
+#define ZIP64_FIELD_BYTES 20u
+
+#define NAME "trace"
 #define MEMORY_LEVEL 8 /* zlib's own default */
 
 struct step_text_writer {
@@ -21,6 +28,7 @@ struct step_text_writer {
     char *line; /* room for an event's line; grows */
     size_t line_space;
     size_t pending;
+    uint64_t packed; /* bytes of text */
     enum step_status status;
     struct step_error error;
     char piece[PIECE_BYTES]; /* lines that are not packed yet */
@@ -50,7 +58,7 @@ static bool open_entry(struct step_text_writer *writer)
     if (writer->zip == NULL)
         return false;
     zip_fileinfo info = {.dosDate = DATE_1980_01_01, .external_fa = MODE_REGULAR_0644};
-    return zipOpenNewFileInZip4_64(writer->zip, "trace", &info, NULL, 0, NULL, 0, NULL, Z_DEFLATED,
+    return zipOpenNewFileInZip4_64(writer->zip, NAME, &info, NULL, 0, NULL, 0, NULL, Z_DEFLATED,
                                    LEVEL, 0, -MAX_WBITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY, NULL, 0,
                                    MADE_BY_UNIX_4_5, 0, 1) == ZIP_OK;
 }
@@ -80,6 +88,7 @@ static enum step_status pack(struct step_text_writer *writer, const void *data, 
         unsigned piece = length < 1u << 20 ? (unsigned) length : 1u << 20;
         if (zipWriteInFileInZip(writer->zip, data, piece) != ZIP_OK || writer->file.error != 0)
             fail_output(writer);
+        writer->packed += piece;
         data = (const char *) data + piece;
         length -= piece;
     }
@@ -140,14 +149,37 @@ enum step_status step_text_writer_put(struct step_text_writer *writer,
     return step_text_writer_put_line(writer, writer->line, length);
 }
 
+static void put_little_endian_64(uint8_t *out, uint64_t value)
+{
+    for (unsigned i = 0; i < 8; i++)
+        out[i] = (uint8_t) (value >> (8 * i));
+}
+
+/* minizip leaves the ZIP64 field of the entry's header zero where 32 bits are enough for the sizes.
+ * We put the sizes there always, so that a reader meets one form only.  The file's end is the end
+ * of the packed data now. */
+static bool fill_zip64_field(struct step_text_writer *writer)
+{
+    uint8_t sizes[16];
+    uint64_t data_at = EXTRA_AT + ZIP64_FIELD_BYTES;
+    uint64_t end = zip_file_size(&writer->file);
+    if (end < data_at)
+        return false;
+    put_little_endian_64(sizes, writer->packed);
+    put_little_endian_64(sizes + 8, end - data_at);
+    return zip_file_write_at(&writer->file, SIZES_AT, "\xff\xff\xff\xff\xff\xff\xff\xff", 8) &&
+           zip_file_write_at(&writer->file, EXTRA_AT + 4, sizes, sizeof sizes) &&
+           zip_file_size(&writer->file) == end;
+}
+
 enum step_status step_text_writer_close(struct step_text_writer *writer, struct step_error *error)
 {
     pack_pending(writer);
     if (writer->zip != NULL) {
-        int entry = zipCloseFileInZip(writer->zip);
-        int directory = zipClose(writer->zip, NULL);
+        bool entry = zipCloseFileInZip(writer->zip) == ZIP_OK && fill_zip64_field(writer);
+        bool directory = zipClose(writer->zip, NULL) == ZIP_OK;
         writer->zip = NULL;
-        if (entry != ZIP_OK || directory != ZIP_OK)
+        if (!entry || !directory)
             fail_output(writer);
     }
     if (!zip_file_close(&writer->file))

@@ -100,18 +100,22 @@ static long seek_memory(struct zip_file *file, uint64_t offset, int origin)
     return 0;
 }
 
-/* A place that cannot be sought is the ZIP's fault when reading, the file's when writing; minizip
- * tells the caller in both cases. */
+/* EINVAL: a place that no file has, so the fault of the ZIP file that named it. */
 static long seek_file(voidpf opaque, voidpf stream, ZPOS64_T offset, int origin)
 {
+    static const int origins[] = {[ZLIB_FILEFUNC_SEEK_SET] = SEEK_SET,
+                                  [ZLIB_FILEFUNC_SEEK_CUR] = SEEK_CUR,
+                                  [ZLIB_FILEFUNC_SEEK_END] = SEEK_END};
     struct zip_file *file = opaque;
     (void) stream;
     if (file->file == NULL)
         return seek_memory(file, offset, origin);
-    static const int origins[] = {[ZLIB_FILEFUNC_SEEK_SET] = SEEK_SET,
-                                  [ZLIB_FILEFUNC_SEEK_CUR] = SEEK_CUR,
-                                  [ZLIB_FILEFUNC_SEEK_END] = SEEK_END};
-    return fseeko(file->file, (off_t) offset, origins[origin]) == 0 ? 0 : -1;
+    errno = 0;
+    if (fseeko(file->file, (off_t) offset, origins[origin]) == 0)
+        return 0;
+    if (errno != EINVAL)
+        note_error(file);
+    return -1;
 }
 
 static int close_file(voidpf opaque, voidpf stream)
@@ -133,6 +137,22 @@ size_t zip_file_read_at(struct zip_file *file, uint64_t offset, void *buffer, si
     if (seek_file(file, file, offset, ZLIB_FILEFUNC_SEEK_SET) != 0)
         return 0;
     return read_file(file, file, buffer, size);
+}
+
+bool zip_file_write_at(struct zip_file *file, uint64_t offset, const void *data, size_t size)
+{
+    return seek_file(file, file, offset, ZLIB_FILEFUNC_SEEK_SET) == 0 &&
+           write_file(file, file, data, size) == size;
+}
+
+uint64_t zip_file_size(struct zip_file *file)
+{
+    if (file->file == NULL)
+        return file->length;
+    if (seek_file(file, file, 0, ZLIB_FILEFUNC_SEEK_END) != 0)
+        return 0;
+    ZPOS64_T size = tell_file(file, file);
+    return size == (ZPOS64_T) -1 ? 0 : size;
 }
 
 void zip_file_functions(struct zip_file *file, zlib_filefunc64_def *functions)

@@ -25,6 +25,12 @@ void zip_file_open_memory(struct zip_file *file, const void *data, size_t length
 /* Reads up to `size` bytes at `offset`. */
 size_t zip_file_read_at(struct zip_file *file, uint64_t offset, void *buffer, size_t size);
 
+/* Writes `size` bytes at `offset` of a file on disk; false, with `error` set, if that failed. */
+bool zip_file_write_at(struct zip_file *file, uint64_t offset, const void *data, size_t size);
+
+/* Bytes in the file; 0, perhaps with `error` set, where that is not known. */
+uint64_t zip_file_size(struct zip_file *file);
+
 /* Closes the file, if it is still open; false if that, or anything before, failed. */
 bool zip_file_close(struct zip_file *file);
 

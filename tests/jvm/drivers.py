@@ -4,7 +4,6 @@ says whether the JVM was killed."""
 import pathlib
 import re
 import signal
-import subprocess
 import time
 
 import trace_text

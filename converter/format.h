@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of formats: names, endings, and how a source or a sink of each is opened. */
+#ifndef CONVERTER_FORMAT_H
+#define CONVERTER_FORMAT_H
+
+#include "output_file.h"
+#include "sink.h"
+#include "source.h"
+
+typedef enum step_status (*trace_source_open)(const char *path, const struct trace_wish *wish,
+                                              struct trace_source **out, struct step_error *error);
+/* `source` gives names and provenance, and outlives the sink; `output` is the caller's. */
+typedef enum step_status (*trace_sink_open)(struct output_file *output,
+                                            const struct trace_source *source,
+                                            const struct trace_sink_options *options,
+                                            struct trace_sink **out, struct step_error *error);
+
+struct trace_format {
+    const char *name;
+    const char *ending;
+    const char *magic; /* the first bytes of a file; NULL: it has none */
+    trace_source_open open_source; /* NULL: the format is only written */
+    trace_sink_open open_sink;
+};
+
+/* NULL where there is none. */
+const struct trace_format *trace_format_by_name(const char *name);
+const struct trace_format *trace_format_by_ending(const char *path);
+/* By what the file starts with. */
+const struct trace_format *trace_format_by_content(const char *path);
+/* The names, with commas between. */
+const char *trace_format_names(void);
+
+enum step_status step_source_create(const char *path, const struct trace_wish *wish,
+                                    struct trace_source **out, struct step_error *error);
+enum step_status text_source_create(const char *path, const struct trace_wish *wish,
+                                    struct trace_source **out, struct step_error *error);
+enum step_status lines_source_create(const char *path, const struct trace_wish *wish,
+                                     struct trace_source **out, struct step_error *error);
+enum step_status step_sink_create(struct output_file *output, const struct trace_source *source,
+                                  const struct trace_sink_options *options,
+                                  struct trace_sink **out, struct step_error *error);
+enum step_status text_sink_create(struct output_file *output, const struct trace_source *source,
+                                  const struct trace_sink_options *options,
+                                  struct trace_sink **out, struct step_error *error);
+enum step_status lines_sink_create(struct output_file *output, const struct trace_source *source,
+                                   const struct trace_sink_options *options,
+                                   struct trace_sink **out, struct step_error *error);
+enum step_status hatf_sink_create(struct output_file *output, const struct trace_source *source,
+                                  const struct trace_sink_options *options,
+                                  struct trace_sink **out, struct step_error *error);
+enum step_status hatf_gzip_sink_create(struct output_file *output,
+                                       const struct trace_source *source,
+                                       const struct trace_sink_options *options,
+                                       struct trace_sink **out, struct step_error *error);
+enum step_status hatf_zstd_sink_create(struct output_file *output,
+                                       const struct trace_source *source,
+                                       const struct trace_sink_options *options,
+                                       struct trace_sink **out, struct step_error *error);
+
+#endif

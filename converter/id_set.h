@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A set of 64-bit numbers that are mostly handed out one after the other.  Bits in pages; a page
+ * whose bits are all set is dropped and becomes one bit of the level above, so memory follows the
+ * gaps, not the numbers.
+ */
+#ifndef CONVERTER_ID_SET_H
+#define CONVERTER_ID_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ID_SET_PAGE_BITS 9u /* 512 numbers a page */
+#define ID_SET_LEVELS 8u    /* enough for 64 bits */
+
+struct id_set_page;
+
+struct id_set {
+    struct id_set_page *pages[ID_SET_LEVELS];
+    struct id_set_page *last; /* the page of level 0 that was used last, or NULL */
+};
+
+void id_set_init(struct id_set *set);
+void id_set_reset(struct id_set *set);
+
+bool id_set_has(const struct id_set *set, uint64_t id);
+/* Adds the number; `*is_new` tells whether it was not there.  False: out of memory. */
+bool id_set_add(struct id_set *set, uint64_t id, bool *is_new);
+
+#endif

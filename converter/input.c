@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening, going through, telling. */
+#include "input.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define COPY_BYTES ((size_t) 1 << 16)
+
+enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 200, MOST_DAMAGE_TOLD = 20 };
+
+enum step_status tell_error(const struct step_error *error)
+{
+    char text[900];
+    step_error_print(error, text, sizeof text);
+    fprintf(stderr, "steptrace: %s\n", text);
+    return error->status;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
+}
+
+static enum step_status spool_stdin(struct input *input, struct step_error *error)
+{
+    char *buffer = malloc(COPY_BYTES);
+    bool ok = buffer != NULL && (input->spool = output_file_spool()) >= 0;
+    while (ok) {
+        ssize_t got = read(STDIN_FILENO, buffer, COPY_BYTES);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            ok = got == 0;
+            break;
+        }
+        for (ssize_t done = 0; ok && done < got;) {
+            ssize_t put = write(input->spool, buffer + done, (size_t) (got - done));
+            ok = put > 0 || (put < 0 && errno == EINTR);
+            done += put > 0 ? put : 0;
+        }
+    }
+    int code = errno;
+    free(buffer);
+    snprintf(input->spool_path, sizeof input->spool_path, "/proc/self/fd/%d", input->spool);
+    return ok ? STEP_STATUS_OK
+              : step_error_set(error, STEP_STATUS_IO, "standard input", STEP_NO_OFFSET, "%s",
+                               strerror(code));
+}
+
+/* Statuses of a bad input, whatever the library calls them. */
+static enum step_status as_bad_input(enum step_status status)
+{
+    switch (status) {
+    case STEP_STATUS_CORRUPT:
+    case STEP_STATUS_CUT:
+    case STEP_STATUS_FORMAT:
+    case STEP_STATUS_UNSUPPORTED:
+    case STEP_STATUS_LIMIT:
+    case STEP_STATUS_INVALID:
+        return STEP_STATUS_CORRUPT;
+    default:
+        return status;
+    }
+}
+
+enum step_status input_open(struct input *input, const char *path, const struct trace_format *format,
+                            const struct trace_wish *wish)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    *input = (struct input){
+        .spool = -1, .shows_progress = isatty(STDERR_FILENO) != 0, .started_ms = now_ms()};
+    enum step_status status = STEP_STATUS_OK;
+    if (strcmp(path, "-") == 0) {
+        status = spool_stdin(input, &error);
+        path = input->spool_path;
+    }
+    if (format == NULL)
+        format = trace_format_by_ending(path);
+    if (format == NULL)
+        format = trace_format_by_content(path);
+    if (status == STEP_STATUS_OK && format == NULL)
+        status = access(path, R_OK) == 0
+                     ? step_error_set(&error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,
+                                      "its format is none that can be read")
+                     : step_error_set(&error, STEP_STATUS_IO, path, STEP_NO_OFFSET,
+                                      "cannot open: %s", strerror(errno));
+    else if (status == STEP_STATUS_OK && format->open_source == NULL)
+        status = step_error_set(&error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
+                                "the format %s is only written, not read", format->name);
+    bool is_there = access(path, F_OK) == 0;
+    if (status == STEP_STATUS_OK)
+        status = format->open_source(path, wish, &input->source, &error);
+    if (status == STEP_STATUS_OK)
+        return status;
+    if (status == STEP_STATUS_NOT_FOUND && is_there)
+        status = STEP_STATUS_CORRUPT; /* not the file is missing, but something in it */
+    tell_error(&error);
+    input_close(input);
+    return as_bad_input(status);
+}
+
+static void show_progress(struct input *input)
+{
+    uint64_t now = now_ms();
+    if (now - input->started_ms < PROGRESS_AFTER_MS || now - input->shown_ms < PROGRESS_EVERY_MS)
+        return;
+    double share = input->source->operations->progress(input->source);
+    input->shown_ms = now;
+    input->has_shown = true;
+    fprintf(stderr, "\r%3.0f %%  %.1f million events, %.1f s ", 100 * share,
+            (double) input->events / 1e6, (double) (now - input->started_ms) / 1e3);
+    fflush(stderr);
+}
+
+static void clear_progress(struct input *input)
+{
+    if (input->has_shown)
+        fprintf(stderr, "\r%60s\r", "");
+    input->has_shown = false;
+}
+
+enum step_status input_each(struct input *input, input_visit visit, void *user)
+{
+    struct trace_event *events = malloc(INPUT_BATCH * sizeof *events);
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = STEP_STATUS_OK;
+    unsigned batches = 0;
+    if (events == NULL)
+        status = step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET,
+                                "out of memory");
+    while (status == STEP_STATUS_OK) {
+        size_t count = 0;
+        status = input->source->operations->read(input->source, events, INPUT_BATCH, &count,
+                                                 &error);
+        if (status != STEP_STATUS_OK)
+            break;
+        for (size_t i = 0; i < count; i++)
+            input->unknown_frees += events[i].kind == STEP_TEXT_OF && events[i].class_id == 0;
+        status = visit(user, events, count, &error);
+        input->events += count;
+        if (input->shows_progress && (++batches & 63) == 0)
+            show_progress(input);
+    }
+    clear_progress(input);
+    free(events);
+    if (status == STEP_STATUS_END)
+        return STEP_STATUS_OK;
+    tell_error(&error);
+    return as_bad_input(status);
+}
+
+static void tell_cut(const struct input *input)
+{
+    struct trace_summary summary;
+    input->source->operations->summary(input->source, &summary);
+    if (summary.whole || input->source->operations->damage_count(input->source) > 0)
+        return;
+    fprintf(stderr, "steptrace: %s: the trace was not closed (its process was killed, or still runs)",
+            input->source->path);
+    if (summary.recovered > 0)
+        fprintf(stderr, "; %" PRIu64 " records were taken from %s.live", summary.recovered,
+                input->source->path);
+    fputc('\n', stderr);
+}
+
+enum step_status input_tell_damage(struct input *input)
+{
+    const struct trace_source *source = input->source;
+    size_t count = source->operations->damage_count(source);
+    for (; input->damage_told < count && input->damage_told < MOST_DAMAGE_TOLD;
+         input->damage_told++) {
+        const struct step_damage *damage = source->operations->damage(source, input->damage_told);
+        fprintf(stderr, "steptrace: %s: offset %" PRIu64 ": %s", source->path, damage->offset,
+                damage->message);
+        if (damage->length > 0)
+            fprintf(stderr, " (%" PRIu64 " bytes passed over)", damage->length);
+        fputc('\n', stderr);
+    }
+    if (count > input->damage_told)
+        fprintf(stderr, "steptrace: %s: and %zu more such places\n", source->path,
+                count - input->damage_told);
+    tell_cut(input);
+    if (input->unknown_frees > 0)
+        fprintf(stderr,
+                "steptrace: %s: %" PRIu64 " frees of objects whose allocation is not there\n",
+                source->path, input->unknown_frees);
+    struct trace_summary summary;
+    source->operations->summary(source, &summary);
+    input->is_damaged = count > 0 || !summary.whole || input->unknown_frees > 0;
+    return input->is_damaged ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
+}
+
+void input_close(struct input *input)
+{
+    if (input->source != NULL)
+        input->source->operations->destroy(input->source);
+    if (input->spool >= 0)
+        close(input->spool);
+    input->source = NULL;
+    input->spool = -1;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commas, indents and escapes. */
+#include "json_output.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+void json_init(struct json_output *json, FILE *file)
+{
+    *json = (struct json_output){.file = file};
+}
+
+static void new_line(struct json_output *json)
+{
+    fputc('\n', json->file);
+    for (unsigned i = 0; i < json->depth; i++)
+        fputs("  ", json->file);
+}
+
+static struct step_bytes bytes_of(const char *text)
+{
+    return (struct step_bytes){(const uint8_t *) text, strlen(text)};
+}
+
+/* Length of the UTF-8 character at `at` (surrogates included), or 0. */
+static size_t decode(const uint8_t *at, size_t left, uint32_t *code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc0 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    if (length == 0 || length > left || at[0] >= 0xf8)
+        return 0;
+    *code = length == 1 ? at[0] : at[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        *code = *code << 6 | (at[i] & 0x3f);
+    }
+    return *code >= least[length] && *code <= 0x10ffff ? length : 0;
+}
+
+static void put_character(FILE *file, uint32_t code, const uint8_t *bytes, size_t length)
+{
+    static const char short_names[] = "\b\t\n\f\r";
+    const char *found = code != 0 && code < 0x20 ? strchr(short_names, (int) code) : NULL;
+    if (code == '"' || code == '\\')
+        fprintf(file, "\\%c", (char) code);
+    else if (found != NULL)
+        fprintf(file, "\\%c", "btnfr"[found - short_names]);
+    else if (code < 0x20 || code == 0x7f || (code >= 0xd800 && code <= 0xdfff))
+        fprintf(file, "\\u%04x", (unsigned) code);
+    else
+        fwrite(bytes, 1, length, file);
+}
+
+static void put_string(struct json_output *json, struct step_bytes value)
+{
+    fputc('"', json->file);
+    for (size_t at = 0; at < value.length;) {
+        uint32_t code;
+        size_t length = decode(value.data + at, value.length - at, &code);
+        if (length == 0)
+            fputs("\xef\xbf\xbd", json->file);
+        else
+            put_character(json->file, code, value.data + at, length);
+        at += length == 0 ? 1 : length;
+    }
+    fputc('"', json->file);
+}
+
+/* What stands before a value: a comma, a new line, its key. */
+static void start_item(struct json_output *json, const char *key)
+{
+    if (json->depth > 0) {
+        if (json->has_items[json->depth - 1])
+            fputc(',', json->file);
+        json->has_items[json->depth - 1] = true;
+        new_line(json);
+    }
+    if (key != NULL) {
+        put_string(json, bytes_of(key));
+        fputs(": ", json->file);
+    }
+}
+
+static void begin(struct json_output *json, const char *key, char bracket)
+{
+    start_item(json, key);
+    fputc(bracket, json->file);
+    json->has_items[json->depth++] = false;
+}
+
+static void end(struct json_output *json, char bracket)
+{
+    json->depth--;
+    if (json->has_items[json->depth])
+        new_line(json);
+    fputc(bracket, json->file);
+}
+
+void json_begin_object(struct json_output *json, const char *key)
+{
+    begin(json, key, '{');
+}
+
+void json_end_object(struct json_output *json)
+{
+    end(json, '}');
+}
+
+void json_begin_array(struct json_output *json, const char *key)
+{
+    begin(json, key, '[');
+}
+
+void json_end_array(struct json_output *json)
+{
+    end(json, ']');
+}
+
+void json_bytes(struct json_output *json, const char *key, struct step_bytes value)
+{
+    start_item(json, key);
+    put_string(json, value);
+}
+
+void json_text(struct json_output *json, const char *key, const char *value)
+{
+    json_bytes(json, key, bytes_of(value));
+}
+
+void json_number(struct json_output *json, const char *key, uint64_t value)
+{
+    start_item(json, key);
+    fprintf(json->file, "%" PRIu64, value);
+}
+
+void json_real(struct json_output *json, const char *key, double value)
+{
+    start_item(json, key);
+    if (isfinite(value))
+        fprintf(json->file, "%.6g", value);
+    else
+        fputs("null", json->file);
+}
+
+void json_bool(struct json_output *json, const char *key, bool value)
+{
+    start_item(json, key);
+    fputs(value ? "true" : "false", json->file);
+}
+
+void json_finish(struct json_output *json)
+{
+    fputc('\n', json->file);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* JSON as it is made: nothing is kept but the depth. */
+#ifndef CONVERTER_JSON_OUTPUT_H
+#define CONVERTER_JSON_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "steptrace/value.h"
+
+#define JSON_DEPTH_MAX 16u
+
+struct json_output {
+    FILE *file; /* borrowed; its errors are the caller's to look at */
+    unsigned depth;
+    bool has_items[JSON_DEPTH_MAX];
+};
+
+void json_init(struct json_output *json, FILE *file);
+
+/* `key` is NULL within an array and at the top. */
+void json_begin_object(struct json_output *json, const char *key);
+void json_end_object(struct json_output *json);
+void json_begin_array(struct json_output *json, const char *key);
+void json_end_array(struct json_output *json);
+void json_text(struct json_output *json, const char *key, const char *value);
+/* Unpaired surrogates are escaped; what is no UTF-8 becomes U+FFFD. */
+void json_bytes(struct json_output *json, const char *key, struct step_bytes value);
+void json_number(struct json_output *json, const char *key, uint64_t value);
+void json_real(struct json_output *json, const char *key, double value);
+void json_bool(struct json_output *json, const char *key, bool value);
+/* The line feed at the end. */
+void json_finish(struct json_output *json);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The objects that live at a point of the trace: id -> class, size, time of allocation.  Open
+ * addressing; sixteen ids in a row share a place in memory, since objects die near those that were
+ * made with them.  The table grows and shrinks with the number of objects in it.
+ */
+#ifndef CONVERTER_LIVE_TABLE_H
+#define CONVERTER_LIVE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct live_object {
+    uint64_t object; /* not 0 */
+    uint64_t value;  /* the time of the allocation, or what else the user of the table keeps */
+    uint64_t size;   /* bytes */
+    uint32_t class_id;
+};
+
+struct live_slot {
+    uint64_t object; /* 0: empty */
+    uint64_t value;
+    uint32_t size; /* UINT32_MAX: in `large` */
+    uint32_t class_id;
+};
+
+struct live_large;
+
+struct live_table {
+    struct live_slot *slots;
+    size_t mask; /* slots - 1 */
+    unsigned shift;
+    size_t count;
+    struct live_large *large; /* sizes that 32 bits do not hold, by object */
+};
+
+bool live_table_init(struct live_table *table);
+void live_table_reset(struct live_table *table);
+
+/* Adds the object, or replaces it; object 0 is no object and is passed over.  False: out of
+ * memory. */
+bool live_table_put(struct live_table *table, const struct live_object *object);
+bool live_table_find(const struct live_table *table, uint64_t object, struct live_object *out);
+bool live_table_has(const struct live_table *table, uint64_t object);
+/* Finds and removes. */
+bool live_table_take(struct live_table *table, uint64_t object, struct live_object *out);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line: finds the verb, runs it, and turns its status into an exit code. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "output_file.h"
+#include "verb.h"
+
+const struct verb verbs[] = {
+    {"record", "run a Java program and record its trace", verb_record},
+    {"convert", "turn a trace into another format", verb_convert},
+    {"dump", "print the events, or some of them, as text", verb_dump},
+    {"info", "tell what is in a trace", verb_info},
+    {"check", "test that a trace is closed and consistent", verb_check},
+    {"stats", "tell what was allocated, by whom, and how long it lived", verb_stats},
+    {"recover", "make a whole trace of a cut or damaged one", verb_recover},
+    {"help", "tell about the verbs", verb_help},
+    {"version", "print the version", verb_version},
+};
+const size_t verb_count = sizeof verbs / sizeof verbs[0];
+
+enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
+
+static int exit_code_of(enum step_status status)
+{
+    switch (status) {
+    case STEP_STATUS_OK:
+        return EXIT_DONE;
+    case STEP_STATUS_INVALID:
+        return EXIT_USAGE;
+    case STEP_STATUS_CORRUPT:
+        return EXIT_BAD_INPUT;
+    default:
+        return EXIT_FAILED;
+    }
+}
+
+static enum step_status unknown_verb(const char *name)
+{
+    const char *words[16];
+    for (size_t i = 0; i < verb_count; i++)
+        words[i] = verbs[i].name;
+    const char *nearest = nearest_word(name, words, verb_count);
+    fprintf(stderr, "steptrace: unknown verb '%s'", name);
+    if (nearest != NULL)
+        fprintf(stderr, "; did you mean '%s'?", nearest);
+    fprintf(stderr, "\n(`steptrace help` lists the verbs)\n");
+    return STEP_STATUS_INVALID;
+}
+
+static enum step_status run(int argc, char **argv)
+{
+    if (argc < 2) {
+        verb_help(0, NULL);
+        return STEP_STATUS_INVALID;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    else if (strcmp(name, "--version") == 0)
+        name = "version";
+    for (size_t i = 0; i < verb_count; i++)
+        if (strcmp(verbs[i].name, name) == 0)
+            return verbs[i].run(argc - 2, argv + 2);
+    return unknown_verb(name);
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_DFL); /* nobody reads any more: a quiet end */
+    output_file_catch_signals();
+    enum step_status status = run(argc, argv);
+    if (fflush(stdout) != 0 && status == STEP_STATUS_OK) {
+        fprintf(stderr, "steptrace: standard output: %s\n", strerror(errno));
+        status = STEP_STATUS_IO;
+    }
+    return exit_code_of(status);
+}

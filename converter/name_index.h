@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers, from 1 in order of appearance, for pairs of a number and a text. */
+#ifndef CONVERTER_NAME_INDEX_H
+#define CONVERTER_NAME_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "steptrace/value.h"
+
+struct name_index_entry {
+    uint64_t hash;
+    uint64_t number;
+    struct step_bytes text; /* borrowed */
+};
+
+struct name_index {
+    uint32_t *slots; /* entry numbers; 0: empty */
+    size_t mask;
+    struct name_index_entry *entries; /* the first is not used */
+    size_t count;
+    size_t capacity;
+};
+
+bool name_index_init(struct name_index *index);
+void name_index_reset(struct name_index *index);
+
+/* The pair's number; where it is new the text must live on, or be replaced by name_index_set_text()
+ * before the next call.  0: out of memory. */
+uint32_t name_index_put(struct name_index *index, uint64_t number, struct step_bytes text,
+                        bool *is_new);
+void name_index_set_text(struct name_index *index, uint32_t id, struct step_bytes text);
+
+#endif

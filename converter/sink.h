@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where events go: one interface over all output formats. */
+#ifndef CONVERTER_SINK_H
+#define CONVERTER_SINK_H
+
+#include <stddef.h>
+
+#include "event.h"
+#include "source.h"
+#include "steptrace/status.h"
+
+enum sink_addresses { ADDRESSES_ID, ADDRESSES_BUMP, ADDRESSES_MALLOC };
+
+/* What a person may choose of an output format. */
+struct trace_sink_options {
+    enum sink_addresses addresses;
+    bool class_attributes;
+    int level; /* of the compression; 0: the default */
+};
+
+struct trace_sink {
+    const struct trace_sink_operations *operations;
+};
+
+struct trace_sink_operations {
+    enum step_status (*put)(struct trace_sink *sink, const struct trace_event *events,
+                            size_t count, struct step_error *error);
+    /* Writes what is left; the file is complete after it.  Called once, and not after a put that
+     * failed. */
+    enum step_status (*close)(struct trace_sink *sink, struct step_error *error);
+    void (*destroy)(struct trace_sink *sink);
+};
+
+#endif

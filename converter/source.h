@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where events come from: one interface over all input formats.  A source gives its events in the
+ * trace's order, in batches, with what a verb needs to know filled in (the class, size and birth of
+ * a freed object).  Memory does not grow with the trace, but for what lives.
+ */
+#ifndef CONVERTER_SOURCE_H
+#define CONVERTER_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event.h"
+#include "live_table.h"
+#include "names.h"
+#include "steptrace/reader.h"
+#include "steptrace/status.h"
+#include "wish.h"
+
+/* What is known of a trace besides its events. */
+struct trace_summary {
+    const char *format;
+    bool whole;            /* written to its end; false: cut, or still being written */
+    uint64_t recovered;    /* records that came from a live mapping */
+    uint64_t file_bytes;
+    uint64_t resolution_ns; /* 0: not known */
+};
+
+struct trace_source {
+    const struct trace_source_operations *operations;
+    const char *path; /* for messages; borrowed */
+    struct trace_names names;
+    struct live_table live;
+    struct trace_filter filter;
+    bool keep_live; /* the live table is kept: some wanted event needs it */
+};
+
+struct trace_source_operations {
+    /* Up to `capacity` events; END with *count 0 after the last.  Names of the events are there. */
+    enum step_status (*read)(struct trace_source *source, struct trace_event *events,
+                             size_t capacity, size_t *count, struct step_error *error);
+    void (*summary)(const struct trace_source *source, struct trace_summary *summary);
+    size_t (*property_count)(const struct trace_source *source);
+    void (*property)(const struct trace_source *source, size_t i, const char **key,
+                     const char **value);
+    /* What was damaged and passed over so far. */
+    size_t (*damage_count)(const struct trace_source *source);
+    const struct step_damage *(*damage)(const struct trace_source *source, size_t i);
+    /* Share of the input that was read, 0 to 1. */
+    double (*progress)(const struct trace_source *source);
+    void (*destroy)(struct trace_source *source);
+};
+
+/* A property's value, or NULL. */
+const char *trace_source_property(const struct trace_source *source, const char *key);
+
+/* For those that implement sources. */
+bool trace_source_init(struct trace_source *source,
+                       const struct trace_source_operations *operations, const char *path,
+                       const struct trace_wish *wish);
+void trace_source_reset(struct trace_source *source);
+/* Follows what lives, and fills in what an event's line or record does not say.  A free whose
+ * class is not known keeps `class_id`.  False: out of memory. */
+bool trace_source_follow(struct trace_source *source, struct trace_event *event);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A source that reads STEP traces. */
+#include <stdlib.h>
+
+#include "format.h"
+#include "step_merge.h"
+
+struct step_source {
+    struct trace_source base;
+    struct step_reader *reader;
+    struct step_streams streams;
+    struct step_merge merge;
+    uint64_t bytes_all;
+};
+
+static struct step_source *of(struct trace_source *source)
+{
+    return (struct step_source *) source;
+}
+
+static const struct step_source *of_const(const struct trace_source *source)
+{
+    return (const struct step_source *) source;
+}
+
+static enum step_status read_events(struct trace_source *base, struct trace_event *events,
+                                    size_t capacity, size_t *count, struct step_error *error)
+{
+    struct step_source *source = of(base);
+    size_t filled = 0;
+    enum step_status status = STEP_STATUS_OK;
+    while (filled < capacity) {
+        const struct trace_event *event;
+        uint64_t ticks;
+        status = step_merge_next(&source->merge, &event, &ticks, error);
+        if (status != STEP_STATUS_OK)
+            break;
+        struct trace_event *out = &events[filled];
+        *out = *event;
+        if (__builtin_mul_overflow(ticks, source->streams.decoder.resolution_ns, &out->time_ns))
+            out->time_ns = UINT64_MAX;
+        if (!trace_source_follow(base, out))
+            return step_error_set(error, STEP_STATUS_NO_MEMORY, base->path, STEP_NO_OFFSET,
+                                  "out of memory for the live objects");
+        filled += trace_filter_takes(&base->filter, &base->names, out);
+    }
+    *count = filled;
+    return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
+}
+
+static void summary(const struct trace_source *base, struct trace_summary *out)
+{
+    const struct step_source *source = of_const(base);
+    *out = (struct trace_summary){.format = "step",
+                                  .whole = step_reader_is_whole(source->reader),
+                                  .recovered = step_reader_recovered_count(source->reader),
+                                  .file_bytes = step_reader_file_size(source->reader),
+                                  .resolution_ns = source->streams.decoder.resolution_ns};
+}
+
+static size_t property_count(const struct trace_source *base)
+{
+    return step_reader_property_count(of_const(base)->reader);
+}
+
+static void property(const struct trace_source *base, size_t i, const char **key,
+                     const char **value)
+{
+    *key = step_reader_property_key(of_const(base)->reader, i);
+    *value = step_reader_property_value(of_const(base)->reader, i);
+}
+
+static size_t damage_count(const struct trace_source *base)
+{
+    return step_reader_damage_count(of_const(base)->reader);
+}
+
+static const struct step_damage *damage(const struct trace_source *base, size_t i)
+{
+    return step_reader_damage(of_const(base)->reader, i);
+}
+
+static double progress(const struct trace_source *base)
+{
+    const struct step_source *source = of_const(base);
+    return source->bytes_all == 0
+               ? 1.0
+               : (double) source->streams.bytes_done / (double) source->bytes_all;
+}
+
+static void destroy(struct trace_source *base)
+{
+    struct step_source *source = of(base);
+    step_merge_reset(&source->merge);
+    step_streams_reset(&source->streams);
+    trace_source_reset(base);
+    step_reader_destroy(source->reader);
+    free(source);
+}
+
+static const struct trace_source_operations operations = {
+    .read = read_events,
+    .summary = summary,
+    .property_count = property_count,
+    .property = property,
+    .damage_count = damage_count,
+    .damage = damage,
+    .progress = progress,
+    .destroy = destroy,
+};
+
+static enum step_status start(struct step_source *source, const char *path,
+                              struct step_error *error)
+{
+    enum step_status status = step_reader_open(path, &source->reader, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    const struct trace_wish *wish = &source->base.filter.wish;
+    status = step_streams_init(&source->streams, source->reader, &source->base.names, wish,
+                               source->base.keep_live, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    source->base.keep_live = source->streams.keep_live;
+    for (size_t i = 0; i < step_reader_block_count(source->reader); i++)
+        source->bytes_all += step_reader_block_info(source->reader, i)->stored_bytes;
+    return step_merge_init(&source->merge, &source->streams,
+                           source->base.keep_live ? &source->base.live : NULL, error);
+}
+
+enum step_status step_source_create(const char *path, const struct trace_wish *wish,
+                                    struct trace_source **out, struct step_error *error)
+{
+    struct step_source *source = calloc(1, sizeof *source);
+    if (source == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+    enum step_status status;
+    if (trace_source_init(&source->base, &operations, path, wish))
+        status = start(source, path, error);
+    else
+        status =
+            step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+    if (status != STEP_STATUS_OK) {
+        destroy(&source->base);
+        return status;
+    }
+    *out = &source->base;
+    return status;
+}

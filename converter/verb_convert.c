@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace convert: a trace from one format into another. */
+#include <stdio.h>
+#include <string.h>
+
+#include "input.h"
+#include "verb.h"
+
+struct conversion {
+    struct trace_wish wish;
+    struct trace_sink_options sink;
+    const struct trace_format *from;
+    const struct trace_format *to;
+    const char *output;
+};
+
+static bool take_format(void *format_target, const char *value, const char **fault)
+{
+    static char expected[128];
+    const struct trace_format *format = trace_format_by_name(value);
+    snprintf(expected, sizeof expected, "formats are %s", trace_format_names());
+    *fault = expected;
+    *(const struct trace_format **) format_target = format;
+    return format != NULL;
+}
+
+static bool take_addresses(void *addresses_target, const char *value, const char **fault)
+{
+    static const char *const names[] = {"id", "bump", "malloc"};
+    *fault = "id, bump or malloc is expected";
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(value, names[i]) == 0) {
+            *(enum sink_addresses *) addresses_target = (enum sink_addresses) i;
+            return true;
+        }
+    return false;
+}
+
+static bool take_attributes(void *bool_target, const char *value, const char **fault)
+{
+    *fault = "class is expected";
+    *(bool *) bool_target = true;
+    return strcmp(value, "class") == 0;
+}
+
+static const struct verb_help help = {
+    "convert", "IN -o OUT [OPTION]...",
+    "Turns a trace into another format. Formats go by the files' endings:\n"
+    "  .step      STEP, what the agent writes                       (in and out)\n"
+    "  .zip       text, a line an event, in a ZIP entry `trace`     (in and out)\n"
+    "  .txt       the same lines without the ZIP file               (in and out)\n"
+    "  .hatf      HATF 1.0; also .hatf.gz and .hatf.zst             (out)\n"
+    "IN or OUT may be -, standard input or output (then name the format).\n"};
+
+static enum step_status find_output_format(const struct arguments *arguments,
+                                           struct conversion *conversion)
+{
+    if (conversion->output == NULL)
+        return arguments_fault(arguments, "-o OUT is missing");
+    if (conversion->to == NULL)
+        conversion->to = trace_format_by_ending(conversion->output);
+    if (conversion->to == NULL)
+        return arguments_fault(arguments,
+                               "the ending of '%s' names no format; --to=FORMAT does (%s)",
+                               conversion->output, trace_format_names());
+    return STEP_STATUS_OK;
+}
+
+static enum step_status parse(struct conversion *conversion, struct arguments *arguments, int argc,
+                              char **argv)
+{
+    const struct option_row rows[] = {
+        {"output", 'o', "OUT", "the file to write", take_text, &conversion->output},
+        {"to", 0, "FORMAT", "its format: step, text, lines, hatf, hatf.gz, hatf.zst", take_format,
+         &conversion->to},
+        {"from", 0, "FORMAT", "the format of IN", take_format, &conversion->from},
+        {"addresses", 0, "HOW", "HATF: id (default), bump or malloc", take_addresses,
+         &conversion->sink.addresses},
+        {"attributes", 0, "class", "HATF: store the class name with each object", take_attributes,
+         &conversion->sink.class_attributes},
+        {"level", 0, "N", "of the compression, 1 to 19 (gzip: 9)", take_level,
+         &conversion->sink.level},
+        WISH_ROWS(&conversion->wish),
+    };
+    arguments->help = &help;
+    arguments->rows = rows;
+    arguments->row_count = sizeof rows / sizeof rows[0];
+    enum step_status status = arguments_parse(arguments, argc, argv);
+    if (status != STEP_STATUS_OK || arguments->help_wanted)
+        return status;
+    status = arguments_expect(arguments, 1, 1);
+    return status == STEP_STATUS_OK ? find_output_format(arguments, conversion) : status;
+}
+
+static enum step_status put_events(void *user, const struct trace_event *events, size_t count,
+                                   struct step_error *error)
+{
+    struct trace_sink *sink = user;
+    return sink->operations->put(sink, events, count, error);
+}
+
+/* Gives the input's events to a sink; whatever fails is told. */
+static enum step_status pour(struct input *input, const struct conversion *conversion,
+                             struct output_file *file)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct trace_sink *sink = NULL;
+    enum step_status status =
+        conversion->to->open_sink(file, input->source, &conversion->sink, &sink, &error);
+    if (status != STEP_STATUS_OK)
+        return tell_error(&error);
+    status = input_each(input, put_events, sink);
+    if (status == STEP_STATUS_OK) {
+        status = sink->operations->close(sink, &error);
+        if (status == STEP_STATUS_OK)
+            status = output_file_commit(file, &error);
+        if (status != STEP_STATUS_OK)
+            tell_error(&error);
+    }
+    sink->operations->destroy(sink);
+    return status;
+}
+
+enum step_status verb_convert(int argc, char **argv)
+{
+    struct conversion conversion = {.from = NULL};
+    struct arguments arguments = {0};
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct input input;
+    struct output_file file;
+    trace_wish_init(&conversion.wish);
+    enum step_status status = parse(&conversion, &arguments, argc, argv);
+    if (status != STEP_STATUS_OK || arguments.help_wanted)
+        return status;
+    status = input_open(&input, arguments.operands[0], conversion.from, &conversion.wish);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = output_file_open(&file, conversion.output, &error);
+    if (status == STEP_STATUS_OK) {
+        status = pour(&input, &conversion, &file);
+        output_file_abort(&file);
+    } else {
+        tell_error(&error);
+    }
+    enum step_status damage = input_tell_damage(&input);
+    input_close(&input);
+    return status == STEP_STATUS_OK ? damage : status;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// TEST: collectors=G1,Parallel events=all options=include=facts/** driver=kill
+// FACT: calls facts/KilledQuiet step >=3000
+package facts;
+
+/** Waits to be killed after very little: the last events are in no block yet. */
+public class KilledQuiet {
+    static class Counted { int a; }
+
+    static volatile Object sink;
+
+    static void step() { sink = new Counted(); }
+
+    public static void main(String[] args) {
+        int made = 0;
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < 1000; i++)
+                step();
+            made += 1000;
+            System.out.println("made " + made);
+        }
+        System.out.println("waiting");
+        while (true)
+            Support.pause(1000);
+    }
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzzes the reader of trace files.  The first byte of the input says how the rest is taken:
+ *   0      it is a file
+ *   1      it is a file whose magics and checksums are made good first
+ *   other  it is a list of changes (2 bytes place, 1 byte value) to a good trace, whose checksums
+ *          are made good then
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "checksum.h"
+#include "layout.h"
+#include "sample_trace.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Makes every block header from the file header on good, with lengths that stay in the file. */
+static void seal(uint8_t *bytes, size_t length)
+{
+    if (length < STEP_FILE_HEADER_BYTES)
+        return;
+    step_file_header_pack(bytes);
+    size_t at = STEP_FILE_HEADER_BYTES;
+    while (length - at >= STEP_BLOCK_HEADER_BYTES) {
+        uint8_t *head = bytes + at;
+        size_t left = length - at - STEP_BLOCK_HEADER_BYTES;
+        memcpy(head, step_block_magic, sizeof step_block_magic);
+        uint64_t payload = step_load_u64(head + 16);
+        uint64_t summary = step_load_u32(head + 8);
+        payload = payload <= left ? payload : left;
+        summary = summary <= payload ? summary : payload;
+        const uint8_t *start = head + STEP_BLOCK_HEADER_BYTES;
+        step_store_u32(head + 8, (uint32_t) summary);
+        step_store_u32(head + 12, (uint32_t) step_checksum(start, (size_t) summary));
+        step_store_u64(head + 16, payload);
+        step_store_u64(head + 24, step_checksum(start, (size_t) payload));
+        step_store_u64(head + 88, step_checksum(head, 88));
+        at += STEP_BLOCK_HEADER_BYTES + (size_t) payload;
+    }
+}
+
+static uint64_t touch_bytes(const struct step_bytes *bytes)
+{
+    uint64_t sum = bytes->length;
+    for (size_t i = 0; i < bytes->length; i++)
+        sum += bytes->data[i];
+    return sum;
+}
+
+/* Reads all that a record of the sample's definition points to. */
+static uint64_t touch(const struct step_record_view *view)
+{
+    const uint64_t *slots = view->slots;
+    uint64_t sum = 0;
+    if (view->record == SAMPLE_NAME)
+        return touch_bytes(step_slot_bytes(slots[0]));
+    if (view->record != SAMPLE_SHAPE)
+        return slots[0];
+    const struct step_array *points = step_slot_array(slots[5]);
+    for (size_t i = 0; i < points->count; i++)
+        sum += touch_bytes(step_slot_bytes(points->slots[3 * i + 2]));
+    const struct step_array *tags = step_slot_array(slots[6]);
+    for (size_t i = 0; i < tags->count; i++) {
+        const struct step_array *inner = step_slot_array(tags->slots[i]);
+        for (size_t k = 0; k < inner->count; k++)
+            sum += touch_bytes(step_slot_bytes(inner->slots[k]));
+    }
+    return sum + touch_bytes(step_slot_bytes(slots[4])) + touch_bytes(step_slot_bytes(slots[7]));
+}
+
+static uint64_t read_all(const uint8_t *bytes, size_t length)
+{
+    struct step_reader *reader;
+    struct step_block *block = NULL;
+    struct step_error error;
+    uint64_t sum = 0;
+    if (step_reader_open_memory(bytes, length, "fuzz", &reader, &error) != STEP_STATUS_OK)
+        return 0;
+    bool known = strcmp(step_reader_borrow_definition(reader)->text, sample_definition_text) == 0;
+    for (size_t i = 0; i < step_reader_block_count(reader); i++) {
+        struct step_record_view view;
+        if (step_reader_load(reader, i, NULL, &block, &error) != STEP_STATUS_OK)
+            continue;
+        while (step_block_next(block, &view) == STEP_STATUS_OK)
+            sum += known ? touch(&view) : view.record;
+    }
+    for (uint32_t i = 0; i < SAMPLE_COUNT; i++)
+        if (step_reader_dictionary_entry(reader, i, 1) != NULL)
+            sum++;
+    step_block_destroy(block);
+    step_reader_destroy(reader);
+    return sum;
+}
+
+static const struct step_buffer *sample(void)
+{
+    static struct step_buffer file;
+    if (file.length == 0) {
+        struct step_definition *definition = sample_definition();
+        sample_write(definition, &file, STEP_COMPRESSION_NONE, 40, 3, 60, 5);
+        step_definition_destroy(definition);
+    }
+    return &file;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 1)
+        return 0;
+    uint8_t mode = *data++;
+    size--;
+    const uint8_t *start = mode > 1 ? sample()->data : data;
+    size_t length = mode > 1 ? sample()->length : size;
+    uint8_t *bytes = malloc(length + (length == 0));
+    if (bytes == NULL)
+        return 0;
+    if (length > 0)
+        memcpy(bytes, start, length);
+    for (size_t i = 0; mode > 1 && i + 3 <= size; i += 3)
+        bytes[(data[i] | (size_t) data[i + 1] << 8) % length] = data[i + 2];
+    if (mode > 0)
+        seal(bytes, length);
+    read_all(bytes, length);
+    free(bytes);
+    return 0;
+}

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests that are not one program with its facts: options, bad input, ends that the trace survives
+or that it does not, and other readers of the text."""
+import hashlib
+import os
+import pathlib
+import signal
+import subprocess
+import zipfile
+
+import drivers
+import facts
+import trace_text
+from session import Failure, Skip, answer, expect_line, finish, shown
+
+
+def require(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+def traced(session, main, options, vm="", words=()):
+    return session.run(session.java(main, vm, options, words))
+
+
+def read(session, name="run.step", markers=()):
+    """The checked text of a trace."""
+    session.step("check", name)
+    session.step("convert", name, "-o", name + ".zip")
+    trace = trace_text.read_zip(session.path(name + ".zip"), markers)
+    require(not trace.breaches, "\n".join(trace.breaches))
+    return trace
+
+
+def same_as_untraced(session, main, options, words=()):
+    bare = session.run(session.java(main, words=words))
+    result = traced(session, main, options, words=words)
+    require((bare.returncode, bare.stdout) == (result.returncode, result.stdout),
+            f"traced, it ends with {result.returncode}, not {bare.returncode}\n"
+            + shown(result.stdout) + shown(result.stderr))
+    return result
+
+
+# Options.
+
+def refused(session, options, *words):
+    """The JVM does not start, and stderr has all of these words."""
+    result = traced(session, "Scalars", options)
+    text = result.stderr.decode(errors="replace")
+    require(result.returncode != 0, f"{options}: the JVM starts")
+    require(result.stdout == b"", f"{options}: the program ran")
+    missing = [word for word in words if word not in text]
+    require(not missing, f"{options}: not a word of {missing} in\n{text}")
+
+
+def unwritable(session):
+    refused(session, "file=/no/such/directory/run.step", "/no/such/directory/run.step")
+    pathlib.Path(session.path("directory")).mkdir()
+    refused(session, "file=directory", "directory")
+    refused(session, "file=", "file")
+
+
+def unknown_options(session):
+    refused(session, "bogus=1,events=alloc+frobnicate,resolution=7parsecs,file=run.step,level=99,"
+            "engine=steam,existing=perhaps,limit=-1", "bogus", "frobnicate", "7parsecs", "level",
+            "steam", "perhaps", "limit")
+    refused(session, "events=free", "free")
+    refused(session, "options=/no/such/file", "/no/such/file")
+    require(not pathlib.Path(session.path("run.step")).exists(), "run.step was made")
+
+
+def help_option(session):
+    result = traced(session, "Scalars", "help")
+    text = (result.stdout + result.stderr).decode()
+    require(result.returncode == 0, f"help ends with {result.returncode}")
+    for key in ("file", "events", "engine", "resolution", "existing", "include", "exclude",
+                "overflow", "buffer", "limit", "options"):
+        require(key in text, f"help does not tell of {key}:\n{text}")
+
+
+def options_file(session):
+    pathlib.Path(session.path("tracer.options")).write_text(
+        "# comments are allowed\nevents=all\ninclude=facts/*\n\nfile=run.step\n")
+    same_as_untraced(session, "Methods", "options=tracer.options")
+    require(read(session).kinds["MN"] > 100, "no methods")
+
+
+def file_name(session):
+    """%p, and several JVMs at once."""
+    command = session.java("HotAllocations", "-Xmx128m", "file=run-%p-%%.step")
+    running = [subprocess.Popen(command, cwd=session.directory, stdout=subprocess.PIPE)
+               for _ in range(2)]
+    for process in running:
+        require(process.wait(session.timeout) == 0, "it fails")
+        process.stdout.close()
+        trace = read(session, f"run-{process.pid}-%.step")
+        require(trace.allocs["facts/HotAllocations$Plain"] == 120000, "objects are missing")
+
+
+def event_sets(session):
+    """What was not asked for is not there."""
+    wanted = {"class": "CL TB", "thread": "CL TB TE", "alloc": "CL OA TB", "alloc+free": "CL OA OF TB",
+              "method+thread": "CL TB TE MN MX FP"}
+    for events, kinds in wanted.items():
+        same_as_untraced(session, "Uncaught", f"file=run.step,events={events}")
+        found = set(read(session).kinds)
+        extra = found - set(kinds.split()) - {"VS", "VI", "VD"}
+        require(not extra - {"TE"}, f"events={events} has {extra}")
+        require(kinds.split()[-1] in found or "free" in events, f"events={events} has {found}")
+
+
+def no_existing(session):
+    same_as_untraced(session, "Frees", "file=run.step,existing=no")
+    trace = read(session)
+    require(trace.existing["OA"] < 500, f"{trace.existing['OA']} objects at VI")
+    require(trace.frees["facts/Frees$Dropped"] == 60000, "frees are missing")
+
+
+def resolution(session):
+    for text, unit in (("1ns", 1), ("1us", 1000), ("1ms", 1000000)):
+        same_as_untraced(session, "Uncaught", f"file=run.step,events=all,resolution={text}")
+        read(session)
+        times = {int(line.split(b":")[1]) for line in session.step("dump", "run.step").splitlines()}
+        require(all(time % unit == 0 for time in times), f"a time is no multiple of {text}")
+        require(unit > 1 or any(time % 1000 for time in times), "no time has nanoseconds")
+
+
+def program_with(session, name, options):
+    """A program's facts, with other options than its own."""
+    program = facts.Program(session.sources, name)
+    program.settings["options"] = options
+    drivers.plain(session, program)
+    program.add_facts(session.path("facts.out"))
+    faults = facts.Judge(program, read(session, markers=program.markers()), None)
+    program.facts = [fact for fact in program.facts if not fact[0].startswith("threads-")]
+    require(not faults.judge(), "\n".join(faults.faults))
+
+
+def small_buffer(session):
+    program_with(session, "HotAllocations", "buffer=1m,overflow=block")
+
+
+def overflow_drop(session):
+    """The program does not wait; what is lost is counted."""
+    same_as_untraced(session, "Fill", "file=run.step,buffer=1m,overflow=drop")
+    info = session.step("info", "run.step", codes=(0, 3)).decode()
+    require("dropped" in info, f"info does not tell of drops:\n{info}")
+
+
+def level(session):
+    for number in (1, 12):
+        same_as_untraced(session, "Uncaught", f"file=run.step,level={number},events=all")
+        read(session)
+
+
+# Ends.
+
+def no_program(session):
+    """Traces with nearly nothing in them."""
+    require(traced(session, "-version", "file=run.step").returncode == 0, "java -version fails")
+    if pathlib.Path(session.path("run.step")).exists():
+        read(session)
+    require(traced(session, "NoSuchClass", "file=run.step").returncode == 1, "no such class")
+    read(session)
+
+
+def terminated(session):
+    """SIGTERM: the JVM ends in good order, and so does the trace."""
+    process = session.start(session.java("KilledQuiet", "", "file=run.step"))
+    expect_line(process, "waiting")
+    process.send_signal(signal.SIGTERM)
+    finish(process)
+    require(process.returncode in (143, -15), f"it ends with {process.returncode}")
+    require(read(session).allocs["facts/KilledQuiet$Counted"] == 3000, "objects are missing")
+
+
+def limit(session):
+    same_as_untraced(session, "Fill", "file=run.step,resolution=1ns,limit=1m")
+    size = os.path.getsize(session.path("run.step"))
+    require(size < 2 << 20, f"the file has {size} bytes")
+    info = session.step("info", "run.step", codes=(0, 3)).decode()
+    require("limit" in info, f"info does not tell of the limit:\n{info}")
+    read(session)
+    require(not pathlib.Path(session.path("run.step.live")).exists(), "run.step.live is there")
+
+
+def full_disk(session):
+    mount = pathlib.Path(session.path("disk"))
+    mount.mkdir()
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(mount)],
+                          stderr=subprocess.DEVNULL, check=False)
+    if made.returncode != 0:
+        raise Skip("a small file system cannot be mounted here")
+    try:
+        # The mapping and the trace share the disk: the one leaves some room to the other.
+        same_as_untraced(session, "Fill", "file=disk/run.step,resolution=1ns,buffer=4m", ["6000000"])
+        for name in os.listdir(mount):
+            pathlib.Path(session.path(name)).write_bytes((mount / name).read_bytes())
+    finally:
+        subprocess.run(["umount", str(mount)], check=True)
+    info = session.step("info", "run.step", codes=(0, 3)).decode()
+    session.step("convert", "run.step", "-o", "run.zip", codes=(0, 3))
+    lines = trace_text.read_zip(session.path("run.zip"))
+    require(lines.kinds["OA"] > 10000, f"only {lines.kinds['OA']} objects were saved")
+    require("disk" in info or "full" in info, f"info does not tell of the disk:\n{info}")
+
+
+def full_disk_at_start(session):
+    """No room for the mapping: the JVM does not start, or runs without a trace; it does not crash."""
+    mount = pathlib.Path(session.path("disk"))
+    mount.mkdir()
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(mount)],
+                          stderr=subprocess.DEVNULL, check=False)
+    if made.returncode != 0:
+        raise Skip("a small file system cannot be mounted here")
+    try:
+        result = traced(session, "HotAllocations", "file=disk/run.step")
+    finally:
+        subprocess.run(["umount", str(mount)], check=True)
+    require(result.returncode in (0, 1) and b"steptrace" in result.stderr,
+            f"it ends with {result.returncode}\n{shown(result.stderr)}")
+
+
+# Attach.
+
+def attach_faults(session):
+    """Bad options and method events after an attach: named, and the program goes on."""
+    process = session.start(session.java("Attached", "-XX:+EnableDynamicAgentLoading"))
+    try:
+        expect_line(process, "attach")
+        require(drivers.load(session, process.pid, "bogus=1", may_fail=True) != 0, "bogus is taken")
+        require(drivers.load(session, process.pid, "file=/no/such/directory/x", may_fail=True) != 0,
+                "an unwritable file is taken")
+        require(drivers.load(session, process.pid, "stop", may_fail=True) != 0, "stop is taken")
+        drivers.load(session, process.pid, "file=run.step,events=all")
+        for _ in range(3):
+            answer(process)
+        rest = finish(process)
+    finally:
+        process.kill()
+    require(process.returncode == 0 and b"held 100" in rest, "the program did not go on")
+    errors = pathlib.Path(session.path("stderr")).read_text()
+    require("bogus" in errors and "method" in errors, f"not named:\n{errors}")
+    require(read(session).allocs["facts/Attached$While"] == 20000, "objects are missing")
+
+
+# Other readers.
+
+def readers(session):
+    """unzip, Python's zipfile and the JDK's two readers find the same text."""
+    same_as_untraced(session, "Classes", "file=run.step,events=all,include=facts/**")
+    read(session)
+    name = session.path("run.step.zip")
+    with zipfile.ZipFile(name) as archive:
+        digest = hashlib.sha256(archive.read("trace")).hexdigest()
+        require(archive.testzip() is None, "zipfile finds it damaged")
+    unzip = session.run(["unzip", "-p", name, "trace"])
+    require(hashlib.sha256(unzip.stdout).hexdigest() == digest, "unzip finds another text")
+    java = session.run(session.java("ReadZip", words=[name]))
+    require(java.stdout.decode().split() == ["1", digest, "trace", digest],
+            f"the JDK finds {java.stdout.decode()} {shown(java.stderr)}, not {digest}")
+    dump = session.step("dump", "run.step")
+    require(hashlib.sha256(dump).hexdigest() == digest, "dump prints another text")
+    session.step("convert", "run.step.zip", "-o", "back.step")
+    session.step("convert", "back.step", "-o", "back.zip")
+    with zipfile.ZipFile(session.path("back.zip")) as archive:
+        require(hashlib.sha256(archive.read("trace")).hexdigest() == digest,
+                "text -> step -> text changes it")
+
+
+def record(session):
+    result = session.run([session.steptrace, "record", "-o", "run.step", "--",
+                          *session.java("Uncaught")],
+                         env={**os.environ, "STEPTRACE_AGENT": session.tracer})
+    require(result.returncode == 1, f"record ends with {result.returncode}\n{shown(result.stderr)}")
+    require(read(session).allocs["facts/Uncaught$Failure"] == 1, "objects are missing")
+
+
+TABLE = {function.__name__: function for function in (
+    unwritable, unknown_options, help_option, options_file, file_name, event_sets, no_existing,
+    resolution, small_buffer, overflow_drop, level, no_program, terminated, limit, full_disk,
+    full_disk_at_start, attach_faults, readers, record)}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Definitions with faults: where each is reported, and that limits hold. */
+#include "dl_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* One fault at the start of `place` ("line:column"). */
+static void check_fault(const char *text, const char *place)
+{
+    struct fault_list faults;
+    struct step_error error;
+    struct step_definition *definition = dl_parse_text(text, &faults, &error);
+    CU_ASSERT_PTR_NULL(definition);
+    bool there =
+        strncmp(faults.first, place, strlen(place)) == 0 && faults.first[strlen(place)] == ':';
+    if (!there)
+        printf("\n  %s\n  gave %s, not %s\n", text, faults.first, place);
+    CU_ASSERT_TRUE(there);
+    CU_ASSERT_STRING_EQUAL(error.message, faults.first);
+    CU_ASSERT_EQUAL(error.status, STEP_STATUS_INVALID);
+    CU_ASSERT_STRING_EQUAL(error.file, "test");
+    step_definition_destroy(definition);
+}
+
+static void test_syntax(void)
+{
+    check_fault("record A { int }", "1:16");
+    check_fault("record A {\n  int x\n}", "3:1");
+    check_fault("record A { int x <g>; }", "1:20");
+    check_fault("record { }", "1:8");
+    check_fault("record A extends { }", "1:18");
+    check_fault("record A { int x;", "1:18");
+    check_fault("record int { }", "1:8");
+    check_fault("record A { ~x; }", "1:14");
+    check_fault("record A { int x; @ }", "1:19");
+    check_fault("record A { /* ", "1:12");
+    check_fault("record A { \"no end", "1:12");
+    check_fault("int x;", "1:1");
+}
+
+static void test_meaning(void)
+{
+    check_fault("record A { }\nrecord A { }", "2:8");
+    check_fault("record A extends B { }", "1:18");
+    check_fault("record A { B b; }", "1:12");
+    check_fault("record A { int x;\n string x; }", "2:9");
+    check_fault("record A { int x; }\nrecord B extends A { int x; }", "2:26");
+    check_fault("record A { int x; ~y <g:\"v\">; }", "1:20");
+    check_fault("record A extends A { }", "1:8");
+    check_fault("record A extends B { } record B extends A { }", "1:8");
+    check_fault("record A { string s; ~s.size <g:\"v\">; }", "1:23");
+    check_fault("record A { int x; ~x.length <g:\"v\">; }", "1:20");
+    check_fault("record A { int[] x; ~x.y <g:\"v\">; }", "1:22");
+    check_fault("record P { int x; } record A { P p; ~p.y <g:\"v\">; }", "1:38");
+}
+
+static void test_by_value_in_itself(void)
+{
+    check_fault("record A { A a; }", "1:8");
+    CU_ASSERT_PTR_NULL(dl_parse_text("record A { B b; } record B { A a; }", NULL, NULL));
+    CU_ASSERT_PTR_NULL(dl_parse_text("record A { int x; } record B extends A { C c; }"
+                                     "record C { B[] b; }",
+                                     NULL, NULL));
+}
+
+static void test_many_in_one_run(void)
+{
+    struct fault_list faults;
+    CU_ASSERT_PTR_NULL(dl_parse_text("record A {\n int;\n int ok;\n string 5;\n}\n"
+                                     "record B {\n int x\n int y;\n data !;\n}\n",
+                                     &faults, NULL));
+    CU_ASSERT_TRUE(faults.count >= 3);
+    CU_ASSERT_EQUAL(faults.lines[0], 2);
+    CU_ASSERT_EQUAL(faults.lines[1], 4);
+    CU_ASSERT_PTR_NULL(dl_parse_text("record A {\n X x;\n int ok;\n ~no <g:\"v\">;\n}\n"
+                                     "record B {\n Y y;\n}\n",
+                                     &faults, NULL));
+    CU_ASSERT_EQUAL(faults.count, 3);
+}
+
+/* Repeats a format with %zu for 0 to count - 1 between two texts. */
+static char *repeat(const char *before, const char *format, size_t count, const char *after)
+{
+    size_t size = strlen(before) + strlen(after) + count * (strlen(format) + 48) + 1, used = 0;
+    char *text = malloc(size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    used += (size_t) snprintf(text, size, "%s", before);
+    for (size_t i = 0; i < count; i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        used += (size_t) snprintf(text + used, size - used, format, i, i + 1);
+#pragma GCC diagnostic pop
+    }
+    snprintf(text + used, size - used, "%s", after);
+    return text;
+}
+
+static bool parses(char *text)
+{
+    struct step_definition *definition = dl_parse_text(text, NULL, NULL);
+    bool good = definition != NULL;
+    step_definition_destroy(definition);
+    free(text);
+    return good;
+}
+
+static void test_package_limit(void)
+{
+    char close[80];
+    memset(close, '}', sizeof close);
+    close[64] = '\0';
+    CU_ASSERT_TRUE(parses(repeat("", "package p%zu {", 64, close)));
+    close[64] = '}';
+    close[65] = '\0';
+    CU_ASSERT_FALSE(parses(repeat("", "package p%zu {", 65, close)));
+    CU_ASSERT_FALSE(parses(repeat("", "package p%zu {", 100000, "")));
+}
+
+static void test_array_limit(void)
+{
+    CU_ASSERT_TRUE(parses(repeat("record A { int", "[]", 8, " x; }")));
+    CU_ASSERT_FALSE(parses(repeat("record A { int", "[]", 9, " x; }")));
+    CU_ASSERT_FALSE(parses(repeat("record A { int", "[]", 200000, " x; }")));
+}
+
+static void test_inheritance_limit(void)
+{
+    CU_ASSERT_TRUE(
+        parses(repeat("record R0 { int x; }", "record R%2$zu extends R%1$zu { }", 999, "")));
+    CU_ASSERT_FALSE(
+        parses(repeat("record R0 { int x; }", "record R%2$zu extends R%1$zu { }", 2000, "")));
+    CU_ASSERT_FALSE(
+        parses(repeat("record R60000 { }", "record R%1$zu extends R%2$zu { }", 60000, "")));
+}
+
+static void test_nesting_limit(void)
+{
+    CU_ASSERT_TRUE(parses(repeat("record R0 { int x; }", "record R%2$zu { R%1$zu r; }", 60, "")));
+    CU_ASSERT_FALSE(parses(repeat("record R60000 { }", "record R%1$zu { R%2$zu r; }", 60000, "")));
+}
+
+/* 2^40 slots. */
+static void test_slot_limit(void)
+{
+    CU_ASSERT_TRUE(
+        parses(repeat("record R0 { int x; }", "record R%2$zu { R%1$zu a, b; }", 12, "")));
+    CU_ASSERT_FALSE(
+        parses(repeat("record R0 { int x; }", "record R%2$zu { R%1$zu a, b; }", 40, "")));
+    CU_ASSERT_FALSE(parses(repeat("record R0 { }", "record R%2$zu { R%1$zu a, b; }", 40, "")));
+}
+
+static void test_record_limit(void)
+{
+    CU_ASSERT_TRUE(parses(repeat("", "record R%zu { }", 100000, "")));
+    CU_ASSERT_FALSE(parses(repeat("", "record R%zu { }", 100001, "")));
+}
+
+/* Inherited by many: more memory than a definition may take. */
+static void test_memory_limit(void)
+{
+    char *fields = repeat("record R { ", "int f%zu;", 4000, " } ");
+    char *text = repeat(fields, "record S%zu extends R { int g; }", 20000, "");
+    free(fields);
+    CU_ASSERT_FALSE(parses(text));
+}
+
+static void test_text_limit(void)
+{
+    size_t length = ((size_t) 16 << 20) + 1;
+    char *text = malloc(length);
+    struct step_definition *definition = NULL;
+    struct step_error error;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    memset(text, ' ', length);
+    CU_ASSERT_EQUAL(step_definition_parse(text, length, "test", NULL, NULL, &definition, &error),
+                    STEP_STATUS_LIMIT);
+    CU_ASSERT_EQUAL(
+        step_definition_parse(text, length - 1, "test", NULL, NULL, &definition, &error),
+        STEP_STATUS_OK);
+    step_definition_destroy(definition);
+    memset(text, '\\', length);
+    text[0] = '"';
+    CU_ASSERT_EQUAL(
+        step_definition_parse(text, length - 1, "test", NULL, NULL, &definition, &error),
+        STEP_STATUS_INVALID);
+    free(text);
+}
+
+/* Every prefix of a definition, and each with one byte changed: an answer, whatever it is. */
+static void test_damage(void)
+{
+    static const char whole[] = "package p { record A \"l\" { \"d\" <g:\"v\"> int <e:\"1\">[] a; "
+                                "string s \"x\" <h:\"w\">; } record B extends !A { p.A b "
+                                "<encoding:\"identifier\">; ~s.length <g:\"v\">; !a <g:\"v\">; } }";
+    char text[sizeof whole];
+    unsigned seed = 1;
+    for (size_t i = 0; i < sizeof whole - 1; i++) {
+        memcpy(text, whole, sizeof whole);
+        text[i] = '\0';
+        step_definition_destroy(dl_parse_text(text, NULL, NULL));
+        for (unsigned j = 0; j < 8; j++) {
+            memcpy(text, whole, sizeof whole);
+            seed = seed * 1103515245u + 12345u;
+            text[i] = (char) (1 + (seed >> 16) % 255);
+            step_definition_destroy(dl_parse_text(text, NULL, NULL));
+        }
+    }
+    CU_PASS("no crash");
+}
+
+CU_pSuite dl_add_fault_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("faults", NULL, NULL);
+    CU_ADD_TEST(suite, test_syntax);
+    CU_ADD_TEST(suite, test_meaning);
+    CU_ADD_TEST(suite, test_by_value_in_itself);
+    CU_ADD_TEST(suite, test_many_in_one_run);
+    CU_ADD_TEST(suite, test_package_limit);
+    CU_ADD_TEST(suite, test_array_limit);
+    CU_ADD_TEST(suite, test_inheritance_limit);
+    CU_ADD_TEST(suite, test_nesting_limit);
+    CU_ADD_TEST(suite, test_slot_limit);
+    CU_ADD_TEST(suite, test_record_limit);
+    CU_ADD_TEST(suite, test_memory_limit);
+    CU_ADD_TEST(suite, test_text_limit);
+    CU_ADD_TEST(suite, test_damage);
+    return suite;
+}

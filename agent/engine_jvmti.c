@@ -36,7 +36,7 @@ static void JNICALL on_sampled_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
     if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
         switch_off();
     else
-        probe_alloc(thread, object, class, size, false);
+        probe_alloc(thread, object, class, size, ALLOC_SAMPLED);
 }
 
 /* The VM's own allocations are often reported by both events. */
@@ -44,7 +44,7 @@ static void JNICALL on_vm_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jo
                                 jclass class, jlong size)
 {
     (void) jvmti, (void) jni;
-    probe_alloc(thread, object, class, size, true);
+    probe_alloc(thread, object, class, size, ALLOC_BY_VM);
 }
 
 static void JNICALL on_object_free(jvmtiEnv *jvmti, jlong tag)

@@ -8,6 +8,7 @@
 #include "threads.h"
 
 #define FREE_GAP_NS UINT64_C(10000000)
+#define MOST_MISSES 64u
 
 /* Room for an event of the thread, after the record that says which thread it is, if another was
  * in force. */
@@ -51,8 +52,31 @@ static uint64_t record_object(struct session *session, struct live_stream *strea
     return id;
 }
 
+/* Must the object's tag be looked at?  Most sampled objects are new for sure, and the look costs a
+ * tenth of the whole.  Not so before the thread has passed the start snapshot, and when an object
+ * that the VM told of may still come as a sampled one. */
+static bool may_be_known(const struct session *session, const struct os_thread *os,
+                         enum alloc_source source)
+{
+    return source == ALLOC_BY_VM || os->unmatched != 0 || os->checked != session->number;
+}
+
+/* Keeps count of objects that VMObjectAlloc told of and no sample yet; some never get one. */
+static void note_source(struct os_thread *os, enum alloc_source source, bool known)
+{
+    if (source == ALLOC_BY_VM && !known) {
+        os->unmatched++;
+        os->misses = 0;
+    } else if (source == ALLOC_SAMPLED && os->unmatched != 0) {
+        if (known)
+            os->unmatched--;
+        else if (++os->misses > MOST_MISSES)
+            os->unmatched = 0;
+    }
+}
+
 static void alloc(struct session *session, struct os_thread *os, jthread thread, jobject object,
-                  jclass class, jlong size_bytes, bool may_be_known)
+                  jclass class, jlong size_bytes, enum alloc_source source)
 {
     struct live_stream *stream = thread_stream(session, os);
     uint64_t class_id = class_number(session, class);
@@ -61,25 +85,28 @@ static void alloc(struct session *session, struct os_thread *os, jthread thread,
     const struct java_thread *java = thread_current(session, os, thread);
     jlong tag = 0;
     bool settled = atomic_load_explicit(&session->frozen_stamp, memory_order_relaxed) == 0;
-    if (may_be_known || os->checked != session->number) {
+    if (may_be_known(session, os, source)) {
         if ((*tracer.jvmti)->GetTag(tracer.jvmti, object, &tag) != JVMTI_ERROR_NONE)
             return;
         if (settled)
             os->checked = session->number;
-        if (object_of_tag(tag) != 0)
+        bool known = object_of_tag(tag) != 0;
+        note_source(os, source, known);
+        if (known)
             return;
     }
     record_object(session, stream, java != NULL ? java->id : 0, object, class_id,
                   (uint64_t) size_bytes, tag, false);
 }
 
-void probe_alloc(jthread thread, jobject object, jclass class, jlong size_bytes, bool may_be_known)
+void probe_alloc(jthread thread, jobject object, jclass class, jlong size_bytes,
+                 enum alloc_source source)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
-    alloc(session, os, thread, object, class, size_bytes, may_be_known);
+    alloc(session, os, thread, object, class, size_bytes, source);
     probe_leave(os);
 }
 

@@ -5,9 +5,12 @@
 
 #include "tracer.h"
 
-/* An object came into being.  `may_be_known`: it may have been reported already. */
+enum alloc_source { ALLOC_SAMPLED, ALLOC_BY_VM };
+
+/* An object came into being.  The VM tells of some objects twice, in either order: by a sampled
+ * allocation and as an allocation of its own. */
 void probe_alloc(jthread thread, jobject object, jclass class, jlong size_bytes,
-                 bool may_be_known);
+                 enum alloc_source source);
 /* The object with that tag was found dead. */
 void probe_free(jlong tag);
 void probe_class_load(jthread thread, jclass class);

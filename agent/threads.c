@@ -124,7 +124,6 @@ static void register_name(struct session *session, jthread thread, struct java_t
     pthread_mutex_lock(&session->global_lock);
     known->id = atomic_fetch_add(&session->thread_count, 1) + 1;
     known->session = session->number;
-    known->ended = false;
     known->depth = 0;
     words[0] = live_word(STEP_LIVE_DEFINE_THREAD, known->id);
     words[1] = flags;
@@ -177,31 +176,51 @@ void thread_started(struct session *session, struct os_thread *os, jthread threa
         os->own = java;
 }
 
+/* What the agent keeps for the thread, or NULL.  A virtual thread ends when it is off its carrier
+ * already, so `os` does not tell. */
+static struct java_thread *thread_of(jthread thread)
+{
+    void *storage = NULL;
+    if ((*tracer.jvmti)->GetThreadLocalStorage(tracer.jvmti, thread, &storage) !=
+        JVMTI_ERROR_NONE)
+        return NULL;
+    return storage;
+}
+
+static void record_end(struct session *session, struct os_thread *os,
+                       const struct java_thread *java)
+{
+    struct live_stream *stream = thread_stream(session, os);
+    if (stream == NULL || java->session != session->number ||
+        (session->options.events & EVENT_THREAD) == 0)
+        return;
+    uint64_t *words = live_reserve(session->map, stream, 2);
+    if (words == NULL)
+        return;
+    words[0] = live_word(STEP_LIVE_THREAD_END, thread_stamp(session, stream));
+    words[1] = java->id;
+    live_commit(stream, 2, 1);
+}
+
 void thread_ended(struct session *session, struct os_thread *os, jthread thread, bool is_virtual)
 {
-    struct java_thread *java = thread_current(session, os, thread);
-    struct live_stream *stream = thread_stream(session, os);
-    if (java != NULL && stream != NULL && !java->ended) {
-        java->ended = true;
-        uint64_t *words = (session->options.events & EVENT_THREAD) != 0
-                              ? live_reserve(session->map, stream, 2)
-                              : NULL;
-        if (words != NULL) {
-            words[0] = live_word(STEP_LIVE_THREAD_END, thread_stamp(session, stream));
-            words[1] = java->id;
-            live_commit(stream, 2, 1);
-        }
-    }
-    if (java != NULL) {
+    /* Who registers threads at a start may be looking at this one. */
+    pthread_mutex_lock(&register_lock);
+    struct java_thread *java = thread_of(thread);
+    if (java != NULL)
         (*tracer.jvmti)->SetThreadLocalStorage(tracer.jvmti, thread, NULL);
+    pthread_mutex_unlock(&register_lock);
+    if (java != NULL) {
+        record_end(session, os, java);
+        if (os->current == java)
+            os->current = is_virtual ? os->own : NULL;
+        if (os->own == java)
+            os->own = NULL;
         free(java->frames);
         free(java);
     }
-    os->current = is_virtual ? os->own : NULL;
-    if (!is_virtual) {
-        os->own = NULL;
+    if (!is_virtual)
         os->ended = true;
-    }
 }
 
 void thread_mounted(struct session *session, struct os_thread *os, jthread thread)

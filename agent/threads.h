@@ -14,7 +14,6 @@ enum thread_flag { THREAD_DAEMON = 1, THREAD_VIRTUAL = 2 };
 struct java_thread {
     uint64_t session;
     uint64_t id; /* in the session's dictionary */
-    bool ended;
     uint64_t last_stamp; /* of what it recorded before it left its carrier */
     struct method_frame *frames;
     size_t depth, capacity;
@@ -29,6 +28,8 @@ struct os_thread {
     _Atomic int in_probe;
     uint64_t session;       /* the one that `stream` belongs to */
     uint64_t checked;       /* the session whose start snapshot this thread has passed */
+    unsigned unmatched;     /* see probe_alloc(): objects that VMObjectAlloc told of first */
+    unsigned misses;
     struct live_stream *stream;
     struct java_thread *own;     /* the platform thread */
     bool ended;                  /* its end was recorded: what follows is the VM's own */

@@ -57,7 +57,7 @@ static void parse(struct drain *drain, struct live_chunk_ref *ref, size_t words)
         session->decoder, chunk->stream, live_chunk_words(ref->chunk) + ref->parsed_words,
         words - ref->parsed_words, &consumed, &error);
     ref->parsed_words += consumed;
-    ref->end_record = live_decoder_position(session->decoder, chunk->stream).next_record;
+    ref->end_record = live_decoder_next_record(session->decoder, chunk->stream);
     if (status != STEP_STATUS_OK)
         fail(drain, status, &error);
 }
@@ -71,7 +71,8 @@ static size_t published_words(const struct step_live_chunk *chunk)
 static void release_written(struct drain *drain, struct live_stream *stream)
 {
     uint64_t written = step_writer_written_count(drain->session->writer, stream->number);
-    while (stream->retained_head != NULL && stream->retained_head->end_record <= written) {
+    uint64_t settled = live_decoder_settled(drain->session->decoder, stream->number, written);
+    while (stream->retained_head != NULL && stream->retained_head->end_record <= settled) {
         struct live_chunk_ref *ref = stream->retained_head;
         stream->retained_head = ref->next;
         if (stream->retained_head == NULL)

@@ -1,8 +1,104 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace check: is the trace closed? */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "check_rules.h"
+#include "input.h"
 #include "verb.h"
+
+#define LIMIT_DEFAULT UINT64_C(20)
+
+static const struct verb_help help = {
+    .name = "check",
+    .operands = "[options] IN",
+    .text = "Tests every rule of a closed trace and names each breach with the number and the\n"
+            "time of its event: VS, VI first and VD last (1); what existed before has VI's time\n"
+            "(2); classes, objects and threads are told of before they are used (3), identifiers\n"
+            "used once (4), objects freed once (5); calls nest (6); time never goes back (7);\n"
+            "calls of instance methods carry the object (8).  Exit code 3 if there is a breach.\n",
+};
+
+struct check {
+    struct check_rules rules;
+    uint64_t limit;
+    uint64_t printed;
+};
+
+static void print_breach(void *user, const struct check_breach *breach)
+{
+    struct check *check = user;
+    if (check->printed == check->limit)
+        return;
+    check->printed++;
+    printf("rule %u: event %" PRIu64 " at %" PRIu64 " ns: %s\n", breach->rule, breach->event_number,
+           breach->time_ns, breach->text);
+}
+
+static enum step_status visit(void *user, const struct trace_event *events, size_t count,
+                              struct step_error *error)
+{
+    struct check *check = user;
+    for (size_t i = 0; i < count; i++)
+        if (!check_rules_put(&check->rules, &events[i]))
+            return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET,
+                                  "out of memory");
+    return STEP_STATUS_OK;
+}
+
+static void print_verdict(const struct check *check, bool is_damaged)
+{
+    const struct check_rules *rules = &check->rules;
+    uint64_t count = check_rules_breach_count(rules);
+    uint64_t events = rules->event_count - 1;
+    if (count > check->printed)
+        printf("and %" PRIu64 " more (--limit=N prints more)\n", count - check->printed);
+    for (unsigned rule = 1; rule <= CHECK_RULE_COUNT; rule++)
+        if (rules->breaches[rule] > 0)
+            printf("rule %u (%s): %" PRIu64 " breaches\n", rule, check_rule_text(rule),
+                   rules->breaches[rule]);
+    if (count > 0)
+        printf("%" PRIu64 " events: %" PRIu64 " breaches\n", events, count);
+    else
+        printf("%" PRIu64 " events: %s\n", events,
+               is_damaged ? "no breach in what could be read" : "closed");
+}
+
+static enum step_status check_input(struct check *check, struct input *input)
+{
+    check_rules_init(&check->rules, &input->source->names, print_breach, check);
+    enum step_status status = input_each(input, visit, check);
+    if (status == STEP_STATUS_OK) {
+        check_rules_finish(&check->rules);
+        status = input_tell_damage(input);
+        print_verdict(check, status != STEP_STATUS_OK);
+        if (check_rules_breach_count(&check->rules) > 0)
+            status = STEP_STATUS_CORRUPT;
+    }
+    check_rules_reset(&check->rules);
+    return status;
+}
+
 enum step_status verb_check(int argc, char **argv)
 {
-    (void) argc;
-    (void) argv;
-    return STEP_STATUS_UNSUPPORTED;
+    struct check check = {.limit = LIMIT_DEFAULT};
+    const struct option_row rows[] = {
+        {"limit", 0, "N", "print at most N breaches (20)", take_count, &check.limit},
+    };
+    struct arguments arguments = {.help = &help, .rows = rows, .row_count = 1};
+    enum step_status status = arguments_parse(&arguments, argc, argv);
+    if (status != STEP_STATUS_OK || arguments.help_wanted)
+        return status;
+    status = arguments_expect(&arguments, 1, 1);
+    if (status != STEP_STATUS_OK)
+        return status;
+    struct trace_wish wish;
+    trace_wish_init(&wish);
+    struct input input;
+    status = input_open(&input, arguments.operands[0], NULL, &wish);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = check_input(&check, &input);
+    input_close(&input);
+    return status;
 }

@@ -3,6 +3,15 @@
 # check-format.sh [--fix]: is all C source as clang-format has it?  --fix makes it so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-mode=(--dry-run -Werror)
-[ "${1:-}" != --fix ] || mode=(-i)
-find agent converter format java-tests tests -name '*.[ch]' -print0 | xargs -0 -r clang-format "${mode[@]}"
+mapfile -t sources < <(find agent converter format java-tests tests -name '*.[ch]' | sort)
+if [ "${1:-}" = --fix ]; then
+    clang-format -i "${sources[@]}"
+    exit 0
+fi
+status=0
+for source in "${sources[@]}"; do
+    clang-format "$source" | diff -u --label "$source" --label "clang-format $source" "$source" - ||
+        status=1
+done
+[ "$status" = 0 ] || echo "scripts/check-format.sh --fix mends this"
+exit "$status"

@@ -210,9 +210,9 @@ static enum step_status finish(const struct step_wish *wish, const struct step_s
         make_constant(chain, count > 0 ? scratch->work[0] : 0);
         return status;
     }
-    bool grew = chain->form == &step_form_constant ||
-                (chain->form->fits != NULL && !chain->form->fits(chain->form_parameter,
-                                                                 shape.mask));
+    bool grew =
+        chain->form == &step_form_constant ||
+        (chain->form->fits != NULL && !chain->form->fits(chain->form_parameter, shape.mask));
     if (sampled && grew) {
         count_large(scratch->work, count, &shape);
         bool small = shape.beyond[3] <= count / 4;

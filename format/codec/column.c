@@ -54,9 +54,8 @@ enum step_status step_chain_forward(const struct step_chain *chain,
 }
 
 enum step_status step_column_write(const struct step_chain *chain, size_t count,
-                                   struct step_compressor *compressor,
-                                   struct step_scratch *scratch, struct step_buffer *out,
-                                   struct step_coding *coding)
+                                   struct step_compressor *compressor, struct step_scratch *scratch,
+                                   struct step_buffer *out, struct step_coding *coding)
 {
     *coding = (struct step_coding){.chain = *chain};
     scratch->raw.length = 0;
@@ -64,8 +63,8 @@ enum step_status step_column_write(const struct step_chain *chain, size_t count,
                              (size_t) chain->form->bound(chain->form_parameter, count)))
         return STEP_STATUS_NO_MEMORY;
     if (count > 0)
-        scratch->raw.length = chain->form->encode(chain->form_parameter, scratch->work, count,
-                                                  scratch->raw.data);
+        scratch->raw.length =
+            chain->form->encode(chain->form_parameter, scratch->work, count, scratch->raw.data);
     if (scratch->raw.length == STEP_FORM_NO_MEMORY)
         return STEP_STATUS_NO_MEMORY;
     size_t before = out->length;
@@ -94,8 +93,8 @@ enum step_status step_column_write_bytes(const uint8_t *bytes, size_t length,
 
 /* The bytes before compression: `stored` itself, or in scratch->raw. */
 static enum step_status expand(const struct step_coding *coding, const uint8_t *stored,
-                               struct step_decompressor *decompressor,
-                               struct step_scratch *scratch, const uint8_t **raw)
+                               struct step_decompressor *decompressor, struct step_scratch *scratch,
+                               const uint8_t **raw)
 {
     size_t length = (size_t) coding->raw_length;
     if (coding->method == STEP_COMPRESSION_NONE) {

@@ -58,9 +58,8 @@ enum step_status step_chain_forward(const struct step_chain *chain,
 /* Writes scratch->work in the chain's form, compresses it, appends it to `out`, and fills
  * `coding`. */
 enum step_status step_column_write(const struct step_chain *chain, size_t count,
-                                   struct step_compressor *compressor,
-                                   struct step_scratch *scratch, struct step_buffer *out,
-                                   struct step_coding *coding);
+                                   struct step_compressor *compressor, struct step_scratch *scratch,
+                                   struct step_buffer *out, struct step_coding *coding);
 /* The same for a run of bytes. */
 enum step_status step_column_write_bytes(const uint8_t *bytes, size_t length,
                                          struct step_compressor *compressor,

@@ -3,8 +3,8 @@
 #include "form.h"
 
 static const struct step_form *const rows[] = {
-    &step_form_constant, &step_form_fixed,  &step_form_planes,
-    &step_form_varint,   &step_form_packed, &step_form_runs, &step_form_tokens, &step_form_ranked,
+    &step_form_constant, &step_form_fixed, &step_form_planes, &step_form_varint,
+    &step_form_packed,   &step_form_runs,  &step_form_tokens, &step_form_ranked,
 };
 
 const struct step_form *step_form_row(size_t i)

@@ -24,8 +24,9 @@ enum step_form_id {
     STEP_FORM_VARINT = 4,
     STEP_FORM_PACKED = 5, /* parameter: bits a value, 1, 2, 4 or 8; larger ones overflow */
     STEP_FORM_RUNS = 6,   /* runs of zeros, and the values between them */
-    STEP_FORM_TOKENS = 7, /* parameter: high bits kept; a byte for these and the size, and the rest */
-    STEP_FORM_RANKED = 8  /* a table of the most frequent values, and a byte a value */
+    STEP_FORM_TOKENS =
+        7, /* parameter: high bits kept; a byte for these and the size, and the rest */
+    STEP_FORM_RANKED = 8 /* a table of the most frequent values, and a byte a value */
 };
 
 struct step_form {

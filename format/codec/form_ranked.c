@@ -17,7 +17,7 @@ struct census {
         uint64_t value;
         uint32_t count; /* 0: free */
         uint32_t rank;
-    } *tallies;
+    } * tallies;
     unsigned bits;
     size_t distinct;
 };

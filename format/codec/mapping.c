@@ -3,9 +3,8 @@
 #include "transform.h"
 
 /* Signed to unsigned, small magnitudes to small values: 0, -1, 1, -2 become 0, 1, 2, 3. */
-static enum step_status zigzag_forward(const uint64_t *parameters,
-                                       const struct step_series *series, const uint64_t *in,
-                                       uint64_t *out, size_t count)
+static enum step_status zigzag_forward(const uint64_t *parameters, const struct step_series *series,
+                                       const uint64_t *in, uint64_t *out, size_t count)
 {
     (void) parameters;
     (void) series;
@@ -14,9 +13,8 @@ static enum step_status zigzag_forward(const uint64_t *parameters,
     return STEP_STATUS_OK;
 }
 
-static enum step_status zigzag_inverse(const uint64_t *parameters,
-                                       const struct step_series *series, uint64_t *values,
-                                       size_t count)
+static enum step_status zigzag_inverse(const uint64_t *parameters, const struct step_series *series,
+                                       uint64_t *values, size_t count)
 {
     (void) parameters;
     (void) series;
@@ -33,9 +31,8 @@ const struct step_transform step_transform_zigzag = {
 };
 
 /* parameter: the base that is subtracted */
-static enum step_status offset_forward(const uint64_t *parameters,
-                                       const struct step_series *series, const uint64_t *in,
-                                       uint64_t *out, size_t count)
+static enum step_status offset_forward(const uint64_t *parameters, const struct step_series *series,
+                                       const uint64_t *in, uint64_t *out, size_t count)
 {
     (void) series;
     for (size_t i = 0; i < count; i++)
@@ -43,9 +40,8 @@ static enum step_status offset_forward(const uint64_t *parameters,
     return STEP_STATUS_OK;
 }
 
-static enum step_status offset_inverse(const uint64_t *parameters,
-                                       const struct step_series *series, uint64_t *values,
-                                       size_t count)
+static enum step_status offset_inverse(const uint64_t *parameters, const struct step_series *series,
+                                       uint64_t *values, size_t count)
 {
     (void) series;
     for (size_t i = 0; i < count; i++)

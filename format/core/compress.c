@@ -40,8 +40,9 @@ enum step_status step_compressor_create(enum step_compression method, int level,
         return STEP_STATUS_NO_MEMORY;
     compressor->method = method;
 #if STEPTRACE_ZSTD
-    compressor->level = level != 0 ? level : method == STEP_COMPRESSION_ZLIB ? ZLIB_LEVEL
-                                                                             : ZSTD_LEVEL;
+    compressor->level = level != 0                        ? level
+                        : method == STEP_COMPRESSION_ZLIB ? ZLIB_LEVEL
+                                                          : ZSTD_LEVEL;
     compressor->zstd = ZSTD_createCCtx();
     if (compressor->zstd == NULL) {
         step_compressor_destroy(compressor);
@@ -209,8 +210,7 @@ enum step_status step_decompress(struct step_decompressor *decompressor, uint64_
         return undo_zlib(decompressor, data, length, raw, raw_length);
 #if STEPTRACE_ZSTD
     case STEP_COMPRESSION_ZSTD: {
-        size_t result =
-            ZSTD_decompressDCtx(decompressor->zstd, raw, raw_length, data, length);
+        size_t result = ZSTD_decompressDCtx(decompressor->zstd, raw, raw_length, data, length);
         return result == raw_length ? STEP_STATUS_OK : STEP_STATUS_CORRUPT;
     }
 #endif

@@ -28,7 +28,16 @@ struct free_batch {
     size_t scratch_capacity;
 };
 
+/* Where batches end that are not all written yet, as record numbers, ascending. */
+struct batch_ends {
+    uint64_t *records;
+    size_t count;
+    size_t capacity;
+    uint64_t settled; /* the last one that is written */
+};
+
 struct live_decoder {
+    struct batch_ends batch_ends;
     struct step_live_header clock;
     struct step_writer *writer;
     struct stream_state *streams;
@@ -74,6 +83,7 @@ void live_decoder_destroy(struct live_decoder *decoder)
     free(decoder->streams);
     free(decoder->frees.ids);
     free(decoder->frees.scratch);
+    free(decoder->batch_ends.records);
     free(decoder);
 }
 
@@ -107,13 +117,37 @@ enum step_status live_decoder_begin(struct live_decoder *decoder, uint64_t strea
     return STEP_STATUS_OK;
 }
 
-struct live_position live_decoder_position(const struct live_decoder *decoder, uint64_t stream)
+uint64_t live_decoder_next_record(const struct live_decoder *decoder, uint64_t stream)
 {
-    if (stream >= decoder->stream_count)
-        return (struct live_position){0, 0};
-    uint64_t next = decoder->streams[stream].next_record;
-    uint64_t held = stream == STEP_LIVE_STREAM_FREES ? decoder->frees.count : 0;
-    return (struct live_position){next, next - held};
+    return stream < decoder->stream_count ? decoder->streams[stream].next_record : 0;
+}
+
+uint64_t live_decoder_settled(struct live_decoder *decoder, uint64_t stream, uint64_t written)
+{
+    struct batch_ends *ends = &decoder->batch_ends;
+    if (stream != STEP_LIVE_STREAM_FREES)
+        return written;
+    size_t passed = 0;
+    while (passed < ends->count && ends->records[passed] <= written)
+        ends->settled = ends->records[passed++];
+    ends->count -= passed;
+    if (passed != 0)
+        memmove(ends->records, ends->records + passed, ends->count * sizeof *ends->records);
+    return ends->settled;
+}
+
+static enum step_status note_batch_end(struct batch_ends *ends, uint64_t record)
+{
+    if (ends->count == ends->capacity) {
+        size_t wanted = ends->capacity * 2 + 64;
+        uint64_t *grown = realloc(ends->records, wanted * sizeof *grown);
+        if (grown == NULL)
+            return STEP_STATUS_NO_MEMORY;
+        ends->records = grown;
+        ends->capacity = wanted;
+    }
+    ends->records[ends->count++] = record;
+    return STEP_STATUS_OK;
 }
 
 static enum step_status take_vm_event(const struct raw *raw)
@@ -240,7 +274,8 @@ static enum step_status put_frees(struct live_decoder *decoder, struct stream_st
         status = java_object_free_put(decoder->writer, STEP_LIVE_STREAM_FREES, &event);
     }
     frees->count = 0;
-    return status;
+    return status == STEP_STATUS_OK ? note_batch_end(&decoder->batch_ends, state->next_record)
+                                    : status;
 }
 
 static enum step_status take_free_end(const struct raw *raw)

@@ -10,12 +10,6 @@
 
 struct live_decoder;
 
-/* Where a stream's decoder stands; borrowed from the decoder, valid until the next call. */
-struct live_position {
-    uint64_t next_record; /* number of the next event record in the stream */
-    uint64_t put_record;  /* the same without those held back (an unfinished batch of frees) */
-};
-
 /* `writer` is borrowed for the decoder's life; what it has of a stream or dictionary already
  * (step_writer_resume_*) is passed over. */
 struct live_decoder *live_decoder_create(const struct step_live_header *clock,
@@ -35,7 +29,13 @@ enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t strea
 /* Puts what is held back: an unfinished batch of frees, with the time `stamp`. */
 enum step_status live_decoder_finish(struct live_decoder *decoder, uint64_t stamp);
 
-struct live_position live_decoder_position(const struct live_decoder *decoder, uint64_t stream);
+/* Number of the next event record in the stream. */
+uint64_t live_decoder_next_record(const struct live_decoder *decoder, uint64_t stream);
+
+/* Raw records below the number that this gives are in the trace file for good, when `written`
+ * records of the stream are.  That is not the same for frees: the records of a batch are written in
+ * another order than they came in, so a batch counts only as a whole. */
+uint64_t live_decoder_settled(struct live_decoder *decoder, uint64_t stream, uint64_t written);
 
 /* Clock ticks since zero to the trace's ticks. */
 uint64_t live_clock_ticks(const struct step_live_header *clock, uint64_t stamp);

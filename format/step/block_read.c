@@ -15,9 +15,9 @@ struct column {
     enum column_state state;
     struct step_coding coding;
     const uint8_t *stored;
-    uint64_t count; /* values that it must have */
+    uint64_t count;                  /* values that it must have */
     struct step_slot_cursor *cursor; /* of the slots that it, or the node at it, makes */
-    bool unsupported; /* it, or something below the node at it, cannot be decoded */
+    bool unsupported;                /* it, or something below the node at it, cannot be decoded */
 };
 
 struct decoding {
@@ -65,8 +65,7 @@ bool step_summary_parse(const uint8_t *bytes, const struct step_block_header *he
         uint64_t count;
         if (!step_cursor_varint(&cursor, &record) || !step_cursor_varint(&cursor, &count))
             return false;
-        if (record < next || record >= record_types || count == 0 ||
-            count > STEP_MAX_BLOCK_RECORDS)
+        if (record < next || record >= record_types || count == 0 || count > STEP_MAX_BLOCK_RECORDS)
             return false;
         next = record + 1;
         total += count;
@@ -92,8 +91,9 @@ void step_summary_counts(const struct step_summary *summary, uint64_t *counts)
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
-static enum step_status fail(const struct decoding *decoding, enum step_status status,
-                             const uint8_t *at, const char *format, ...)
+static enum step_status
+fail(const struct decoding *decoding, enum step_status status, const uint8_t *at,
+     const char *format, ...)
 {
     char text[200];
     va_list arguments;
@@ -191,8 +191,7 @@ static enum step_status parse_directory(struct decoding *decoding)
     uint64_t length;
     uint64_t count;
     const uint8_t *start;
-    if (!step_cursor_varint(&sections, &length) ||
-        !step_cursor_bytes(&sections, length, &start))
+    if (!step_cursor_varint(&sections, &length) || !step_cursor_bytes(&sections, length, &start))
         return fail(decoding, STEP_STATUS_CORRUPT, sections.at,
                     "the block's directory passes the end of the block");
     struct step_cursor directory = step_cursor_of(start, (size_t) length);
@@ -251,9 +250,9 @@ static enum step_status decode_types(struct decoding *decoding)
 static struct step_sequence sequence_of(const struct decoding *decoding)
 {
     const struct step_block *block = decoding->block;
-    return (struct step_sequence){decoding->plan,    block->types,
-                                  (size_t) block->record_count, decoding->records,
-                                  block->type_count, decoding->series};
+    return (struct step_sequence){
+        decoding->plan,    block->types,      (size_t) block->record_count,
+        decoding->records, block->type_count, decoding->series};
 }
 
 static enum step_status decode_column(struct decoding *decoding, uint32_t index);
@@ -263,8 +262,7 @@ static enum step_status nested_series(struct decoding *decoding, uint32_t index,
                                       struct step_series *series)
 {
     const struct step_plan_column *column = &decoding->plan->columns[index];
-    uint32_t other =
-        step_plan_find_column(decoding->plan, column->record, column->field, leaf);
+    uint32_t other = step_plan_find_column(decoding->plan, column->record, column->field, leaf);
     if (other == STEP_NO_INDEX || leaf >= column->leaf)
         return STEP_STATUS_CORRUPT;
     /* both get their count before either is decoded, as fields of one record */
@@ -290,16 +288,16 @@ static enum step_status field_series(struct decoding *decoding, uint32_t index, 
             continue;
         any = true;
         uint32_t other = step_field_column(decoding->plan, record, field);
-        enum step_status status = other != STEP_NO_INDEX ? decode_column(decoding, other)
-                                                         : STEP_STATUS_CORRUPT;
+        enum step_status status =
+            other != STEP_NO_INDEX ? decode_column(decoding, other) : STEP_STATUS_CORRUPT;
         if (status != STEP_STATUS_OK)
             return status;
     }
     if (!any)
         return STEP_STATUS_CORRUPT;
     struct step_sequence sequence = sequence_of(decoding);
-    return step_gather(&sequence, index, (uint32_t) field,
-                       (size_t) decoding->columns[index].count, storage, series);
+    return step_gather(&sequence, index, (uint32_t) field, (size_t) decoding->columns[index].count,
+                       storage, series);
 }
 
 static enum step_status find_series(struct decoding *decoding, uint32_t index, uint64_t **storage,
@@ -345,8 +343,7 @@ static enum step_status decode_values(struct decoding *decoding, uint32_t index)
         return decode_constant(decoding, index);
     enum step_status status = STEP_STATUS_OK;
     if (coding->chain.form == NULL || column->count > STEP_MAX_BLOCK_MEMORY ||
-        coding->raw_length > coding->chain.form->bound(coding->chain.form_parameter,
-                                                       column->count))
+        coding->raw_length > coding->chain.form->bound(coding->chain.form_parameter, column->count))
         return STEP_STATUS_CORRUPT;
     uint64_t *values = take(decoding, column->count, sizeof *values, &status);
     if (values == NULL)
@@ -363,7 +360,8 @@ static enum step_status decode_values(struct decoding *decoding, uint32_t index)
     return status;
 }
 
-/* Fills series[index] with the column's values.  UNSUPPORTED leaves the rest of the block usable. */
+/* Fills series[index] with the column's values.  UNSUPPORTED leaves the rest of the block usable.
+ */
 static enum step_status decode_column(struct decoding *decoding, uint32_t index)
 {
     struct column *column = &decoding->columns[index];
@@ -391,8 +389,7 @@ static enum step_status decode_column(struct decoding *decoding, uint32_t index)
 }
 
 /* The sum of a column's values, or false where it passes any limit. */
-static bool add_up(const struct step_series *series, uint64_t count, uint64_t most,
-                   uint64_t *total)
+static bool add_up(const struct step_series *series, uint64_t count, uint64_t most, uint64_t *total)
 {
     *total = 0;
     for (uint64_t i = 0; i < count; i++) {
@@ -430,10 +427,9 @@ static enum step_status decode_bytes(struct decoding *decoding, uint32_t index, 
     name_column(decoding, index, name, sizeof name);
     if (column->state == COLUMN_LISTED && coding->unknown != NULL)
         return fail(decoding, STEP_STATUS_UNSUPPORTED, column->stored,
-                    "column %s: %s %" PRIu64 " is not known to this library", name,
-                    coding->unknown, coding->unknown_number);
-    if (column->state != COLUMN_LISTED || coding->chain.form != NULL ||
-        coding->raw_length != total)
+                    "column %s: %s %" PRIu64 " is not known to this library", name, coding->unknown,
+                    coding->unknown_number);
+    if (column->state != COLUMN_LISTED || coding->chain.form != NULL || coding->raw_length != total)
         return fail(decoding, STEP_STATUS_CORRUPT, column->stored,
                     "the bytes of column %s disagree with their lengths", name);
     enum step_status status = STEP_STATUS_OK;
@@ -536,8 +532,7 @@ static enum step_status fill(struct decoding *decoding, const struct step_plan_n
 
 /* Adds to the columns of a node the values that they must have; those inside an array get theirs
  * when the array's lengths are known. */
-static void set_counts(struct decoding *decoding, const struct step_plan_node *node,
-                       uint64_t count)
+static void set_counts(struct decoding *decoding, const struct step_plan_node *node, uint64_t count)
 {
     if (node->kind != STEP_NODE_RECORD) {
         struct column *column = &decoding->columns[node->column];
@@ -582,8 +577,8 @@ static enum step_status list_slots(struct decoding *decoding, const struct step_
     if (node->kind == STEP_NODE_RECORD) {
         for (uint32_t i = 0; i < node->child_count && status == STEP_STATUS_OK; i++)
             status = list_slots(
-                decoding,
-                &decoding->plan->nodes[decoding->plan->children[node->first_child + i]], slots);
+                decoding, &decoding->plan->nodes[decoding->plan->children[node->first_child + i]],
+                slots);
         return status;
     }
     struct column *column = &decoding->columns[node->column];
@@ -650,8 +645,8 @@ static void pass_over(struct decoding *decoding, struct step_block_type *type)
 }
 
 /* Lists the record types of the block, and counts what each column must have. */
-static enum step_status prepare_types(struct decoding *decoding,
-                                      const struct step_summary *summary, bool *any_wanted)
+static enum step_status prepare_types(struct decoding *decoding, const struct step_summary *summary,
+                                      bool *any_wanted)
 {
     struct step_block *block = decoding->block;
     struct step_cursor cursor = step_cursor_of(summary->bytes, summary->length);
@@ -676,8 +671,8 @@ static enum step_status prepare_types(struct decoding *decoding,
             .slot_count = planned->slot_count,
         };
         decoding->records[i] = type->record;
-        type->slots = take(decoding, planned->slot_count, sizeof(struct step_slot_cursor *),
-                           &status);
+        type->slots =
+            take(decoding, planned->slot_count, sizeof(struct step_slot_cursor *), &status);
         if (type->slots == NULL)
             return status;
         *any_wanted = *any_wanted || type->wanted;

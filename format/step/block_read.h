@@ -60,7 +60,7 @@ struct step_block {
 
 /* Where part of a block cannot be decoded by this library. */
 struct step_block_gap {
-    uint64_t records;     /* passed over */
+    uint64_t records; /* passed over */
     char message[120];
 };
 

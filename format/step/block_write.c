@@ -79,16 +79,14 @@ static enum step_status find_series(const struct step_columns *columns, uint32_t
                        storage, series);
 }
 
-static enum step_status write_values(struct step_block_writer *writer,
-                                     const struct step_wish *wish,
+static enum step_status write_values(struct step_block_writer *writer, const struct step_wish *wish,
                                      const struct step_series *series, uint64_t reference,
                                      const struct step_column_data *data,
                                      struct step_coding *coding)
 {
     struct step_chain chain;
-    enum step_status status =
-        step_choose(wish, series, reference, data->values, data->count, writer->compressor,
-                    &writer->scratch, &chain);
+    enum step_status status = step_choose(wish, series, reference, data->values, data->count,
+                                          writer->compressor, &writer->scratch, &chain);
     return status != STEP_STATUS_OK
                ? status
                : step_column_write(&chain, data->count, writer->compressor, &writer->scratch,
@@ -119,8 +117,7 @@ static enum step_status write_column(struct step_block_writer *writer,
     struct step_buffer *out = &writer->directory;
     return step_buffer_append_varint(out, column->record) &&
                    step_buffer_append_varint(out, column->field) &&
-                   step_buffer_append_varint(out, column->leaf) &&
-                   step_coding_append(&coding, out)
+                   step_buffer_append_varint(out, column->leaf) && step_coding_append(&coding, out)
                ? STEP_STATUS_OK
                : STEP_STATUS_NO_MEMORY;
 }
@@ -170,8 +167,8 @@ enum step_status step_block_write_bytes(struct step_block_writer *writer, const 
     writer->summary.length = 0;
     writer->directory.length = 0;
     writer->sections.length = 0;
-    enum step_status status = step_column_write_bytes(bytes, length, writer->compressor,
-                                                      &writer->sections, &coding);
+    enum step_status status =
+        step_column_write_bytes(bytes, length, writer->compressor, &writer->sections, &coding);
     if (status != STEP_STATUS_OK)
         return status;
     if (!step_buffer_append_varint(&writer->directory, coding.method) ||

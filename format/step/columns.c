@@ -272,9 +272,8 @@ enum step_status step_columns_fill(struct step_columns *columns, const struct st
 
 struct step_sequence step_columns_sequence(const struct step_columns *columns)
 {
-    return (struct step_sequence){columns->plan,         columns->local_types,
-                                  columns->record_count, columns->records,
-                                  columns->type_count,   columns->series};
+    return (struct step_sequence){columns->plan,    columns->local_types, columns->record_count,
+                                  columns->records, columns->type_count,  columns->series};
 }
 
 static struct step_range range_of(const struct step_columns *columns, bool time)

@@ -10,8 +10,7 @@ static bool add_part(struct step_dictionary *dictionary, const struct step_dicti
 {
     if (dictionary->part_count == dictionary->part_capacity) {
         size_t capacity = dictionary->part_capacity * 2 + 4;
-        struct step_dictionary_part *parts =
-            realloc(dictionary->parts, capacity * sizeof *parts);
+        struct step_dictionary_part *parts = realloc(dictionary->parts, capacity * sizeof *parts);
         if (parts == NULL)
             return false;
         dictionary->parts = parts;
@@ -174,8 +173,7 @@ const uint64_t *step_reader_dictionary_entry(const struct step_reader *reader, u
         else if (id - part->first > part->count)
             low = middle + 1;
         else
-            return part->slots +
-                   (id - part->first - 1) * reader->plan->records[record].slot_count;
+            return part->slots + (id - part->first - 1) * reader->plan->records[record].slot_count;
     }
     return NULL;
 }

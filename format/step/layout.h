@@ -45,11 +45,11 @@ enum step_block_layout { STEP_LAYOUT_BYTES = 0, STEP_LAYOUT_COLUMNS = 1 };
 struct step_block_header {
     uint8_t kind;
     uint8_t layout;
-    uint32_t summary_bytes;  /* of the payload's first part */
-    uint64_t payload_bytes;  /* summary included */
+    uint32_t summary_bytes; /* of the payload's first part */
+    uint64_t payload_bytes; /* summary included */
     uint64_t record_count;
-    uint64_t stream;         /* of a dictionary block: the record type */
-    uint64_t first_record;   /* of a dictionary block: the first entry's id, less 1 */
+    uint64_t stream;       /* of a dictionary block: the record type */
+    uint64_t first_record; /* of a dictionary block: the first entry's id, less 1 */
     uint64_t time_min;
     uint64_t time_max;
     uint64_t thread_min;
@@ -62,9 +62,9 @@ void step_file_header_pack(uint8_t out[STEP_FILE_HEADER_BYTES]);
 /* What the first bytes of a file are: 0 for a good header of this version, else a reason. */
 enum step_file_header_fault {
     STEP_FILE_HEADER_GOOD,
-    STEP_FILE_HEADER_FOREIGN,  /* another kind of file */
-    STEP_FILE_HEADER_MANGLED,  /* ours, but went through a text conversion or was damaged */
-    STEP_FILE_HEADER_VERSION,  /* of a later version */
+    STEP_FILE_HEADER_FOREIGN, /* another kind of file */
+    STEP_FILE_HEADER_MANGLED, /* ours, but went through a text conversion or was damaged */
+    STEP_FILE_HEADER_VERSION, /* of a later version */
 };
 enum step_file_header_fault step_file_header_check(const uint8_t *in, size_t length);
 

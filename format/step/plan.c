@@ -2,7 +2,6 @@
 /* From a definition to columns. */
 #include "plan.h"
 
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,9 +47,8 @@ static bool make_room(void **items, uint32_t *capacity, uint32_t count, size_t s
 static enum step_status fail(struct builder *builder, enum step_status status, const char *what)
 {
     const struct step_record *record = &builder->definition->records[builder->record];
-    const char *field = builder->field < record->field_count
-                            ? record->fields[builder->field].name
-                            : NULL;
+    const char *field =
+        builder->field < record->field_count ? record->fields[builder->field].name : NULL;
     return step_error_set(builder->error, status, NULL, STEP_NO_OFFSET, "record %s%s%s: %s",
                           record->name, field != NULL ? ", field " : "", field != NULL ? field : "",
                           what);
@@ -190,8 +188,8 @@ static enum step_status build_array(struct builder *builder, const struct scope 
     if (status != STEP_STATUS_OK)
         return status;
     char path[PATH_BYTES];
-    int length = snprintf(path, sizeof path, "%s%selement", scope->path,
-                          scope->path[0] != '\0' ? "." : "");
+    int length =
+        snprintf(path, sizeof path, "%s%selement", scope->path, scope->path[0] != '\0' ? "." : "");
     if (length < 0 || length >= PATH_BYTES)
         return fail(builder, STEP_STATUS_LIMIT, "nested too deeply");
     struct scope inner = {scope->field, path, scope->outer};
@@ -395,8 +393,8 @@ static enum step_status build(struct builder *builder)
     return status;
 }
 
-enum step_status step_plan_create(const struct step_definition *definition,
-                                  struct step_plan **out, struct step_error *error)
+enum step_status step_plan_create(const struct step_definition *definition, struct step_plan **out,
+                                  struct step_error *error)
 {
     *out = NULL;
     struct step_plan *plan = calloc(1, sizeof *plan);

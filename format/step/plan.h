@@ -19,7 +19,7 @@ struct step_plan_column {
     uint32_t record; /* the record, its field, and the number of the column in the field: */
     uint32_t field;  /* together the column's name in the file */
     uint32_t leaf;
-    bool in_array;   /* there is not exactly one value for each record */
+    bool in_array;         /* there is not exactly one value for each record */
     uint32_t given_field;  /* top-level fields: the other field, or STEP_NO_INDEX */
     uint32_t given_column; /* fields of nested records: the other column, or STEP_NO_INDEX */
     struct step_field_wish wish;
@@ -40,8 +40,8 @@ struct step_plan_node {
 struct step_plan_record {
     uint32_t slot_count;
     uint32_t field_count;
-    const uint32_t *field_nodes; /* index of each field's node */
-    bool flat;                   /* all slots are single values: */
+    const uint32_t *field_nodes;  /* index of each field's node */
+    bool flat;                    /* all slots are single values: */
     const uint32_t *slot_columns; /* then the column of each */
 };
 
@@ -58,8 +58,8 @@ struct step_plan {
 };
 
 /* INVALID for a definition that cannot be planned (says why), LIMIT for one too large. */
-enum step_status step_plan_create(const struct step_definition *definition,
-                                  struct step_plan **out, struct step_error *error);
+enum step_status step_plan_create(const struct step_definition *definition, struct step_plan **out,
+                                  struct step_error *error);
 void step_plan_destroy(struct step_plan *plan);
 
 /* Index of the column of that name, or STEP_NO_INDEX. */

@@ -161,8 +161,7 @@ static enum step_status load_now(struct step_reader *reader, const struct step_s
     struct step_error local = {.offset = source->base + offset};
     struct step_payload payload;
     note_header(reader, source, offset, header);
-    enum step_status status =
-        step_reader_payload(reader, source, offset, header, &payload, &local);
+    enum step_status status = step_reader_payload(reader, source, offset, header, &payload, &local);
     if (status == STEP_STATUS_OK && header->kind == STEP_BLOCK_PROPERTY)
         status = load_properties(reader, &payload, &local);
     else if (status == STEP_STATUS_OK && header->kind == STEP_BLOCK_DICTIONARY)
@@ -227,8 +226,7 @@ enum step_status step_reader_visit(struct step_reader *reader, const struct step
     case STEP_BLOCK_INDEX:
         return load_now(reader, source, offset, header, error);
     case STEP_BLOCK_DATA:
-        if (!step_summary_parse(summary, header, reader->definition->record_count, &parsed,
-                                &fault))
+        if (!step_summary_parse(summary, header, reader->definition->record_count, &parsed, &fault))
             return step_reader_note(reader, source->base + offset,
                                     STEP_BLOCK_HEADER_BYTES + header->payload_bytes,
                                     "a block cannot be used: %s", fault);
@@ -278,8 +276,7 @@ static enum step_status load_definition(struct step_reader *reader, struct step_
     if (error != NULL) {
         error->status = STEP_STATUS_CORRUPT;
         snprintf(error->file, sizeof error->file, "%s", reader->name);
-        error->offset =
-            error->offset == STEP_NO_OFFSET ? STEP_FILE_HEADER_BYTES : error->offset;
+        error->offset = error->offset == STEP_NO_OFFSET ? STEP_FILE_HEADER_BYTES : error->offset;
     }
     return STEP_STATUS_CORRUPT;
 }
@@ -333,8 +330,7 @@ static enum step_status load_file(struct step_reader *reader, struct step_error 
     if (status != STEP_STATUS_OK)
         return status;
     reader->blocks.plan = reader->plan;
-    reader->dictionaries =
-        calloc(reader->definition->record_count, sizeof *reader->dictionaries);
+    reader->dictionaries = calloc(reader->definition->record_count, sizeof *reader->dictionaries);
     if (reader->dictionaries == NULL)
         return no_memory(reader, error);
     if (step_reader_use_index(reader, &status, error))
@@ -388,10 +384,8 @@ enum step_status step_reader_open_memory(const void *data, size_t length, const 
     struct step_reader *reader = make_reader(name);
     if (reader == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
-    reader->file = (struct step_source){.file = -1,
-                                        .memory = data != NULL ? data : nothing,
-                                        .size = length,
-                                        .name = reader->name};
+    reader->file = (struct step_source){
+        .file = -1, .memory = data != NULL ? data : nothing, .size = length, .name = reader->name};
     enum step_status status = load_file(reader, error);
     if (status != STEP_STATUS_OK) {
         step_reader_destroy(reader);
@@ -495,8 +489,7 @@ static void note_load(struct step_reader *reader, struct step_block_entry *entry
         return;
     if (is_damage(status)) {
         entry->damage_noted = true;
-        step_reader_note(reader, error->offset, entry->info.stored_bytes, "%.140s",
-                         error->message);
+        step_reader_note(reader, error->offset, entry->info.stored_bytes, "%.140s", error->message);
     } else if (status == STEP_STATUS_OK && gap->records > 0) {
         entry->damage_noted = true;
         step_reader_note(reader, entry->info.offset, 0, "%" PRIu64 " records passed over: %.100s",
@@ -522,11 +515,11 @@ enum step_status step_reader_load(struct step_reader *reader, size_t i, const ui
     struct step_block_gap gap = {0};
     if (!entry->damage_noted)
         entry->damage_noted = note_header(reader, entry->source, entry->offset, &entry->header);
-    enum step_status status = step_reader_payload(reader, entry->source, entry->offset,
-                                                  &entry->header, &payload, &local);
+    enum step_status status =
+        step_reader_payload(reader, entry->source, entry->offset, &entry->header, &payload, &local);
     if (status == STEP_STATUS_OK)
-        status = step_block_decode(&reader->blocks, &payload, wanted, STEP_MAX_BLOCK_MEMORY,
-                                   *block, &gap, &local);
+        status = step_block_decode(&reader->blocks, &payload, wanted, STEP_MAX_BLOCK_MEMORY, *block,
+                                   &gap, &local);
     note_load(reader, entry, &gap, status, &local);
     if (status == STEP_STATUS_CUT) /* the file shrank since it was opened */
         status = local.status = STEP_STATUS_CORRUPT;

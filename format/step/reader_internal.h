@@ -86,8 +86,7 @@ bool step_reader_use_index(struct step_reader *reader, enum step_status *status,
 
 /* Loads a dictionary block. */
 enum step_status step_dictionary_load(struct step_reader *reader,
-                                      const struct step_payload *payload,
-                                      struct step_error *error);
+                                      const struct step_payload *payload, struct step_error *error);
 /* Makes the tables when all are loaded. */
 void step_dictionary_finish(struct step_reader *reader);
 void step_dictionaries_destroy(struct step_reader *reader);

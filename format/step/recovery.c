@@ -18,8 +18,7 @@ static int compare_streams(const void *left, const void *right)
 }
 
 /* Tells the writer how many records of each stream the file has. */
-static enum step_status resume_streams(const struct step_reader *reader,
-                                       struct step_writer *writer)
+static enum step_status resume_streams(const struct step_reader *reader, struct step_writer *writer)
 {
     struct step_block_entry **sorted =
         malloc((reader->entry_count + 1) * sizeof(struct step_block_entry *));
@@ -50,8 +49,7 @@ static enum step_status resume_dictionaries(const struct step_reader *reader,
     enum step_status status = STEP_STATUS_OK;
     uint32_t record_count = (uint32_t) reader->definition->record_count;
     for (uint32_t i = 0; i < record_count && status == STEP_STATUS_OK; i++)
-        status = step_writer_resume_dictionary(writer, i,
-                                               step_reader_dictionary_count(reader, i));
+        status = step_writer_resume_dictionary(writer, i, step_reader_dictionary_count(reader, i));
     return status;
 }
 
@@ -120,9 +118,9 @@ enum step_status step_reader_recover(struct step_reader *reader, struct step_err
         else if (status == STEP_STATUS_BUSY || status == STEP_STATUS_NOT_FOUND)
             status = STEP_STATUS_OK; /* the process still writes, or has just ended */
         else
-            status = step_reader_note(reader, reader->file.size, 0,
-                                      "what the process left cannot be read: %.100s",
-                                      local.message);
+            status =
+                step_reader_note(reader, reader->file.size, 0,
+                                 "what the process left cannot be read: %.100s", local.message);
     }
     free(path);
     return status;

@@ -171,6 +171,6 @@ enum step_status step_rows_append(struct step_rows *rows, const struct step_plan
 
 size_t step_rows_memory(const struct step_rows *rows)
 {
-    return rows->record_capacity * sizeof *rows->types +
-           rows->word_capacity * sizeof *rows->words + rows->bytes.capacity;
+    return rows->record_capacity * sizeof *rows->types + rows->word_capacity * sizeof *rows->words +
+           rows->bytes.capacity;
 }

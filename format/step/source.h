@@ -18,8 +18,8 @@ enum step_status step_source_open(const char *path, struct step_source *source,
                                   struct step_error *error);
 void step_source_close(struct step_source *source);
 
-/* Points `*bytes` to `length` bytes at `offset`: in memory itself, or read into `buffer`.  CUT where
- * the source ends before. */
+/* Points `*bytes` to `length` bytes at `offset`: in memory itself, or read into `buffer`.  CUT
+ * where the source ends before. */
 enum step_status step_source_read(const struct step_source *source, uint64_t offset,
                                   uint64_t length, struct step_buffer *buffer,
                                   const uint8_t **bytes, struct step_error *error);

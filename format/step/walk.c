@@ -9,12 +9,12 @@
 enum { SEARCH_BYTES = 1 << 16 };
 
 /* True if a good block header stands at `offset`. */
-static bool header_at(struct step_reader *reader, const struct step_source *source,
-                      uint64_t offset, struct step_block_header *header)
+static bool header_at(struct step_reader *reader, const struct step_source *source, uint64_t offset,
+                      struct step_block_header *header)
 {
     const uint8_t *bytes;
-    return step_source_read(source, offset, STEP_BLOCK_HEADER_BYTES, &reader->head, &bytes,
-                            NULL) == STEP_STATUS_OK &&
+    return step_source_read(source, offset, STEP_BLOCK_HEADER_BYTES, &reader->head, &bytes, NULL) ==
+               STEP_STATUS_OK &&
            step_block_header_unpack(bytes, header);
 }
 
@@ -105,11 +105,10 @@ enum step_status step_reader_walk(struct step_reader *reader, const struct step_
         if (header.payload_bytes > left) {
             /* what follows may still be blocks, where bytes in the middle were lost */
             uint64_t next = search(reader, source, offset + STEP_BLOCK_HEADER_BYTES);
-            status = step_reader_note(reader, source->base + offset, next - offset,
-                                      "a block is cut: %" PRIu64 " of its %" PRIu64
-                                      " bytes are there",
-                                      left + STEP_BLOCK_HEADER_BYTES,
-                                      header.payload_bytes + STEP_BLOCK_HEADER_BYTES);
+            status = step_reader_note(
+                reader, source->base + offset, next - offset,
+                "a block is cut: %" PRIu64 " of its %" PRIu64 " bytes are there",
+                left + STEP_BLOCK_HEADER_BYTES, header.payload_bytes + STEP_BLOCK_HEADER_BYTES);
             offset = next;
             continue;
         }
@@ -163,15 +162,15 @@ static bool load_index(struct step_reader *reader, uint64_t *count, uint64_t *in
         !step_footer_unpack(bytes, index_offset, &file_bytes) || file_bytes != file->size ||
         *index_offset > file->size - STEP_FOOTER_BYTES ||
         !header_at(reader, file, *index_offset, &header) || header.kind != STEP_BLOCK_INDEX ||
-        header.payload_bytes != file->size - STEP_FOOTER_BYTES - *index_offset -
-                                    STEP_BLOCK_HEADER_BYTES)
+        header.payload_bytes !=
+            file->size - STEP_FOOTER_BYTES - *index_offset - STEP_BLOCK_HEADER_BYTES)
         return false;
     *count = header.record_count;
     reader->bytes.length = 0;
     return step_reader_payload(reader, file, *index_offset, &header, &payload, NULL) ==
                STEP_STATUS_OK &&
-           step_block_decode_bytes(&reader->blocks, &payload, STEP_MAX_BLOCK_MEMORY,
-                                   &reader->bytes, NULL) == STEP_STATUS_OK;
+           step_block_decode_bytes(&reader->blocks, &payload, STEP_MAX_BLOCK_MEMORY, &reader->bytes,
+                                   NULL) == STEP_STATUS_OK;
 }
 
 bool step_reader_use_index(struct step_reader *reader, enum step_status *status,

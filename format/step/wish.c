@@ -92,13 +92,20 @@ static const struct {
     const char *key;
     void (*read)(struct step_field_wish *wish, const struct rule *rule);
 } rows[] = {
-    {"encoding", "identifier", read_identifier}, {"encoding", "constant", read_usual},
-    {"encoding", "default", read_usual},         {"encoding", "delta", read_delta},
-    {"encoding", "stride", read_stride},         {"encoding", "offset", read_offset},
-    {"encoding", "window", read_delta},          {"encoding", "given", read_given},
-    {"encoding", "context", read_context},       {"encoding", "unsigned", read_unsigned},
-    {"property", "unsigned", read_unsigned},     {"property", "address", read_unsigned},
-    {"property", "time", read_time},             {"property", "thread", read_thread},
+    {"encoding", "identifier", read_identifier},
+    {"encoding", "constant", read_usual},
+    {"encoding", "default", read_usual},
+    {"encoding", "delta", read_delta},
+    {"encoding", "stride", read_stride},
+    {"encoding", "offset", read_offset},
+    {"encoding", "window", read_delta},
+    {"encoding", "given", read_given},
+    {"encoding", "context", read_context},
+    {"encoding", "unsigned", read_unsigned},
+    {"property", "unsigned", read_unsigned},
+    {"property", "address", read_unsigned},
+    {"property", "time", read_time},
+    {"property", "thread", read_thread},
 };
 
 static bool is_text(const char *text, const char *bytes, size_t length)

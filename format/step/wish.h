@@ -8,9 +8,9 @@
 
 struct step_field_wish {
     struct step_wish column;
-    bool is_time;       /* <property:"time"> */
-    bool is_thread;     /* <property:"thread"> */
-    const char *given;  /* name of the other field, not NUL-terminated; NULL if none */
+    bool is_time;      /* <property:"time"> */
+    bool is_thread;    /* <property:"thread"> */
+    const char *given; /* name of the other field, not NUL-terminated; NULL if none */
     size_t given_length;
 };
 

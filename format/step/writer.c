@@ -179,8 +179,7 @@ static enum step_status start(struct step_writer *writer, struct step_error *err
     enum step_status status = step_plan_create(options->definition, &writer->plan, error);
     if (status != STEP_STATUS_OK)
         return status;
-    writer->dictionaries =
-        calloc(options->definition->record_count, sizeof *writer->dictionaries);
+    writer->dictionaries = calloc(options->definition->record_count, sizeof *writer->dictionaries);
     status = writer->dictionaries == NULL ? STEP_STATUS_NO_MEMORY
                                           : step_columns_create(writer->plan, &writer->columns);
     if (status == STEP_STATUS_OK)
@@ -391,8 +390,8 @@ static enum step_status write_end(struct step_writer *writer)
     uint64_t index_offset = writer->offset;
     struct step_block_header header = {.kind = STEP_BLOCK_INDEX,
                                        .record_count = writer->block_count};
-    enum step_status status = step_block_write_bytes(&writer->blocks, writer->index.data,
-                                                     writer->index.length, &header);
+    enum step_status status =
+        step_block_write_bytes(&writer->blocks, writer->index.data, writer->index.length, &header);
     if (status == STEP_STATUS_OK)
         status = output(writer, writer->blocks.block.data, writer->blocks.block.length);
     uint8_t footer[STEP_FOOTER_BYTES];
@@ -415,8 +414,7 @@ void step_writer_destroy(struct step_writer *writer)
     if (writer == NULL)
         return;
     step_stream_table_reset(&writer->streams);
-    for (size_t i = 0; writer->dictionaries != NULL &&
-                       i < writer->options.definition->record_count;
+    for (size_t i = 0; writer->dictionaries != NULL && i < writer->options.definition->record_count;
          i++)
         step_rows_reset(&writer->dictionaries[i].rows);
     free(writer->dictionaries);

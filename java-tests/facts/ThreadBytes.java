@@ -37,6 +37,8 @@ public class ThreadBytes {
         bean.getCurrentThreadAllocatedBytes();
         work();
         sink = new Begin();
+        sink = new End(); // the classes are loaded: what counts is the last pair
+        sink = new Begin();
         long before = bean.getCurrentThreadAllocatedBytes();
         work();
         long after = bean.getCurrentThreadAllocatedBytes();

@@ -104,8 +104,7 @@ static void add(struct events *events, uint64_t stream, uint32_t record, const u
         events->slot_capacity = events->slot_capacity * 2 + 4096;
         events->slots = must(realloc(events->slots, events->slot_capacity * sizeof(uint64_t)));
     }
-    events->items[events->count++] =
-        (struct event){stream, record, (uint32_t) events->slot_count};
+    events->items[events->count++] = (struct event){stream, record, (uint32_t) events->slot_count};
     memcpy(events->slots + events->slot_count, slots, count * sizeof *slots);
     events->slot_count += count;
 }
@@ -175,8 +174,8 @@ static void make_events(struct events *events, const struct settings *settings)
         for (size_t k = 0; k < sites[site].length; k++) {
             uint64_t class = sites[site].classes[k];
             time_ns += 60 + draw(&state) % 256 + (draw(&state) % 64 == 0 ? 4000 : 0);
-            uint64_t slots[5] = {time_ns / settings->resolution, 1, class,
-                                 size_of(class, &state), object++};
+            uint64_t slots[5] = {time_ns / settings->resolution, 1, class, size_of(class, &state),
+                                 object++};
             add(events, 2, alloc, slots, 5);
         }
         uint64_t which = draw(&state) % 16;

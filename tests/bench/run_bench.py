@@ -7,6 +7,7 @@
   run_bench.py read    how fast stats, dump and convert read that trace
   run_bench.py startup what the agent adds to a Hello World
   run_bench.py all     these four
+  run_bench.py memory  what readers need of memory as a made-up trace gets ten times longer
 
 A workload is a script that runs $JAVA $JAVA_ARGS PROGRAM in $WORK_DIR, given by its path; or one of
 the built-in ones, which need nothing but the JDK: javac (compiles generated classes), threads (four
@@ -116,24 +117,38 @@ def measure_size(args, directory):
             trace.unlink()
 
 
+def read_in_all_ways(args, name, trace, events, directory):
+    zipped, hatf, again = (directory / f"read.{ending}" for ending in ("zip", "hatf", "step"))
+    commands = {
+        "stats": ["stats", trace], "dump": ["dump", trace], "check": ["check", trace],
+        "to zip": ["convert", trace, "-o", zipped], "to hatf": ["convert", trace, "-o", hatf],
+        "from zip": ["convert", zipped, "-o", again],
+    }
+    for title, arguments in commands.items():
+        wall, cpu, peak = timed([args.steptrace, *map(str, arguments)], None)
+        print(f"{name:16} {title:9} {events:13,} events {wall:7.2f} s {events / wall / 1e6:7.2f} "
+              f"M/s, {events / cpu / 1e6:7.2f} M/s of processor time {peak:7.0f} MiB", flush=True)
+    for path in (zipped, hatf, again):
+        path.unlink(missing_ok=True)
+
+
 def measure_read(args, directory):
-    print("read: million events a second of wall time, and peak memory")
+    print("read: million events a second, and peak memory")
     for workload in args.workload:
         trace = record(args, workload, args.resolution, directory)
-        events = count_events(args, trace)
-        zipped, hatf = directory / "read.zip", directory / "read.hatf"
-        commands = {
-            "stats": ["stats", trace], "dump": ["dump", trace], "check": ["check", trace],
-            "to zip": ["convert", trace, "-o", zipped], "to hatf": ["convert", trace, "-o", hatf],
-            "from zip": ["convert", zipped, "-o", directory / "again.step"],
-        }
-        for title, arguments in commands.items():
-            wall, cpu, peak = timed([args.steptrace, *map(str, arguments)], None)
-            print(f"{workloads.name(workload):16} {title:9} {events:12,} events {wall:7.2f} s "
-                  f"{events / wall / 1e6:8.2f} M/s {peak:8.0f} MiB  (processor {cpu:.2f} s)",
-                  flush=True)
-        for path in (trace, zipped, hatf, directory / "again.step"):
-            path.unlink(missing_ok=True)
+        read_in_all_ways(args, workloads.name(workload), trace, count_events(args, trace),
+                         directory)
+        trace.unlink()
+
+
+def measure_memory(args, directory):
+    print(f"memory: made-up traces in which {args.live:,} objects are alive at any time")
+    for events in (args.events // 10, args.events):
+        trace = directory / "made.step"
+        made = subprocess.run([args.make_trace, str(events), str(args.live), trace], check=True,
+                              stdout=subprocess.PIPE)
+        read_in_all_ways(args, "made up", trace, int(made.stdout), directory)
+        trace.unlink()
 
 
 def measure_startup(args, directory):
@@ -154,7 +169,7 @@ def measure_startup(args, directory):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("cost", "size", "read", "startup", "all"))
+    parser.add_argument("what", choices=("cost", "size", "read", "startup", "all", "memory"))
     parser.add_argument("workload", nargs="*", help="a script's path, or javac, threads")
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build-gcc"),
                         help="build directory (default: build-gcc)")
@@ -162,18 +177,23 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--resolution", default="1us")
     parser.add_argument("--agent-options", default="", help="more options for libtracer")
+    parser.add_argument("--events", type=int, default=20_000_000, help="memory: in the longer trace")
+    parser.add_argument("--live", type=int, default=100_000, help="memory: objects alive")
+    parser.add_argument("--agent", type=pathlib.Path, help="libtracer.so (default: the build's)")
+    parser.add_argument("--steptrace", type=pathlib.Path, help="steptrace (default: the build's)")
     parser.add_argument("--work", help="where traces are written (default: a temporary directory)")
     args = parser.parse_intermixed_args()
     build = args.build.resolve()
-    args.agent = build / "agent" / "libtracer.so"
+    args.agent = (args.agent or build / "agent" / "libtracer.so").resolve()
+    args.steptrace = (args.steptrace or build / "converter" / "steptrace").resolve()
     args.bare = build / "tests" / "bench" / "libbareagent.so"
-    args.steptrace = build / "converter" / "steptrace"
+    args.make_trace = build / "tests" / "bench" / "make_trace"
     args.workload = args.workload or ["javac", "threads"]
     kinds = {"cost": measure_cost, "size": measure_size, "read": measure_read,
              "startup": measure_startup}
     with tempfile.TemporaryDirectory(prefix="steptrace-bench-", dir=args.work) as directory:
         for kind in kinds if args.what == "all" else (args.what,):
-            kinds[kind](args, pathlib.Path(directory))
+            {**kinds, "memory": measure_memory}[kind](args, pathlib.Path(directory))
     return 0
 
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../unit/step/sample_trace.h"
 #include "checksum.h"
 #include "layout.h"
-#include "sample_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One fault at the start of `place` ("line:column"). */
+/* The first fault is at `place` ("line:column", or "line"). */
 static void check_fault(const char *text, const char *place)
 {
     struct fault_list faults;
@@ -30,7 +30,7 @@ static void test_syntax(void)
     check_fault("record A { int x <g>; }", "1:20");
     check_fault("record { }", "1:8");
     check_fault("record A extends { }", "1:18");
-    check_fault("record A { int x;", "1:18");
+    check_fault("\n\nrecord A { int x;", "3");
     check_fault("record int { }", "1:8");
     check_fault("record A { ~x; }", "1:14");
     check_fault("record A { int x; @ }", "1:19");

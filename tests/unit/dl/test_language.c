@@ -187,7 +187,7 @@ static void test_inheritance(void)
     step_definition_destroy(definition);
 }
 
-/* `~` adds behind what is there, `!` replaces. */
+/* `~` adds behind what is there, `!` replaces the groups that it names. */
 static void test_modifiers(void)
 {
     char text[200];
@@ -195,7 +195,9 @@ static void test_modifiers(void)
         dl_parse_text("record A { int x <encoding:\"delta\">; ~x <encoding:\"size=4\">; int w; }"
                       "record B extends A { ~x <encoding:\"default\">; }"
                       "record C extends B { !x <encoding:\"constant\">; }"
-                      "record D extends C { }",
+                      "record D extends C { }"
+                      "record T { int t <property:\"time\"> <encoding:\"delta\">; }"
+                      "record U extends T { !t <encoding:\"stride=1\">; }",
                       NULL, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(definition);
     const struct step_field *a = dl_field(definition, "A", "x");
@@ -212,6 +214,8 @@ static void test_modifiers(void)
                            "encoding=constant;");
     CU_ASSERT_TRUE(dl_field(definition, "D", "x")->modified);
     CU_ASSERT_EQUAL(dl_field(definition, "D", "x")->declaring_record, 0);
+    CU_ASSERT_STRING_EQUAL(ATTRIBUTES(&dl_field(definition, "U", "t")->attributes),
+                           "property=time;encoding=stride=1;");
     step_definition_destroy(definition);
 }
 

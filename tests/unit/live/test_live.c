@@ -200,6 +200,49 @@ static void test_recover_rest(void)
     unlink(live_path);
 }
 
+/* The process died when a part of a batch of frees was written: the batch is sorted again, and what
+ * is there already is passed over.  Until all of it is written none of its chunks may go. */
+static void test_recover_part_of_batch(void)
+{
+    enum { BLOCK = 100, WRITTEN = FREES / BLOCK * BLOCK - BLOCK };
+    struct step_buffer bytes = {0};
+    struct step_writer_options options;
+    struct step_writer *writer = NULL;
+    static uint64_t words[FREES + 1];
+    size_t consumed = 0;
+    step_writer_options_init(&options);
+    options.definition = &java_trace_definition;
+    options.output = step_memory_output(&bytes);
+    options.block_records = BLOCK;
+    CU_ASSERT_EQUAL_FATAL(step_writer_create(&options, &writer, NULL), STEP_STATUS_OK);
+    struct step_live_header clock = {.clock_multiplier = 1, .resolution_ns = 1};
+    struct live_decoder *decoder = live_decoder_create(&clock, writer);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(decoder);
+    for (uint64_t i = 0; i < FREES; i++)
+        words[i] = live_word(STEP_LIVE_FREE_OBJECT, FREES - i);
+    words[FREES] = live_word(STEP_LIVE_FREE_END, 5000);
+    CU_ASSERT_EQUAL(live_decoder_begin(decoder, STEP_LIVE_STREAM_FREES, 0, 0), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(live_decoder_words(decoder, STEP_LIVE_STREAM_FREES, words, FREES + 1,
+                                       &consumed, NULL),
+                    STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(consumed, FREES + 1);
+    CU_ASSERT_EQUAL(live_decoder_settled(decoder, STEP_LIVE_STREAM_FREES, FREES - 1), 0);
+    CU_ASSERT_EQUAL(live_decoder_settled(decoder, STEP_LIVE_STREAM_FREES, FREES), FREES);
+    live_decoder_destroy(decoder);
+    step_writer_destroy(writer);
+    write_trace_file(&bytes);
+    CU_ASSERT_EQUAL(truncate(trace_path, (off_t) bytes.length - 1), 0); /* the last block is cut */
+    step_buffer_reset(&bytes);
+    write_live_file();
+    struct step_reader *reader = NULL;
+    CU_ASSERT_EQUAL_FATAL(step_reader_open(trace_path, &reader, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_reader_recovered_count(reader), 4 + ALLOCATIONS + FREES - WRITTEN);
+    struct counts counts = count_records(reader);
+    check_counts(&counts);
+    step_reader_destroy(reader);
+    unlink(live_path);
+}
+
 /* Any byte of the live file may be damaged: an error or less records, never a crash. */
 static void test_damaged(void)
 {
@@ -260,6 +303,7 @@ int main(void)
     CU_add_test(suite, "id sort", test_id_sort);
     CU_add_test(suite, "recover all", test_recover_all);
     CU_add_test(suite, "recover the rest", test_recover_rest);
+    CU_add_test(suite, "recover a part of a batch", test_recover_part_of_batch);
     CU_add_test(suite, "damaged", test_damaged);
     CU_add_test(suite, "busy", test_busy);
     CU_basic_run_tests();

@@ -11,15 +11,15 @@ extern const char sample_definition_text[];
 
 /* Record types of the definition. */
 enum sample_record {
-    SAMPLE_NAME,   /* dictionary: string text */
-    SAMPLE_POINT,  /* by value: x, y, label */
-    SAMPLE_EVENT,  /* time, thread */
-    SAMPLE_ALLOC,  /* and class, size, object */
-    SAMPLE_BIG,    /* extends ALLOC, nothing of its own */
-    SAMPLE_FREE,   /* and object */
-    SAMPLE_LATE,   /* extends EVENT with `time` modified, and mark given thread */
-    SAMPLE_SHAPE,  /* and center, points, tags, blob */
-    SAMPLE_EMPTY,  /* no field at all */
+    SAMPLE_NAME,  /* dictionary: string text */
+    SAMPLE_POINT, /* by value: x, y, label */
+    SAMPLE_EVENT, /* time, thread */
+    SAMPLE_ALLOC, /* and class, size, object */
+    SAMPLE_BIG,   /* extends ALLOC, nothing of its own */
+    SAMPLE_FREE,  /* and object */
+    SAMPLE_LATE,  /* extends EVENT with `time` modified, and mark given thread */
+    SAMPLE_SHAPE, /* and center, points, tags, blob */
+    SAMPLE_EMPTY, /* no field at all */
     SAMPLE_COUNT
 };
 

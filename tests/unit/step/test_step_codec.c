@@ -223,9 +223,9 @@ static void test_chosen_chains(void)
             struct step_buffer entry = {0};
             fill_pattern(pattern, values, count);
             fill_pattern(4, keys, count);
-            CU_ASSERT_EQUAL(step_choose(&wish, &series, 2, values, count, compressor, &scratch,
-                                        &chain),
-                            STEP_STATUS_OK);
+            CU_ASSERT_EQUAL(
+                step_choose(&wish, &series, 2, values, count, compressor, &scratch, &chain),
+                STEP_STATUS_OK);
             CU_ASSERT_EQUAL(
                 step_column_write(&chain, count, compressor, &scratch, &section, &coding),
                 STEP_STATUS_OK);
@@ -261,8 +261,8 @@ static void test_unknown_numbers(void)
         const uint8_t *bytes;
         size_t length;
         uint64_t number;
-    } cases[] = {{transform, sizeof transform, 99}, {form, sizeof form, 98},
-                 {method, sizeof method, 97}};
+    } cases[] = {
+        {transform, sizeof transform, 99}, {form, sizeof form, 98}, {method, sizeof method, 97}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct step_coding coding;
         struct step_cursor cursor = step_cursor_of(cases[i].bytes, cases[i].length);

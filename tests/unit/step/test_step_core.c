@@ -11,8 +11,8 @@
 
 static void test_varints(void)
 {
-    static const uint64_t values[] = {0,       1,          127,        128,           16383,
-                                      16384,   UINT32_MAX, INT64_MAX,  UINT64_MAX - 1, UINT64_MAX};
+    static const uint64_t values[] = {
+        0, 1, 127, 128, 16383, 16384, UINT32_MAX, INT64_MAX, UINT64_MAX - 1, UINT64_MAX};
     struct step_buffer buffer = {0};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         CU_ASSERT(step_buffer_append_varint(&buffer, values[i]));

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "checksum.h"
 #include "column.h"
@@ -66,8 +67,8 @@ static void test_round_trip(void)
         uint64_t records;
         uint64_t names;
     } cases[] = {
-        {STEP_COMPRESSION_ZSTD, 0, 3, 3000, 20},   {STEP_COMPRESSION_ZLIB, 1000, 2, 3500, 300},
-        {STEP_COMPRESSION_NONE, 100, 4, 250, 1},   {STEP_COMPRESSION_ZSTD, 1, 2, 20, 3},
+        {STEP_COMPRESSION_ZSTD, 0, 3, 3000, 20},     {STEP_COMPRESSION_ZLIB, 1000, 2, 3500, 300},
+        {STEP_COMPRESSION_NONE, 100, 4, 250, 1},     {STEP_COMPRESSION_ZSTD, 1, 2, 20, 3},
         {STEP_COMPRESSION_ZSTD, 40000, 2, 50000, 0}, {STEP_COMPRESSION_ZSTD, 0, 0, 0, 0},
         {STEP_COMPRESSION_ZSTD, 7, 2000, 9, 5},
     };
@@ -382,9 +383,8 @@ static void forget_transform(uint8_t *block)
     struct step_block_header header;
     CU_ASSERT_FATAL(step_block_header_unpack(block, &header));
     uint8_t *payload = block + STEP_BLOCK_HEADER_BYTES;
-    struct step_cursor directory =
-        step_cursor_of(payload + header.summary_bytes,
-                       (size_t) header.payload_bytes - header.summary_bytes);
+    struct step_cursor directory = step_cursor_of(
+        payload + header.summary_bytes, (size_t) header.payload_bytes - header.summary_bytes);
     struct step_coding coding;
     uint64_t count;
     CU_ASSERT_FATAL(step_cursor_varint(&directory, &count)); /* its length */
@@ -468,6 +468,45 @@ static void test_open_path(void)
     step_buffer_reset(&file);
 }
 
+static void write_file(const char *path, const void *bytes, size_t length)
+{
+    FILE *out = fopen(path, "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    CU_ASSERT_EQUAL(fwrite(bytes, 1, length, out), length);
+    fclose(out);
+}
+
+/* A live file that is none does not hinder reading what the trace has; beside a whole trace it is
+ * not looked at. */
+static void test_foreign_live_file(void)
+{
+    struct step_buffer file = {0};
+    char path[] = "/tmp/step_live_XXXXXX";
+    char live[64];
+    int descriptor = mkstemp(path);
+    CU_ASSERT_FATAL(descriptor >= 0);
+    close(descriptor);
+    snprintf(live, sizeof live, "%s.live", path);
+    sample_write(definition, &file, STEP_COMPRESSION_ZSTD, 100, 2, 300, 2);
+    write_file(live, "nothing", 7);
+    for (size_t cut = 0; cut < 2; cut++) {
+        struct step_reader *reader;
+        uint64_t good;
+        uint64_t bad;
+        write_file(path, file.data, file.length - cut * STEP_FOOTER_BYTES);
+        CU_ASSERT_EQUAL_FATAL(step_reader_open(path, &reader, NULL), STEP_STATUS_OK);
+        CU_ASSERT_EQUAL(step_reader_is_whole(reader), cut == 0);
+        CU_ASSERT_EQUAL(step_reader_damage_count(reader), cut);
+        CU_ASSERT_EQUAL(step_reader_recovered_count(reader), 0);
+        CU_ASSERT_EQUAL(sample_compare(reader, &good, &bad), 0);
+        CU_ASSERT_EQUAL(good, 600);
+        step_reader_destroy(reader);
+    }
+    remove(path);
+    remove(live);
+    step_buffer_reset(&file);
+}
+
 static void test_other_files(void)
 {
     static const struct {
@@ -507,6 +546,7 @@ int main(void)
     CU_add_test(suite, "unknown kind", test_unknown_kind_is_skipped);
     CU_add_test(suite, "unknown transform", test_unknown_transform);
     CU_add_test(suite, "open by path", test_open_path);
+    CU_add_test(suite, "foreign live file", test_foreign_live_file);
     CU_add_test(suite, "other files", test_other_files);
     CU_basic_set_mode(CU_BRM_NORMAL);
     CU_basic_run_tests();

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sample trace of the unit tests, for the fuzz targets here. */
+#include "../../unit/step/sample_trace.c"

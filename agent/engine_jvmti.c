@@ -32,19 +32,19 @@ static void switch_off(void)
 static void JNICALL on_sampled_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
                                      jclass class, jlong size)
 {
-    (void) jvmti, (void) jni;
+    (void) jvmti;
     if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
         switch_off();
     else
-        probe_alloc(thread, object, class, size, ALLOC_SAMPLED);
+        probe_alloc(jni, thread, object, class, size, ALLOC_SAMPLED);
 }
 
 /* The VM's own allocations are often reported by both events. */
 static void JNICALL on_vm_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
                                 jclass class, jlong size)
 {
-    (void) jvmti, (void) jni;
-    probe_alloc(thread, object, class, size, ALLOC_BY_VM);
+    (void) jvmti;
+    probe_alloc(jni, thread, object, class, size, ALLOC_BY_VM);
 }
 
 static void JNICALL on_object_free(jvmtiEnv *jvmti, jlong tag)
@@ -194,24 +194,34 @@ bool engine_add_capabilities(void)
     return (tracer.capable & tracer.options.events) != 0;
 }
 
+static void notify(bool on, int event)
+{
+    (*tracer.jvmti)->SetEventNotificationMode(tracer.jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE,
+                                              (jvmtiEvent) event, NULL);
+}
+
+/* Sets the callback of the extension event whose name ends so, and switches it on or off. */
 static void set_extension_event(const char *suffix, jvmtiExtensionEvent callback)
 {
+    jvmtiEnv *jvmti = tracer.jvmti;
     jint count = 0;
     jvmtiExtensionEventInfo *events = NULL;
-    if ((*tracer.jvmti)->GetExtensionEvents(tracer.jvmti, &count, &events) != JVMTI_ERROR_NONE)
+    if ((*jvmti)->GetExtensionEvents(jvmti, &count, &events) != JVMTI_ERROR_NONE)
         return;
     for (jint i = 0; i < count; i++) {
         size_t length = strlen(events[i].id), wanted = strlen(suffix);
-        if (length >= wanted && strcmp(events[i].id + length - wanted, suffix) == 0)
-            (*tracer.jvmti)->SetExtensionEventCallback(
-                tracer.jvmti, events[i].extension_event_index, callback);
-        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) events[i].id);
-        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) events[i].short_description);
+        if (length >= wanted && strcmp(events[i].id + length - wanted, suffix) == 0) {
+            jint index = events[i].extension_event_index;
+            (*jvmti)->SetExtensionEventCallback(jvmti, index, callback);
+            notify(callback != NULL, index);
+        }
+        (*jvmti)->Deallocate(jvmti, (unsigned char *) events[i].id);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *) events[i].short_description);
         for (jint j = 0; j < events[i].param_count; j++)
-            (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) events[i].params[j].name);
-        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) events[i].params);
+            (*jvmti)->Deallocate(jvmti, (unsigned char *) events[i].params[j].name);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *) events[i].params);
     }
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) events);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *) events);
 }
 
 /* Function pointers as the table of object pointers has them. */
@@ -243,12 +253,6 @@ bool engine_set_callbacks(void)
     }
     return (*tracer.jvmti)->SetEventCallbacks(tracer.jvmti, &table.known, (jint) size) ==
            JVMTI_ERROR_NONE;
-}
-
-static void notify(bool on, int event)
-{
-    (*tracer.jvmti)->SetEventNotificationMode(tracer.jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE,
-                                              (jvmtiEvent) event, NULL);
 }
 
 void engine_enable_methods(const struct session *session)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "threads.h"
+
 #define PAGE_ENTRIES 1024u
 #define PAGES 65536u /* 64 Mi classes */
 #define NAME_LIMIT 65536u
@@ -15,6 +17,7 @@ struct named_object {
     size_t name_length;
     uint64_t loader;
     _Atomic uint64_t object;
+    _Atomic(jweak) mirror; /* of a class */
     /* number in the dictionary of a session: session << 40 | number */
     _Atomic uint64_t session_number;
 };
@@ -69,7 +72,7 @@ static struct named_object *named_of_tag(jlong tag)
 uint64_t object_of_tag(jlong tag)
 {
     if (tag >= 0 && (tag & TAG_MARKS) == 0)
-        return (uint64_t) tag;
+        return (uint64_t) (tag & ~TAG_AGAIN);
     const struct named_object *named = named_of_tag(tag);
     return named != NULL ? atomic_load(&named->object) : 0;
 }
@@ -205,6 +208,9 @@ static jlong tag_class(jclass mirror)
     if (class == NULL || !name_class(class, mirror))
         return 0;
     class->loader = loader_number(mirror);
+    JNIEnv *jni = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+        atomic_store(&class->mirror, (*jni)->NewWeakGlobalRef(jni, mirror));
     atomic_store(&class->object, object_of_tag(tag));
     tag = TAG_CLASS | (jlong) index;
     return (*tracer.jvmti)->SetTag(tracer.jvmti, mirror, tag) == JVMTI_ERROR_NONE ? tag : 0;
@@ -254,6 +260,29 @@ static uint64_t number_class(struct session *session, jclass mirror, bool existi
 uint64_t class_number(struct session *session, jclass class)
 {
     return number_class(session, class, atomic_load(&session->frozen_stamp) != 0);
+}
+
+/* A reference is the address of where the JVM keeps the object's address; that address is read as
+ * a hint, whatever it is, and decides nothing. */
+uint64_t class_number_cached(struct session *session, struct os_thread *os, JNIEnv *jni,
+                             jclass class)
+{
+    uintptr_t hint = *(const uintptr_t *) ((uintptr_t) class & ~(uintptr_t) 7);
+    size_t slot = (size_t) (((uint64_t) hint * UINT64_C(0x9e3779b97f4a7c15)) >> 57);
+    struct class_cache_entry *cached = &os->classes[slot % CLASS_CACHE];
+    if (cached->hint == hint && cached->session == session->number &&
+        (*jni)->IsSameObject(jni, class, cached->mirror))
+        return cached->number;
+    jlong tag = 0;
+    uint64_t number = class_number(session, class);
+    if (number == 0 ||
+        (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag) != JVMTI_ERROR_NONE ||
+        class_number_of_tag(session, tag) != number)
+        return number;
+    jweak mirror = atomic_load(&named_of_tag(tag)->mirror);
+    if (mirror != NULL)
+        *cached = (struct class_cache_entry){hint, mirror, session->number, number};
+    return number;
 }
 
 uint64_t class_number_existing(struct session *session, jclass class)

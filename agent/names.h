@@ -13,6 +13,10 @@
 #define TAG_CLASS (INT64_C(1) << 62)
 #define TAG_LOADER (INT64_C(1) << 61)
 #define TAG_MARKS (TAG_CLASS | TAG_LOADER)
+/* An object that lost its tag and got it again: the JVM will tell twice that it is dead. */
+#define TAG_AGAIN (INT64_C(1) << 60)
+
+struct os_thread;
 
 struct method_entry {
     void *key;
@@ -25,6 +29,9 @@ struct method_entry {
 /* The class's number in the session's dictionary, with its class load event if it is new; 0 if the
  * JVM cannot name it. */
 uint64_t class_number(struct session *session, jclass class);
+/* The same, through the thread's cache: the tag map has one lock for all threads. */
+uint64_t class_number_cached(struct session *session, struct os_thread *os, JNIEnv *jni,
+                             jclass class);
 /* The same for a class that was loaded before tracing started. */
 uint64_t class_number_existing(struct session *session, jclass class);
 /* For a class's tag, without calling the JVM; 0 if it has no number yet. */

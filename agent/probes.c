@@ -8,7 +8,6 @@
 #include "threads.h"
 
 #define FREE_GAP_NS UINT64_C(10000000)
-#define MOST_MISSES 64u
 
 /* Room for an event of the thread, after the record that says which thread it is, if another was
  * in force. */
@@ -52,61 +51,63 @@ static uint64_t record_object(struct session *session, struct live_stream *strea
     return id;
 }
 
-/* Must the object's tag be looked at?  Most sampled objects are new for sure, and the look costs a
- * tenth of the whole.  Not so before the thread has passed the start snapshot, and when an object
- * that the VM told of may still come as a sampled one. */
-static bool may_be_known(const struct session *session, const struct os_thread *os,
-                         enum alloc_source source)
+/* The object was told of by a sample just now, but its tag is gone: JDKs after 17 find tags by the
+ * identity hash in the object's header, and JVM_Clone writes the header again.  It gets the same id
+ * once more; of the two notices of its death the one with this tag is passed over. */
+static bool tag_again(struct os_thread *os, jobject object, uint64_t class, uint64_t size_bytes)
 {
-    return source == ALLOC_BY_VM || os->unmatched != 0 || os->checked != session->number;
+    if (tracer.java_major <= 17 || os->last_object == 0 || os->last_class != class ||
+        os->last_size_bytes != size_bytes)
+        return false;
+    (*tracer.jvmti)->SetTag(tracer.jvmti, object, (jlong) os->last_object | TAG_AGAIN);
+    os->last_object = 0;
+    return true;
 }
 
-/* Keeps count of objects that VMObjectAlloc told of and no sample yet; some never get one. */
-static void note_source(struct os_thread *os, enum alloc_source source, bool known)
+/* Most sampled objects are new for sure, and a look at the tag is dear; not so what the VM tells
+ * of, and before the thread has passed the start snapshot. */
+static bool is_known(const struct session *session, struct os_thread *os, jobject object,
+                     enum alloc_source source, jlong *tag)
 {
-    if (source == ALLOC_BY_VM && !known) {
-        os->unmatched++;
-        os->misses = 0;
-    } else if (source == ALLOC_SAMPLED && os->unmatched != 0) {
-        if (known)
-            os->unmatched--;
-        else if (++os->misses > MOST_MISSES)
-            os->unmatched = 0;
-    }
+    if (source == ALLOC_SAMPLED && os->checked == session->number)
+        return false;
+    if ((*tracer.jvmti)->GetTag(tracer.jvmti, object, tag) != JVMTI_ERROR_NONE)
+        return true;
+    return object_of_tag(*tag) != 0;
 }
 
-static void alloc(struct session *session, struct os_thread *os, jthread thread, jobject object,
-                  jclass class, jlong size_bytes, enum alloc_source source)
+static void alloc(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
+                  jobject object, jclass class, uint64_t size_bytes, enum alloc_source source)
 {
     struct live_stream *stream = thread_stream(session, os);
-    uint64_t class_id = class_number(session, class);
-    if (stream == NULL || class_id == 0 || size_bytes < 0)
+    uint64_t class_id = class_number_cached(session, os, jni, class);
+    if (stream == NULL || class_id == 0)
         return;
     const struct java_thread *java = thread_current(session, os, thread);
     jlong tag = 0;
-    bool settled = atomic_load_explicit(&session->frozen_stamp, memory_order_relaxed) == 0;
-    if (may_be_known(session, os, source)) {
-        if ((*tracer.jvmti)->GetTag(tracer.jvmti, object, &tag) != JVMTI_ERROR_NONE)
-            return;
-        if (settled)
-            os->checked = session->number;
-        bool known = object_of_tag(tag) != 0;
-        note_source(os, source, known);
-        if (known)
-            return;
-    }
-    record_object(session, stream, java != NULL ? java->id : 0, object, class_id,
-                  (uint64_t) size_bytes, tag, false);
+    bool settled = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire) == 0;
+    bool known = is_known(session, os, object, source, &tag);
+    if (settled)
+        os->checked = session->number;
+    if (known || (source == ALLOC_BY_VM && tag == 0 && tag_again(os, object, class_id, size_bytes)))
+        return;
+    os->last_object = record_object(session, stream, java != NULL ? java->id : 0, object, class_id,
+                                    size_bytes, tag, false);
+    os->last_class = class_id;
+    os->last_size_bytes = size_bytes;
+    if (source != ALLOC_SAMPLED || tag != 0)
+        os->last_object = 0;
 }
 
-void probe_alloc(jthread thread, jobject object, jclass class, jlong size_bytes,
+void probe_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size_bytes,
                  enum alloc_source source)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
-    alloc(session, os, thread, object, class, size_bytes, source);
+    if (size_bytes >= 0)
+        alloc(session, os, jni, thread, object, class, (uint64_t) size_bytes, source);
     probe_leave(os);
 }
 
@@ -155,7 +156,7 @@ void probe_free(jlong tag)
     if (session == NULL)
         return;
     uint64_t object = object_of_tag(tag);
-    if (object != 0)
+    if (object != 0 && (tag & TAG_AGAIN) == 0)
         free_object(session, object);
     probe_leave(os);
 }
@@ -222,7 +223,9 @@ void probe_unmount(void)
 static const struct method_entry *cached_method(struct session *session, struct os_thread *os,
                                                 jmethodID method)
 {
-    size_t slot = ((uintptr_t) method >> 3) % (sizeof os->methods / sizeof os->methods[0]);
+    if (os->methods == NULL && (os->methods = calloc(METHOD_CACHE, sizeof *os->methods)) == NULL)
+        return method_lookup(session, method);
+    size_t slot = ((uintptr_t) method >> 3) % METHOD_CACHE;
     const struct method_entry *entry = os->methods[slot].entry;
     if (os->methods[slot].key == method && entry->session == session->number)
         return entry;

@@ -7,9 +7,9 @@
 
 enum alloc_source { ALLOC_SAMPLED, ALLOC_BY_VM };
 
-/* An object came into being.  The VM tells of some objects twice, in either order: by a sampled
- * allocation and as an allocation of its own. */
-void probe_alloc(jthread thread, jobject object, jclass class, jlong size_bytes,
+/* An object came into being.  The VM tells of some objects twice: by a sampled allocation, then as
+ * an allocation of its own. */
+void probe_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size_bytes,
                  enum alloc_source source);
 /* The object with that tag was found dead. */
 void probe_free(jlong tag);

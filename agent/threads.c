@@ -28,7 +28,10 @@ static void release_os_thread(void *data)
     os->session = os->checked = 0;
     os->own = os->current = NULL;
     os->ended = false;
-    memset(os->methods, 0, sizeof os->methods);
+    os->last_object = 0;
+    memset(os->classes, 0, sizeof os->classes);
+    if (os->methods != NULL)
+        memset(os->methods, 0, METHOD_CACHE * sizeof *os->methods);
     atomic_store(&os->in_probe, 0);
     pthread_mutex_lock(&idle_lock);
     os->next_idle = idle_threads;

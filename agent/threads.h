@@ -24,23 +24,36 @@ struct method_frame {
     void *key;       /* its jmethodID */
 };
 
+#define CLASS_CACHE 128
+#define METHOD_CACHE 256
+
+/* A class seen lately.  Where its mirror lay is a hint that may be wrong in any way (a collection
+ * moves it); the weak reference decides. */
+struct class_cache_entry {
+    uintptr_t hint;
+    jweak mirror;
+    uint64_t session, number;
+};
+
+struct method_cache_entry {
+    void *key;
+    const void *entry;
+};
+
 struct os_thread {
     _Atomic int in_probe;
     uint64_t session;       /* the one that `stream` belongs to */
     uint64_t checked;       /* the session whose start snapshot this thread has passed */
-    unsigned unmatched;     /* see probe_alloc(): objects that VMObjectAlloc told of first */
-    unsigned misses;
+    /* the last sampled object, for doubles that have lost their tag: see probes.c */
+    uint64_t last_object, last_class, last_size_bytes;
     struct live_stream *stream;
     struct java_thread *own;     /* the platform thread */
     bool ended;                  /* its end was recorded: what follows is the VM's own */
     struct java_thread *current; /* what runs on it now: own, or a virtual thread */
     struct os_thread *next_all;
     struct os_thread *next_idle;
-    /* a cache of methods: key to table entry */
-    struct {
-        void *key;
-        const void *entry;
-    } methods[256];
+    struct method_cache_entry *methods; /* made at the first method event */
+    struct class_cache_entry classes[CLASS_CACHE];
 };
 
 void threads_initialize(void);

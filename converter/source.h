@@ -21,10 +21,24 @@
 /* What is known of a trace besides its events. */
 struct trace_summary {
     const char *format;
-    bool whole;            /* written to its end; false: cut, or still being written */
-    uint64_t recovered;    /* records that came from a live mapping */
+    bool whole;         /* written to its end; false: cut, or still being written */
+    uint64_t recovered; /* records that came from a live mapping */
     uint64_t file_bytes;
     uint64_t resolution_ns; /* 0: not known */
+};
+
+/* What a trace holds, as its index tells without reading the events. */
+struct trace_inventory {
+    const struct step_definition *definition; /* borrowed from the source */
+    uint64_t *records;                        /* by record of the definition; the caller's */
+    uint64_t kinds[STEP_TEXT_KIND_COUNT];
+    uint64_t first_ns;
+    uint64_t last_ns;
+    uint64_t block_count;
+    uint64_t stream_count;
+    uint64_t classes;
+    uint64_t methods;
+    uint64_t threads;
 };
 
 struct trace_source {
@@ -47,6 +61,9 @@ struct trace_source_operations {
     /* What was damaged and passed over so far. */
     size_t (*damage_count)(const struct trace_source *source);
     const struct step_damage *(*damage)(const struct trace_source *source, size_t i);
+    /* What the index tells; NULL: the events must be counted.  `records` is to be freed. */
+    enum step_status (*inventory)(const struct trace_source *source,
+                                  struct trace_inventory *inventory);
     /* Share of the input that was read, 0 to 1. */
     double (*progress)(const struct trace_source *source);
     void (*destroy)(struct trace_source *source);

@@ -80,6 +80,52 @@ static const struct step_damage *damage(const struct trace_source *base, size_t 
     return step_reader_damage(of_const(base)->reader, i);
 }
 
+static void count_block(const struct step_source *source, const struct step_block_info *info,
+                        struct trace_inventory *inventory)
+{
+    uint64_t first_ns, last_ns;
+    uint64_t resolution_ns = source->streams.decoder.resolution_ns;
+    if (__builtin_mul_overflow(info->time_min, resolution_ns, &first_ns))
+        first_ns = UINT64_MAX;
+    if (__builtin_mul_overflow(info->time_max, resolution_ns, &last_ns))
+        last_ns = UINT64_MAX;
+    if (inventory->block_count++ == 0 || first_ns < inventory->first_ns)
+        inventory->first_ns = first_ns;
+    if (last_ns > inventory->last_ns)
+        inventory->last_ns = last_ns;
+    for (uint32_t i = 0; i < inventory->definition->record_count; i++) {
+        enum step_text_kind kind = step_decoder_kind(&source->streams.decoder, i);
+        inventory->records[i] += info->counts_by_record[i];
+        if (kind < STEP_TEXT_KIND_COUNT)
+            inventory->kinds[kind] += info->counts_by_record[i];
+    }
+}
+
+static void count_names(const struct step_source *source, struct trace_inventory *inventory)
+{
+    const struct step_decoder *decoder = &source->streams.decoder;
+    for (uint32_t i = 0; i < decoder->record_count; i++) {
+        uint64_t count = step_reader_dictionary_count(source->reader, i);
+        inventory->classes += decoder->records[i] == JAVA_CLASS ? count : 0;
+        inventory->methods += decoder->records[i] == JAVA_METHOD ? count : 0;
+        inventory->threads += decoder->records[i] == JAVA_THREAD ? count : 0;
+    }
+}
+
+static enum step_status inventory(const struct trace_source *base, struct trace_inventory *out)
+{
+    const struct step_source *source = of_const(base);
+    *out = (struct trace_inventory){.definition = step_reader_borrow_definition(source->reader)};
+    out->records = calloc(out->definition->record_count + 1, sizeof *out->records);
+    if (out->records == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    for (size_t i = 0; i < step_reader_block_count(source->reader); i++)
+        count_block(source, step_reader_block_info(source->reader, i), out);
+    out->stream_count = source->merge.queue_count;
+    count_names(source, out);
+    return STEP_STATUS_OK;
+}
+
 static double progress(const struct trace_source *base)
 {
     const struct step_source *source = of_const(base);
@@ -105,6 +151,7 @@ static const struct trace_source_operations operations = {
     .property = property,
     .damage_count = damage_count,
     .damage = damage,
+    .inventory = inventory,
     .progress = progress,
     .destroy = destroy,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a text reader's bytes come from: the entry `trace` of a ZIP file through minizip; the text
- * itself in memory; or, for a ZIP file whose directory is missing because the file was cut or never
- * closed, what can still be unpacked of a first entry `trace`.
+ * Where a text reader's bytes come from: the entry `trace` of a ZIP file that minizip found; the
+ * text itself in memory; or, for a ZIP file whose directory is missing because the file was cut or
+ * never closed, what can still be unpacked of a first entry `trace`.
  */
 #include "text_source.h"
 
@@ -14,6 +14,8 @@
 #define ENTRY_NAME "trace"
 #define LOCAL_HEADER_BYTES 30u
 #define FLAG_ENCRYPTED 1u
+#define ZIP64_FIELD 1u        /* the id of the extra field */
+#define PIECE_MAX (1u << 20)  /* bytes given at once */
 #define DIRECTORY_END_MIN 22u /* without the file's comment */
 #define DIRECTORY_END_MAX (DIRECTORY_END_MIN + 65535u)
 
@@ -24,41 +26,158 @@ struct text_source {
     uint64_t unpacked; /* bytes given so far */
     enum step_status (*read)(struct text_source *source, void *buffer, size_t size, size_t *got,
                              struct step_error *error);
-    unzFile zip;             /* of a whole ZIP file */
-    z_stream inflater;       /* of one without a directory */
+    unzFile zip;          /* NULL where the directory is missing */
+    uint32_t stated_crc;  /* where it is not */
+    uint32_t crc;         /* of what was given */
+    uint64_t packed_at;   /* where the next packed byte is, */
+    uint64_t packed_left; /* and how many there are */
+    z_stream inflater;
     bool inflating;          /* the inflater is to be ended */
-    uint64_t packed_at;      /* where its next input is */
     uint8_t packed[1 << 16]; /* its input */
 };
 
-/* ---- a whole ZIP file ---- */
-
-static enum step_status entry_fault(const struct text_source *source, int result,
-                                    struct step_error *error)
+static unsigned little_endian_16(const uint8_t *bytes)
 {
-    if (source->file.error != 0)
-        return step_error_set(error, STEP_STATUS_IO, source->name, source->unpacked, "%s",
-                              strerror(source->file.error));
-    return step_error_set(error, STEP_STATUS_CORRUPT, source->name, source->unpacked,
-                          result == UNZ_CRCERROR ? "the checksum of the entry is wrong"
-                                                 : "the packed data is damaged or cut");
+    return (unsigned) bytes[0] | (unsigned) bytes[1] << 8;
 }
 
-static enum step_status read_entry(struct text_source *source, void *buffer, size_t size,
-                                   size_t *got, struct step_error *error)
+static uint64_t little_endian_64(const uint8_t *bytes)
 {
-    unsigned wanted = size < 1u << 20 ? (unsigned) size : 1u << 20;
-    int result = unzReadCurrentFile(source->zip, buffer, wanted);
-    if (result < 0)
-        return entry_fault(source, result, error);
-    *got = (size_t) result;
-    source->unpacked += *got;
-    if (result > 0)
-        return STEP_STATUS_OK;
+    uint64_t value = 0;
+    for (unsigned i = 8; i-- > 0;)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+/* ---- unpacking ---- */
+
+static enum step_status input_fault(const struct text_source *source, struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_IO, source->name, source->unpacked, "%s",
+                          strerror(source->file.error));
+}
+
+static enum step_status damage(const struct text_source *source, struct step_error *error)
+{
+    if (source->file.error != 0)
+        return input_fault(source, error);
+    return step_error_set(error, STEP_STATUS_CORRUPT, source->name, source->unpacked,
+                          "the packed data is damaged or cut");
+}
+
+static enum step_status cut_fault(const struct text_source *source, struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_CUT, source->name, source->unpacked,
+                          "the ZIP file is cut: its directory is missing");
+}
+
+/* What a whole entry came to, now that it has ended. */
+static enum step_status check_entry(const struct text_source *source, struct step_error *error)
+{
     if (source->unpacked != source->size)
-        return entry_fault(source, UNZ_BADZIPFILE, error);
-    result = unzCloseCurrentFile(source->zip);
-    return result == UNZ_OK ? STEP_STATUS_OK : entry_fault(source, result, error);
+        return damage(source, error);
+    if (source->crc != source->stated_crc)
+        return step_error_set(error, STEP_STATUS_CORRUPT, source->name, source->unpacked,
+                              "the checksum of the entry is wrong");
+    return STEP_STATUS_OK;
+}
+
+static size_t take_packed(struct text_source *source, void *buffer, size_t size)
+{
+    if (size > source->packed_left)
+        size = (size_t) source->packed_left;
+    size_t got = zip_file_read_at(&source->file, source->packed_at, buffer, size);
+    source->packed_at += got;
+    source->packed_left -= got;
+    return got;
+}
+
+static enum step_status count_unpacked(struct text_source *source, const void *buffer, size_t got,
+                                       struct step_error *error)
+{
+    source->unpacked += got;
+    source->crc = (uint32_t) crc32(source->crc, buffer, (unsigned) got);
+    bool too_much = source->zip != NULL && source->unpacked > source->size;
+    return too_much ? damage(source, error) : STEP_STATUS_OK;
+}
+
+static enum step_status read_stored(struct text_source *source, void *buffer, size_t size,
+                                    size_t *got, struct step_error *error)
+{
+    *got = take_packed(source, buffer, size < PIECE_MAX ? size : PIECE_MAX);
+    if (*got > 0)
+        return count_unpacked(source, buffer, *got, error);
+    return check_entry(source, error);
+}
+
+/* Inflates until there is output or none can come; returns zlib's last word. */
+static int inflate_some(struct text_source *source, void *buffer, unsigned size, size_t *got)
+{
+    z_stream *inflater = &source->inflater;
+    int result = Z_OK;
+    inflater->next_out = buffer;
+    inflater->avail_out = size;
+    while (result == Z_OK && inflater->avail_out == size) {
+        if (inflater->avail_in == 0) {
+            inflater->next_in = source->packed;
+            inflater->avail_in =
+                (unsigned) take_packed(source, source->packed, sizeof source->packed);
+        }
+        result = inflate(inflater, Z_NO_FLUSH);
+    }
+    *got = size - inflater->avail_out;
+    return result;
+}
+
+static enum step_status read_deflated(struct text_source *source, void *buffer, size_t size,
+                                      size_t *got, struct step_error *error)
+{
+    int result = inflate_some(source, buffer, size < PIECE_MAX ? (unsigned) size : PIECE_MAX, got);
+    if (*got > 0)
+        return count_unpacked(source, buffer, *got, error);
+    if (result == Z_MEM_ERROR)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, source->name, STEP_NO_OFFSET, "zlib");
+    if (source->file.error != 0 || result == Z_DATA_ERROR || result == Z_NEED_DICT)
+        return damage(source, error);
+    if (source->zip == NULL)
+        return cut_fault(source, error);
+    return result == Z_STREAM_END ? check_entry(source, error) : damage(source, error);
+}
+
+static enum step_status start_inflating(struct text_source *source, struct step_error *error)
+{
+    if (inflateInit2(&source->inflater, -MAX_WBITS) != Z_OK)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, source->name, STEP_NO_OFFSET, "zlib");
+    source->inflating = true;
+    source->read = read_deflated;
+    return STEP_STATUS_OK;
+}
+
+/* ---- a whole ZIP file ---- */
+
+/* Takes the sizes that did not fit in 32 bits from the directory's ZIP64 field; minizip up to 1.1
+ * fails to where `long` has 64 bits, which is why the entry is unpacked here, too. */
+static void widen_sizes(unz_file_info64 *info, const uint8_t *extra, size_t length)
+{
+    for (size_t at = 0; length - at >= 4;) {
+        unsigned id = little_endian_16(extra + at);
+        size_t field_length = little_endian_16(extra + at + 2);
+        const uint8_t *field = extra + at + 4;
+        at += 4;
+        if (field_length > length - at)
+            return;
+        at += field_length;
+        if (id != ZIP64_FIELD)
+            continue;
+        if (info->uncompressed_size == UINT32_MAX && field_length >= 8) {
+            info->uncompressed_size = little_endian_64(field);
+            field += 8;
+            field_length -= 8;
+        }
+        if (info->compressed_size == UINT32_MAX && field_length >= 8)
+            info->compressed_size = little_endian_64(field);
+        return;
+    }
 }
 
 static enum step_status no_entry(const struct text_source *source, struct step_error *error)
@@ -67,16 +186,27 @@ static enum step_status no_entry(const struct text_source *source, struct step_e
                           "the ZIP file has no entry `" ENTRY_NAME "`");
 }
 
-static enum step_status open_entry(struct text_source *source, struct step_error *error)
+static enum step_status find_entry(struct text_source *source, unz_file_info64 *info,
+                                   struct step_error *error)
 {
-    unz_file_info64 info;
     int result = unzLocateFile(source->zip, ENTRY_NAME, 1);
     if (result == UNZ_END_OF_LIST_OF_FILE)
         return no_entry(source, error);
-    if (result != UNZ_OK ||
-        unzGetCurrentFileInfo64(source->zip, &info, NULL, 0, NULL, 0, NULL, 0) != UNZ_OK)
+    uint8_t *extra = source->packed; /* no packed data is in it yet */
+    if (result != UNZ_OK || unzGetCurrentFileInfo64(source->zip, info, NULL, 0, extra,
+                                                    sizeof source->packed, NULL, 0) != UNZ_OK)
         return step_error_set(error, STEP_STATUS_CORRUPT, source->name, STEP_NO_OFFSET,
                               "the directory of the ZIP file is damaged");
+    widen_sizes(info, extra, info->size_file_extra);
+    return STEP_STATUS_OK;
+}
+
+static enum step_status open_entry(struct text_source *source, struct step_error *error)
+{
+    unz_file_info64 info;
+    enum step_status status = find_entry(source, &info, error);
+    if (status != STEP_STATUS_OK)
+        return status;
     if ((info.flag & FLAG_ENCRYPTED) != 0)
         return step_error_set(error, STEP_STATUS_UNSUPPORTED, source->name, STEP_NO_OFFSET,
                               "the entry is encrypted");
@@ -87,51 +217,14 @@ static enum step_status open_entry(struct text_source *source, struct step_error
         return step_error_set(error, STEP_STATUS_CORRUPT, source->name, STEP_NO_OFFSET,
                               "the header of the entry is damaged");
     source->size = info.uncompressed_size;
-    source->read = read_entry;
-    return STEP_STATUS_OK;
+    source->stated_crc = (uint32_t) info.crc;
+    source->packed_at = unzGetCurrentFileZStreamPos64(source->zip);
+    source->packed_left = info.compressed_size;
+    source->read = read_stored;
+    return info.compression_method == 0 ? STEP_STATUS_OK : start_inflating(source, error);
 }
 
 /* ---- a ZIP file without a directory ---- */
-
-static enum step_status cut_fault(const struct text_source *source, struct step_error *error)
-{
-    return step_error_set(error, STEP_STATUS_CUT, source->name, source->unpacked,
-                          "the ZIP file is cut: its directory is missing");
-}
-
-static enum step_status read_torn(struct text_source *source, void *buffer, size_t size,
-                                  size_t *got, struct step_error *error)
-{
-    z_stream *inflater = &source->inflater;
-    inflater->next_out = buffer;
-    inflater->avail_out = size < 1u << 20 ? (unsigned) size : 1u << 20;
-    unsigned room = inflater->avail_out;
-    int result = Z_OK;
-    while (result == Z_OK && inflater->avail_out == room) {
-        if (inflater->avail_in == 0) {
-            size_t input = zip_file_read_at(&source->file, source->packed_at, source->packed,
-                                            sizeof source->packed);
-            source->packed_at += input;
-            inflater->next_in = source->packed;
-            inflater->avail_in = (unsigned) input;
-        }
-        result = inflate(inflater, Z_NO_FLUSH);
-    }
-    *got = room - inflater->avail_out;
-    source->unpacked += *got;
-    if (*got > 0)
-        return STEP_STATUS_OK;
-    if (source->file.error != 0 || result == Z_DATA_ERROR || result == Z_NEED_DICT)
-        return entry_fault(source, result, error);
-    if (result == Z_MEM_ERROR)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, source->name, STEP_NO_OFFSET, "zlib");
-    return cut_fault(source, error);
-}
-
-static unsigned little_endian_16(const uint8_t *bytes)
-{
-    return (unsigned) bytes[0] | (unsigned) bytes[1] << 8;
-}
 
 /* minizip found no directory; is there a first entry to unpack? */
 static enum step_status open_torn(struct text_source *source, struct step_error *error)
@@ -139,8 +232,7 @@ static enum step_status open_torn(struct text_source *source, struct step_error 
     uint8_t header[LOCAL_HEADER_BYTES + sizeof ENTRY_NAME - 1];
     size_t got = zip_file_read_at(&source->file, 0, header, sizeof header);
     if (source->file.error != 0)
-        return step_error_set(error, STEP_STATUS_IO, source->name, STEP_NO_OFFSET, "%s",
-                              strerror(source->file.error));
+        return input_fault(source, error);
     if (got >= 4 && memcmp(header, "PK\5\6", 4) == 0) /* a ZIP file of no entries */
         return no_entry(source, error);
     if (got < 4 || memcmp(header, "PK\3\4", 4) != 0)
@@ -151,12 +243,9 @@ static enum step_status open_torn(struct text_source *source, struct step_error 
                   memcmp(header + LOCAL_HEADER_BYTES, ENTRY_NAME, sizeof ENTRY_NAME - 1) == 0;
     if (!usable)
         return cut_fault(source, error);
-    if (inflateInit2(&source->inflater, -MAX_WBITS) != Z_OK)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, source->name, STEP_NO_OFFSET, "zlib");
-    source->inflating = true;
     source->packed_at = sizeof header + little_endian_16(header + 28);
-    source->read = read_torn;
-    return STEP_STATUS_OK;
+    source->packed_left = UINT64_MAX;
+    return start_inflating(source, error);
 }
 
 /* ---- the text itself ---- */

@@ -94,7 +94,7 @@ static long seek_memory(struct zip_file *file, uint64_t offset, int origin)
         base = file->position;
     else if (origin == ZLIB_FILEFUNC_SEEK_END)
         base = file->length;
-    if (offset > file->length - base)
+    if (base + offset > file->length) /* minizip goes back by offsets that wrap */
         return -1;
     file->position = base + offset;
     return 0;

@@ -124,7 +124,8 @@ def read_in_all_ways(args, name, trace, events, directory):
         "to zip": ["convert", trace, "-o", zipped], "to hatf": ["convert", trace, "-o", hatf],
         "from zip": ["convert", zipped, "-o", again],
     }
-    for title, arguments in commands.items():
+    for title in args.ways.split(",") if args.ways else commands:
+        arguments = commands[title]
         wall, cpu, peak = timed([args.steptrace, *map(str, arguments)], None)
         print(f"{name:16} {title:9} {events:13,} events {wall:7.2f} s {events / wall / 1e6:7.2f} "
               f"M/s, {events / cpu / 1e6:7.2f} M/s of processor time {peak:7.0f} MiB", flush=True)
@@ -177,6 +178,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--resolution", default="1us")
     parser.add_argument("--agent-options", default="", help="more options for libtracer")
+    parser.add_argument("--ways", help="read and memory: which, e.g. stats,dump (default: all)")
     parser.add_argument("--events", type=int, default=20_000_000, help="memory: in the longer trace")
     parser.add_argument("--live", type=int, default=100_000, help="memory: objects alive")
     parser.add_argument("--agent", type=pathlib.Path, help="libtracer.so (default: the build's)")

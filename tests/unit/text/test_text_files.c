@@ -198,6 +198,49 @@ static void test_zip_layout(void)
     free(again.data);
 }
 
+static void put_little(uint8_t *at, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        at[i] = (uint8_t) (value >> (8 * i));
+}
+
+/* A directory that gives the sizes in its ZIP64 field, as that of an entry past 4 GiB does. */
+static void test_zip64_directory(void)
+{
+    enum { DIRECTORY_BYTES = 46 + 5, END_BYTES = 22, FIELD_BYTES = 20 };
+    static struct outcome outcome;
+    write_sample(sample, strlen(sample));
+    struct file file = load(path);
+    size_t directory_at = file.length - END_BYTES - DIRECTORY_BYTES;
+    uint8_t *wide = calloc(1, file.length + FIELD_BYTES);
+    uint8_t *entry = wide + directory_at;
+    memcpy(wide, file.data, file.length - END_BYTES);
+    memcpy(entry + DIRECTORY_BYTES + FIELD_BYTES, file.data + file.length - END_BYTES, END_BYTES);
+    put_little(entry + DIRECTORY_BYTES, 1, 2);
+    put_little(entry + DIRECTORY_BYTES + 2, 16, 2);
+    memcpy(entry + DIRECTORY_BYTES + 4, entry + 24, 4);
+    memcpy(entry + DIRECTORY_BYTES + 12, entry + 20, 4);
+    memset(entry + 20, 0xff, 8);
+    put_little(entry + 30, FIELD_BYTES, 2);
+    put_little(entry + DIRECTORY_BYTES + FIELD_BYTES + 12, DIRECTORY_BYTES + FIELD_BYTES, 4);
+    read_memory(wide, file.length + FIELD_BYTES, &outcome);
+    CU_ASSERT_EQUAL(outcome.status, STEP_STATUS_END);
+    CU_ASSERT_EQUAL(outcome.lines, 10);
+    save(wide, file.length + FIELD_BYTES);
+    read_file(&outcome);
+    CU_ASSERT_EQUAL(outcome.status, STEP_STATUS_END);
+    CU_ASSERT_EQUAL(outcome.lines, 10);
+    /* a wrong size is found at the end, whichever way it is wrong */
+    entry[DIRECTORY_BYTES + 4]++;
+    read_memory(wide, file.length + FIELD_BYTES, &outcome);
+    CU_ASSERT_EQUAL(outcome.status, STEP_STATUS_CORRUPT);
+    entry[DIRECTORY_BYTES + 4] = (uint8_t) (entry[DIRECTORY_BYTES + 4] - 2);
+    read_memory(wide, file.length + FIELD_BYTES, &outcome);
+    CU_ASSERT_EQUAL(outcome.status, STEP_STATUS_CORRUPT);
+    free(wide);
+    free(file.data);
+}
+
 /* What a command prints; -1 where the tool is not there. */
 static int output_of(const char *command, char *out, size_t space)
 {
@@ -416,6 +459,7 @@ int main(void)
     CU_add_test(suite, "put event", test_put_event);
     CU_add_test(suite, "many lines", test_many_lines);
     CU_add_test(suite, "zip layout", test_zip_layout);
+    CU_add_test(suite, "ZIP64 directory", test_zip64_directory);
     CU_add_test(suite, "other tools", test_other_tools);
     CU_add_test(suite, "bad lines", test_bad_lines);
     CU_add_test(suite, "long lines", test_long_lines);

@@ -53,9 +53,9 @@ static void parse(struct drain *drain, struct live_chunk_ref *ref, size_t words)
         check(drain, live_decoder_begin(session->decoder, chunk->stream, chunk->first_record,
                                         chunk->thread));
     size_t consumed = 0;
-    enum step_status status = live_decoder_words(
-        session->decoder, chunk->stream, live_chunk_words(ref->chunk) + ref->parsed_words,
-        words - ref->parsed_words, &consumed, &error);
+    enum step_status status = live_decoder_words(session->decoder, chunk->stream,
+                                                 live_chunk_words(ref->chunk) + ref->parsed_words,
+                                                 words - ref->parsed_words, &consumed, &error);
     ref->parsed_words += consumed;
     ref->end_record = live_decoder_next_record(session->decoder, chunk->stream);
     if (status != STEP_STATUS_OK)
@@ -285,7 +285,6 @@ static void end_session(struct drain *drain)
     trace_file_close(session->file);
     step_writer_destroy(session->writer);
     live_decoder_destroy(session->decoder);
-    atomic_store(&tracer.next_object, atomic_load(&session->map->next_object));
     /* What the file could not take can be recovered from the live file. */
     live_map_destroy(session->map, drain->failed);
     session->file = NULL;

@@ -196,8 +196,9 @@ bool engine_add_capabilities(void)
 
 static void notify(bool on, int event)
 {
-    (*tracer.jvmti)->SetEventNotificationMode(tracer.jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE,
-                                              (jvmtiEvent) event, NULL);
+    (*tracer.jvmti)
+        ->SetEventNotificationMode(tracer.jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE,
+                                   (jvmtiEvent) event, NULL);
 }
 
 /* Sets the callback of the extension event whose name ends so, and switches it on or off. */
@@ -226,7 +227,7 @@ static void set_extension_event(const char *suffix, jvmtiExtensionEvent callback
 
 /* Function pointers as the table of object pointers has them. */
 static void set_by_number(union callback_table *table, int number,
-                          void (JNICALL *callback)(jvmtiEnv *, JNIEnv *, jthread))
+                          void(JNICALL *callback)(jvmtiEnv *, JNIEnv *, jthread))
 {
     memcpy(&table->by_number[number - JVMTI_MIN_EVENT_TYPE_VAL], &callback, sizeof callback);
 }

@@ -13,8 +13,8 @@
 
 /* Chunks come in three sizes: a stream's first; its later ones; those of the global stream, which
  * must hold a class name and a method's texts (64 KiB each) in one piece. */
-static const uint64_t chunk_sizes[LIVE_CHUNK_SIZES] = {
-    STEP_LIVE_PAGE, UINT64_C(64) << 10, UINT64_C(256) << 10};
+static const uint64_t chunk_sizes[LIVE_CHUNK_SIZES] = {STEP_LIVE_PAGE, UINT64_C(64) << 10,
+                                                       UINT64_C(256) << 10};
 #define SEGMENT_BYTES (UINT64_C(1) << 20)
 #define FIRST_OBJECT_STEP 32u
 #define LAST_OBJECT_STEP 4096u
@@ -37,8 +37,8 @@ static void *map_more(struct live_map *map, uint64_t bytes)
         errno = code;
         return NULL;
     }
-    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map->descriptor,
-                      (off_t) start);
+    void *base =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map->descriptor, (off_t) start);
     if (base == MAP_FAILED)
         return NULL;
     if (map->segment_count == map->segment_capacity) {
@@ -82,7 +82,7 @@ static enum step_status open_map(struct live_map *map, struct step_error *error)
 }
 
 struct live_map *live_map_create(const char *path, uint64_t limit_bytes, bool drop,
-                                 uint64_t first_object, struct step_error *error)
+                                 struct step_error *error)
 {
     struct live_map *map = calloc(1, sizeof *map);
     if (map == NULL || (map->path = strdup(path)) == NULL) {
@@ -94,7 +94,7 @@ struct live_map *live_map_create(const char *path, uint64_t limit_bytes, bool dr
     map->descriptor = -1;
     map->limit_bytes = limit_bytes;
     map->drop = drop;
-    map->next_object = first_object;
+    map->next_object = 1;
     pthread_mutex_init(&map->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);

@@ -72,13 +72,13 @@ struct live_map {
     struct segment {
         void *base;
         size_t bytes;
-    } *segments;
+    } * segments;
     size_t segment_count, segment_capacity;
 };
 
 /* Creates the file (an older one is replaced) and locks its header for this process. */
 struct live_map *live_map_create(const char *path, uint64_t limit_bytes, bool drop,
-                                 uint64_t first_object, struct step_error *error);
+                                 struct step_error *error);
 /* Unmaps; `keep_file` leaves the file for recovery. */
 void live_map_destroy(struct live_map *map, bool keep_file);
 
@@ -92,8 +92,7 @@ void live_stream_give_back(struct live_map *map, struct live_stream *stream);
 uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, size_t words);
 
 /* Room for `words` words, or NULL: dropped, stopping, or the disk is full. */
-static inline uint64_t *live_reserve(struct live_map *map, struct live_stream *stream,
-                                     size_t words)
+static inline uint64_t *live_reserve(struct live_map *map, struct live_stream *stream, size_t words)
 {
     if (__builtin_expect((size_t) (stream->end - stream->cursor) >= words, 1))
         return stream->cursor;

@@ -11,7 +11,7 @@
 
 #define VIRTUAL_THREADS_SINCE 21
 
-struct tracer tracer = {.control_lock = PTHREAD_MUTEX_INITIALIZER, .next_object = 1};
+struct tracer tracer = {.control_lock = PTHREAD_MUTEX_INITIALIZER};
 /* Made at load, begun at VM init. */
 static struct session *prepared;
 
@@ -76,8 +76,9 @@ static void set_start_of_process(void)
     text[length] = '\0';
     const char *after_name = strrchr(text, ')');
     if (after_name == NULL ||
-        sscanf(after_name + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-                               "%*d %*d %llu",
+        sscanf(after_name + 1,
+               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+               "%*d %*d %llu",
                &ticks) != 1)
         return;
     struct timespec boot;

@@ -16,8 +16,8 @@ struct named_object {
     char *name; /* class: as in a class file, standard UTF-8 */
     size_t name_length;
     uint64_t loader;
-    _Atomic uint64_t object;
-    _Atomic(jweak) mirror; /* of a class */
+    _Atomic uint64_t object; /* the tag that it would have if it were no class or loader */
+    _Atomic(jweak) mirror;   /* of a class */
     /* number in the dictionary of a session: session << 40 | number */
     _Atomic uint64_t session_number;
 };
@@ -69,19 +69,37 @@ static struct named_object *named_of_tag(jlong tag)
     return NULL;
 }
 
-uint64_t object_of_tag(jlong tag)
+jlong tag_of_object(const struct session *session, uint64_t object)
 {
-    if (tag >= 0 && (tag & TAG_MARKS) == 0)
-        return (uint64_t) (tag & ~TAG_AGAIN);
-    const struct named_object *named = named_of_tag(tag);
-    return named != NULL ? atomic_load(&named->object) : 0;
+    return (jlong) ((session->number % TAG_SESSIONS) << TAG_ID_BITS | object);
 }
 
-bool object_claim_tag(jlong tag, uint64_t object)
+/* Of a plain tag, or what a named object has. */
+static uint64_t id_of_session(const struct session *session, uint64_t packed)
+{
+    packed &= ~(uint64_t) TAG_AGAIN;
+    return packed >> TAG_ID_BITS == session->number % TAG_SESSIONS
+               ? packed & ((UINT64_C(1) << TAG_ID_BITS) - 1)
+               : 0;
+}
+
+uint64_t object_of_tag(const struct session *session, jlong tag)
+{
+    if ((tag & TAG_MARKS) == 0)
+        return id_of_session(session, (uint64_t) tag);
+    const struct named_object *named = named_of_tag(tag);
+    return named != NULL ? id_of_session(session, atomic_load(&named->object)) : 0;
+}
+
+bool object_claim_tag(const struct session *session, jlong tag, uint64_t object)
 {
     struct named_object *named = named_of_tag(tag);
-    uint64_t none = 0;
-    return named != NULL && atomic_compare_exchange_strong(&named->object, &none, object);
+    if (named == NULL)
+        return false;
+    uint64_t old = atomic_load(&named->object);
+    return id_of_session(session, old) == 0 &&
+           atomic_compare_exchange_strong(&named->object, &old,
+                                          (uint64_t) tag_of_object(session, object));
 }
 
 uint64_t class_number_of_tag(const struct session *session, jlong tag)
@@ -92,9 +110,8 @@ uint64_t class_number_of_tag(const struct session *session, jlong tag)
     if (class == NULL)
         return 0;
     uint64_t packed = atomic_load_explicit(&class->session_number, memory_order_acquire);
-    return packed >> NUMBER_BITS == session->number
-               ? packed & ((UINT64_C(1) << NUMBER_BITS) - 1)
-               : 0;
+    return packed >> NUMBER_BITS == session->number ? packed & ((UINT64_C(1) << NUMBER_BITS) - 1)
+                                                    : 0;
 }
 
 static bool surrogate(const unsigned char *at, unsigned char low, unsigned char high)
@@ -111,9 +128,9 @@ size_t utf8_of_modified(const char *text, char *out)
             *out++ = '\0';
             at += 2;
         } else if (surrogate(at, 0xa0, 0xaf) && surrogate(at + 3, 0xb0, 0xbf)) {
-            uint32_t code = 0x10000u + (((uint32_t) (at[1] & 0x0f) << 16) |
-                                        ((uint32_t) (at[2] & 0x3f) << 10) |
-                                        ((uint32_t) (at[4] & 0x0f) << 6) | (at[5] & 0x3fu));
+            uint32_t code =
+                0x10000u + (((uint32_t) (at[1] & 0x0f) << 16) | ((uint32_t) (at[2] & 0x3f) << 10) |
+                            ((uint32_t) (at[4] & 0x0f) << 6) | (at[5] & 0x3fu));
             *out++ = (char) (0xf0 | (code >> 18));
             *out++ = (char) (0x80 | ((code >> 12) & 0x3f));
             *out++ = (char) (0x80 | ((code >> 6) & 0x3f));
@@ -185,7 +202,7 @@ static uint64_t loader_number(jclass mirror)
             number = (uint64_t) (tag & ~TAG_MARKS);
         } else if ((number = named_add(&loaders)) != 0) {
             struct named_object *entry = named_at(&loaders, number);
-            atomic_store(&entry->object, object_of_tag(tag));
+            atomic_store(&entry->object, (uint64_t) tag);
             (*tracer.jvmti)->SetTag(tracer.jvmti, loader, TAG_LOADER | (jlong) number);
         }
     }
@@ -211,7 +228,7 @@ static jlong tag_class(jclass mirror)
     JNIEnv *jni = NULL;
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
         atomic_store(&class->mirror, (*jni)->NewWeakGlobalRef(jni, mirror));
-    atomic_store(&class->object, object_of_tag(tag));
+    atomic_store(&class->object, (tag & TAG_MARKS) == 0 ? (uint64_t) tag : 0);
     tag = TAG_CLASS | (jlong) index;
     return (*tracer.jvmti)->SetTag(tracer.jvmti, mirror, tag) == JVMTI_ERROR_NONE ? tag : 0;
 }
@@ -275,8 +292,7 @@ uint64_t class_number_cached(struct session *session, struct os_thread *os, JNIE
         return cached->number;
     jlong tag = 0;
     uint64_t number = class_number(session, class);
-    if (number == 0 ||
-        (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag) != JVMTI_ERROR_NONE ||
+    if (number == 0 || (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag) != JVMTI_ERROR_NONE ||
         class_number_of_tag(session, tag) != number)
         return number;
     jweak mirror = atomic_load(&named_of_tag(tag)->mirror);
@@ -310,8 +326,7 @@ static struct method_entry *method_find(struct method_table *table, const void *
     if (table == NULL)
         return NULL;
     for (size_t i = method_hash(key) & table->mask;; i = (i + 1) & table->mask) {
-        struct method_entry *entry =
-            atomic_load_explicit(&table->entries[i], memory_order_acquire);
+        struct method_entry *entry = atomic_load_explicit(&table->entries[i], memory_order_acquire);
         if (entry == NULL || entry->key == key)
             return entry;
     }

@@ -2,8 +2,10 @@
 /*
  * Classes, class loaders and methods: what the JVM calls them and their numbers in the trace.
  *
- * Tags: an object's JVMTI tag is its id.  Class mirrors and class loaders, which are objects too,
- * have a tag with a mark and an index into a table that holds their object id beside the rest.
+ * Tags: an object's JVMTI tag is its id and, above that, the number of the trace that gave it:
+ * what an earlier trace tagged has no id in this one.  Class mirrors and class loaders, which are
+ * objects too, have a tag with a mark and an index into a table that holds their object id beside
+ * the rest.
  */
 #ifndef NAMES_H
 #define NAMES_H
@@ -15,6 +17,8 @@
 #define TAG_MARKS (TAG_CLASS | TAG_LOADER)
 /* An object that lost its tag and got it again: the JVM will tell twice that it is dead. */
 #define TAG_AGAIN (INT64_C(1) << 60)
+#define TAG_ID_BITS 48u
+#define TAG_SESSIONS 4096u
 
 struct os_thread;
 
@@ -37,10 +41,13 @@ uint64_t class_number_existing(struct session *session, jclass class);
 /* For a class's tag, without calling the JVM; 0 if it has no number yet. */
 uint64_t class_number_of_tag(const struct session *session, jlong tag);
 
-/* The object id behind a tag, 0 if it has none yet. */
-uint64_t object_of_tag(jlong tag);
-/* Gives a class mirror or loader that has no object id the id `object`; false if it has one. */
-bool object_claim_tag(jlong tag, uint64_t object);
+/* The tag of an object that gets its id in this session. */
+jlong tag_of_object(const struct session *session, uint64_t object);
+/* The object id behind a tag, 0 if it has none in this session. */
+uint64_t object_of_tag(const struct session *session, jlong tag);
+/* Gives a class mirror or loader that has no object id in this session the id `object`; false if it
+ * has one. */
+bool object_claim_tag(const struct session *session, jlong tag, uint64_t object);
 
 /* The method's entry for this session; NULL if the JVM cannot name it. */
 const struct method_entry *method_lookup(struct session *session, jmethodID method);

@@ -174,8 +174,8 @@ static void parse_file(struct parse *parse, const char *key, const char *value)
     }
 }
 
-static void parse_globs(struct parse *parse, const char *key, const char *value,
-                        const char **globs, size_t *count)
+static void parse_globs(struct parse *parse, const char *key, const char *value, const char **globs,
+                        size_t *count)
 {
     struct options *options = parse->options;
     size_t length = strlen(value) + 1;
@@ -234,8 +234,7 @@ static void set_existing(struct parse *parse, const char *key, const char *value
 
 static void set_resolution(struct parse *parse, const char *key, const char *value)
 {
-    parse_quantity(parse, key, value, time_units, 3, 1, 1000000000,
-                   &parse->options->resolution_ns);
+    parse_quantity(parse, key, value, time_units, 3, 1, 1000000000, &parse->options->resolution_ns);
 }
 
 static void set_limit(struct parse *parse, const char *key, const char *value)
@@ -294,8 +293,7 @@ static const struct option {
     {"limit", "SIZE", "none", "the trace ends, not the program, at this file size", set_limit},
     {"level", "1..19", "3", "of the compression", set_level},
     {"clock", "auto|tsc|monotonic", "auto", "where time stamps come from", set_clock},
-    {"options", "FILE", "none", "read options from a file, one or more a line",
-     set_options_file},
+    {"options", "FILE", "none", "read options from a file, one or more a line", set_options_file},
 };
 
 static void parse_pair(struct parse *parse, char *pair)

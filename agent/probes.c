@@ -11,8 +11,8 @@
 
 /* Room for an event of the thread, after the record that says which thread it is, if another was
  * in force. */
-static uint64_t *reserve_event(struct session *session, struct live_stream *stream,
-                               uint64_t thread, size_t words)
+static uint64_t *reserve_event(struct session *session, struct live_stream *stream, uint64_t thread,
+                               size_t words)
 {
     if (__builtin_expect(stream->thread == thread, 1))
         return live_reserve(session->map, stream, words);
@@ -28,8 +28,8 @@ static uint64_t *reserve_event(struct session *session, struct live_stream *stre
 static void write_alloc(struct session *session, struct live_stream *stream, uint64_t *room,
                         uint64_t class, uint64_t size_bytes, uint64_t object, bool existing)
 {
-    room[0] = live_word(existing ? STEP_LIVE_EXISTING : STEP_LIVE_ALLOC,
-                        thread_stamp(session, stream));
+    room[0] =
+        live_word(existing ? STEP_LIVE_EXISTING : STEP_LIVE_ALLOC, thread_stamp(session, stream));
     room[1] = class | (size_bytes / 8) << 32;
     room[2] = object;
     live_commit(stream, 3, 1);
@@ -44,9 +44,11 @@ static uint64_t record_object(struct session *session, struct live_stream *strea
     if (room == NULL)
         return 0;
     uint64_t id = live_next_object(session->map, stream);
-    if (tag != 0 ? !object_claim_tag(tag, id)
-                 : (*tracer.jvmti)->SetTag(tracer.jvmti, object, (jlong) id) != JVMTI_ERROR_NONE)
-        return object_of_tag(tag);
+    if ((tag & TAG_MARKS) != 0
+            ? !object_claim_tag(session, tag, id)
+            : (*tracer.jvmti)->SetTag(tracer.jvmti, object, tag_of_object(session, id)) !=
+                  JVMTI_ERROR_NONE)
+        return object_of_tag(session, tag);
     write_alloc(session, stream, room, class, size_bytes, id, existing);
     return id;
 }
@@ -54,12 +56,14 @@ static uint64_t record_object(struct session *session, struct live_stream *strea
 /* The object was told of by a sample just now, but its tag is gone: JDKs after 17 find tags by the
  * identity hash in the object's header, and JVM_Clone writes the header again.  It gets the same id
  * once more; of the two notices of its death the one with this tag is passed over. */
-static bool tag_again(struct os_thread *os, jobject object, uint64_t class, uint64_t size_bytes)
+static bool tag_again(const struct session *session, struct os_thread *os, jobject object,
+                      uint64_t class, uint64_t size_bytes)
 {
     if (tracer.java_major <= 17 || os->last_object == 0 || os->last_class != class ||
         os->last_size_bytes != size_bytes)
         return false;
-    (*tracer.jvmti)->SetTag(tracer.jvmti, object, (jlong) os->last_object | TAG_AGAIN);
+    (*tracer.jvmti)
+        ->SetTag(tracer.jvmti, object, tag_of_object(session, os->last_object) | TAG_AGAIN);
     os->last_object = 0;
     return true;
 }
@@ -73,7 +77,7 @@ static bool is_known(const struct session *session, struct os_thread *os, jobjec
         return false;
     if ((*tracer.jvmti)->GetTag(tracer.jvmti, object, tag) != JVMTI_ERROR_NONE)
         return true;
-    return object_of_tag(*tag) != 0;
+    return object_of_tag(session, *tag) != 0;
 }
 
 static void alloc(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
@@ -89,7 +93,8 @@ static void alloc(struct session *session, struct os_thread *os, JNIEnv *jni, jt
     bool known = is_known(session, os, object, source, &tag);
     if (settled)
         os->checked = session->number;
-    if (known || (source == ALLOC_BY_VM && tag == 0 && tag_again(os, object, class_id, size_bytes)))
+    if (known ||
+        (source == ALLOC_BY_VM && tag == 0 && tag_again(session, os, object, class_id, size_bytes)))
         return;
     os->last_object = record_object(session, stream, java != NULL ? java->id : 0, object, class_id,
                                     size_bytes, tag, false);
@@ -155,7 +160,7 @@ void probe_free(jlong tag)
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
-    uint64_t object = object_of_tag(tag);
+    uint64_t object = object_of_tag(session, tag);
     if (object != 0 && (tag & TAG_AGAIN) == 0)
         free_object(session, object);
     probe_leave(os);
@@ -250,7 +255,7 @@ static uint64_t this_object(struct session *session, struct live_stream *stream,
         return 0;
     uint64_t id = 0;
     if ((*jvmti)->GetTag(jvmti, object, &tag) == JVMTI_ERROR_NONE)
-        id = object_of_tag(tag);
+        id = object_of_tag(session, tag);
     if (id == 0 && session->options.existing) {
         jclass class = (*jni)->GetObjectClass(jni, object);
         uint64_t class_id = class_number(session, class);
@@ -278,8 +283,8 @@ static bool push_frame(struct java_thread *java, uint64_t method, void *key)
     return true;
 }
 
-static void enter_method(struct session *session, struct os_thread *os, JNIEnv *jni,
-                         jthread thread, jmethodID method)
+static void enter_method(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
+                         jmethodID method)
 {
     const struct method_entry *entry = cached_method(session, os, method);
     if (entry == NULL || !entry->is_traced || entry->id == 0)

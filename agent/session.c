@@ -41,8 +41,7 @@ static bool open_files(struct session *session)
         return false;
     }
     session->map = live_map_create(live_path, session->options.buffer_bytes,
-                                   session->options.overflow == OVERFLOW_DROP,
-                                   session->first_object, &error);
+                                   session->options.overflow == OVERFLOW_DROP, &error);
     if (session->map == NULL) {
         log_error(&error);
         return false;
@@ -79,7 +78,6 @@ struct session *session_prepare(const struct options *options)
         return NULL;
     session->options = *options;
     session->options.events &= tracer.capable;
-    session->first_object = atomic_load(&tracer.next_object);
     session->number = atomic_fetch_add(&tracer.session_count, 1) + 1;
     pthread_mutex_init(&session->global_lock, NULL);
     pthread_mutex_init(&session->frees_lock, NULL);
@@ -281,8 +279,7 @@ void session_log_status(void)
             log_message("status: %s: recording %s; classes=%" PRIu64 " threads=%" PRIu64
                         " methods=%" PRIu64,
                         session->options.file, events, atomic_load(&session->class_count),
-                        atomic_load(&session->thread_count),
-                        atomic_load(&session->method_count));
+                        atomic_load(&session->thread_count), atomic_load(&session->method_count));
     }
     pthread_mutex_unlock(&tracer.control_lock);
 }

@@ -45,14 +45,13 @@ struct walk {
     uint64_t unknown_classes; /* objects whose class had no number yet */
 };
 
+/* An id for an object that has none in this session, 0 if another thread was faster. */
 static uint64_t claim_object(struct walk *walk, jlong *tag)
 {
-    if (object_of_tag(*tag) != 0)
-        return object_of_tag(*tag); /* it has its id from an earlier trace */
     uint64_t id = live_next_object(walk->session->map, walk->stream);
-    if (*tag == 0)
-        *tag = (jlong) id;
-    else if (!object_claim_tag(*tag, id))
+    if ((*tag & TAG_MARKS) == 0)
+        *tag = tag_of_object(walk->session, id);
+    else if (!object_claim_tag(walk->session, *tag, id))
         return 0;
     return id;
 }
@@ -66,8 +65,7 @@ static jint JNICALL on_object(jlong class_tag, jlong size, jlong *tag, jint leng
         walk->unknown_classes++;
         return JVMTI_VISIT_OBJECTS;
     }
-    /* What got its id in this trace was reported by a probe meanwhile. */
-    if (object_of_tag(*tag) != 0 && object_of_tag(*tag) >= walk->session->first_object)
+    if (object_of_tag(walk->session, *tag) != 0) /* a probe was faster */
         return JVMTI_VISIT_OBJECTS;
     uint64_t *room = live_reserve(walk->session->map, walk->stream, 3);
     uint64_t id = room != NULL ? claim_object(walk, tag) : 0;

@@ -99,6 +99,7 @@ struct live_stream *thread_stream(struct session *session, struct os_thread *os)
         if (os->stream == NULL)
             return NULL;
         os->session = session->number;
+        os->last_object = 0;
     }
     return os->stream;
 }
@@ -143,8 +144,7 @@ struct java_thread *thread_register(struct session *session, jthread thread, boo
 {
     void *storage = NULL;
     pthread_mutex_lock(&register_lock);
-    if ((*tracer.jvmti)->GetThreadLocalStorage(tracer.jvmti, thread, &storage) !=
-        JVMTI_ERROR_NONE)
+    if ((*tracer.jvmti)->GetThreadLocalStorage(tracer.jvmti, thread, &storage) != JVMTI_ERROR_NONE)
         storage = NULL;
     struct java_thread *known = storage;
     if (known == NULL && (known = calloc(1, sizeof *known)) != NULL &&
@@ -172,7 +172,8 @@ struct java_thread *thread_current(struct session *session, struct os_thread *os
 
 void thread_started(struct session *session, struct os_thread *os, jthread thread, bool is_virtual)
 {
-    struct java_thread *java = thread_register(session, thread, false, is_virtual ? THREAD_VIRTUAL : 0);
+    struct java_thread *java =
+        thread_register(session, thread, false, is_virtual ? THREAD_VIRTUAL : 0);
     os->current = java;
     os->ended = false;
     if (!is_virtual)
@@ -184,8 +185,7 @@ void thread_started(struct session *session, struct os_thread *os, jthread threa
 static struct java_thread *thread_of(jthread thread)
 {
     void *storage = NULL;
-    if ((*tracer.jvmti)->GetThreadLocalStorage(tracer.jvmti, thread, &storage) !=
-        JVMTI_ERROR_NONE)
+    if ((*tracer.jvmti)->GetThreadLocalStorage(tracer.jvmti, thread, &storage) != JVMTI_ERROR_NONE)
         return NULL;
     return storage;
 }
@@ -236,8 +236,8 @@ void thread_mounted(struct session *session, struct os_thread *os, jthread threa
     if (java == NULL || stream == NULL || java->last_stamp == 0)
         return;
     /* What it records here must come after what it recorded elsewhere, also in whole ticks. */
-    uint64_t tick = ((session->options.resolution_ns << tracer.scale.shift) /
-                     tracer.scale.multiplier) + 1;
+    uint64_t tick =
+        ((session->options.resolution_ns << tracer.scale.shift) / tracer.scale.multiplier) + 1;
     if (stream->last_stamp < java->last_stamp + tick)
         stream->last_stamp = java->last_stamp + tick;
 }

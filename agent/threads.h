@@ -13,7 +13,7 @@ enum thread_flag { THREAD_DAEMON = 1, THREAD_VIRTUAL = 2 };
 
 struct java_thread {
     uint64_t session;
-    uint64_t id; /* in the session's dictionary */
+    uint64_t id;         /* in the session's dictionary */
     uint64_t last_stamp; /* of what it recorded before it left its carrier */
     struct method_frame *frames;
     size_t depth, capacity;
@@ -42,8 +42,8 @@ struct method_cache_entry {
 
 struct os_thread {
     _Atomic int in_probe;
-    uint64_t session;       /* the one that `stream` belongs to */
-    uint64_t checked;       /* the session whose start snapshot this thread has passed */
+    uint64_t session; /* the one that `stream` belongs to */
+    uint64_t checked; /* the session whose start snapshot this thread has passed */
     /* the last sampled object, for doubles that have lost their tag: see probes.c */
     uint64_t last_object, last_class, last_size_bytes;
     struct live_stream *stream;

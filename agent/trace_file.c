@@ -37,8 +37,8 @@ enum step_status trace_file_open(const char *path, struct trace_file **out,
         status = step_error_set(error, STEP_STATUS_BUSY, path, STEP_NO_OFFSET,
                                 "another process writes a trace there (use %%p in the name)");
     else if (!S_ISREG(old.st_mode))
-        status = step_error_set(error, STEP_STATUS_INVALID, path, STEP_NO_OFFSET,
-                                "not a regular file");
+        status =
+            step_error_set(error, STEP_STATUS_INVALID, path, STEP_NO_OFFSET, "not a regular file");
     else if (ftruncate(file->descriptor, 0) != 0)
         status = io_error(file, error);
     if (status != STEP_STATUS_OK) {

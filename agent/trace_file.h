@@ -23,7 +23,8 @@ struct trace_file {
 /* Creates the file; BUSY if another process writes it. */
 enum step_status trace_file_open(const char *path, struct trace_file **out,
                                  struct step_error *error);
-/* Sets disk blocks aside for `length` more bytes and the end of the file; false: the disk is full. */
+/* Sets disk blocks aside for `length` more bytes and the end of the file; false: the disk is full.
+ */
 bool trace_file_reserve(struct trace_file *file, uint64_t length);
 struct step_output trace_file_output(struct trace_file *file);
 /* Gives back what was set aside and closes. */

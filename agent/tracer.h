@@ -4,8 +4,8 @@
  *
  * Who may do what: probes (callbacks in Java threads) run between probe_enter() and probe_leave()
  * and may use the session meanwhile; the drain thread, which the JVM does not know, encodes and
- * writes and ends the session; JVMTI is called by callbacks and by the threads that start and stop a
- * session, never by the drain thread and never under a lock of live_map.h.
+ * writes and ends the session; JVMTI is called by callbacks and by the threads that start and stop
+ * a session, never by the drain thread and never under a lock of live_map.h.
  */
 #ifndef TRACER_H
 #define TRACER_H
@@ -29,7 +29,6 @@ struct trace_file;
 struct session {
     uint64_t number; /* 1 for the first */
     struct options options;
-    uint64_t first_object; /* ids below were given in earlier traces */
     struct live_map *map;
     struct live_stream *global; /* written under global_lock */
     struct live_stream *frees;  /* written under frees_lock */
@@ -66,15 +65,14 @@ struct tracer {
     uint32_t capable;      /* enum option_event bits that this JVM can give */
     struct options options;
     struct clock_scale scale;
-    struct clock_moment start; /* VM start: time zero */
+    struct clock_moment start;         /* VM start: time zero */
     _Atomic(struct session *) session; /* NULL: no events are recorded */
     _Atomic uint64_t session_count;
-    _Atomic uint64_t collections;  /* garbage collections finished */
-    _Atomic uint64_t next_object;  /* first object id of the next session */
-    _Atomic bool events_on;        /* JVMTI notifications are enabled */
-    _Atomic bool forked;           /* this process is a fork of the traced one */
-    pthread_mutex_t control_lock;  /* starting and stopping */
-    struct session *last;          /* the session of the last trace, ended or not */
+    _Atomic uint64_t collections; /* garbage collections finished */
+    _Atomic bool events_on;       /* JVMTI notifications are enabled */
+    _Atomic bool forked;          /* this process is a fork of the traced one */
+    pthread_mutex_t control_lock; /* starting and stopping */
+    struct session *last;         /* the session of the last trace, ended or not */
 };
 
 extern struct tracer tracer;

@@ -77,9 +77,12 @@ const char *nearest_word(const char *typed, const char *const *words, size_t cou
     return nearest;
 }
 
-static enum step_status unknown_option(const struct arguments *arguments, const char *name)
+static enum step_status unknown_option(const struct arguments *arguments, const char *typed,
+                                       size_t length)
 {
+    char name[LONGEST_WORD + 1];
     const char *words[64];
+    snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int) length : LONGEST_WORD, typed);
     size_t count = 0;
     for (; count < arguments->row_count && count < 64; count++)
         words[count] = arguments->rows[count].name;
@@ -127,7 +130,7 @@ static enum step_status parse_option(struct arguments *arguments, int argc, char
     }
     const struct option_row *row = find_row(arguments, name, length, is_long ? 0 : name[0]);
     if (row == NULL && is_long)
-        return unknown_option(arguments, name);
+        return unknown_option(arguments, name, length);
     if (row == NULL)
         return arguments_fault(arguments, "unknown option %s", word);
     if (is_long && name[length] == '=')

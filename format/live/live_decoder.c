@@ -96,8 +96,7 @@ static struct stream_state *stream_at(struct live_decoder *decoder, uint64_t str
         struct stream_state *grown = realloc(decoder->streams, wanted * sizeof *grown);
         if (grown == NULL)
             return NULL;
-        memset(grown + decoder->stream_count, 0,
-               (wanted - decoder->stream_count) * sizeof *grown);
+        memset(grown + decoder->stream_count, 0, (wanted - decoder->stream_count) * sizeof *grown);
         for (size_t i = decoder->stream_count; i < wanted; i++)
             grown[i].resumed = step_writer_put_count(decoder->writer, i);
         decoder->streams = grown;
@@ -303,9 +302,8 @@ static enum step_status take_define_class(const struct raw *raw)
     enum step_status status;
     if (!entry_is_next(raw->decoder, JAVA_CLASS, raw->words[0] >> STEP_LIVE_KIND_BITS, &status))
         return status;
-    struct java_class entry = {
-        .name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]},
-        .loader = raw->words[1]};
+    struct java_class entry = {.name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]},
+                               .loader = raw->words[1]};
     return java_class_define(raw->decoder->writer, &entry, NULL);
 }
 
@@ -328,9 +326,8 @@ static enum step_status take_define_thread(const struct raw *raw)
     enum step_status status;
     if (!entry_is_next(raw->decoder, JAVA_THREAD, raw->words[0] >> STEP_LIVE_KIND_BITS, &status))
         return status;
-    struct java_thread entry = {
-        .name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]},
-        .flags = raw->words[1]};
+    struct java_thread entry = {.name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]},
+                                .flags = raw->words[1]};
     return java_thread_define(raw->decoder->writer, &entry, NULL);
 }
 
@@ -395,8 +392,7 @@ static uint64_t later_ticks(struct live_decoder *decoder, struct stream_state *s
 }
 
 static enum step_status take_record(struct live_decoder *decoder, uint64_t stream,
-                                    struct stream_state *state, const uint64_t *words,
-                                    size_t count)
+                                    struct stream_state *state, const uint64_t *words, size_t count)
 {
     uint32_t kind = (uint32_t) (words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
     struct raw raw = {decoder, state, stream, words, count, 0};
@@ -433,8 +429,7 @@ enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t strea
             take_record(decoder, stream, state, words + *consumed, count - *consumed);
         if (status != STEP_STATUS_OK)
             return step_error_set(error, status, NULL, STEP_NO_OFFSET,
-                                  "a raw record could not be taken: %s",
-                                  step_status_text(status));
+                                  "a raw record could not be taken: %s", step_status_text(status));
         *consumed += whole;
     }
     return STEP_STATUS_OK;

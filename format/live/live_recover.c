@@ -39,8 +39,8 @@ static bool read_at(struct live_file *file, uint64_t offset, void *out, size_t l
 {
     size_t done = 0;
     while (done < length) {
-        ssize_t got = pread(file->descriptor, (char *) out + done, length - done,
-                            (off_t) (offset + done));
+        ssize_t got =
+            pread(file->descriptor, (char *) out + done, length - done, (off_t) (offset + done));
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -54,9 +54,8 @@ static enum step_status open_file(struct live_file *file)
 {
     file->descriptor = open(file->path, O_RDONLY | O_CLOEXEC);
     if (file->descriptor < 0)
-        return step_error_set(file->error,
-                              errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO, file->path,
-                              STEP_NO_OFFSET, "%s", strerror(errno));
+        return step_error_set(file->error, errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO,
+                              file->path, STEP_NO_OFFSET, "%s", strerror(errno));
     struct stat status;
     if (fstat(file->descriptor, &status) != 0)
         return step_error_set(file->error, STEP_STATUS_IO, file->path, STEP_NO_OFFSET, "%s",
@@ -66,8 +65,7 @@ static enum step_status open_file(struct live_file *file)
         memcmp(file->header.magic, STEP_LIVE_MAGIC, sizeof file->header.magic) != 0)
         return step_error_set(file->error, STEP_STATUS_FORMAT, file->path, 0,
                               "not a StepTrace live file");
-    if (file->header.version != STEP_LIVE_VERSION ||
-        file->header.page_bytes != STEP_LIVE_PAGE)
+    if (file->header.version != STEP_LIVE_VERSION || file->header.page_bytes != STEP_LIVE_PAGE)
         return step_error_set(file->error, STEP_STATUS_UNSUPPORTED, file->path, 8,
                               "live file version %u is not supported", file->header.version);
     return STEP_STATUS_OK;
@@ -95,9 +93,8 @@ static enum step_status note_chunk(struct live_file *file, uint64_t offset,
         file->chunks = grown;
         file->capacity = wanted;
     }
-    file->chunks[file->count++] =
-        (struct found_chunk){offset,        chunk->stream, chunk->order, chunk->first_record,
-                             chunk->thread, chunk->used};
+    file->chunks[file->count++] = (struct found_chunk){
+        offset, chunk->stream, chunk->order, chunk->first_record, chunk->thread, chunk->used};
     return STEP_STATUS_OK;
 }
 

@@ -102,8 +102,9 @@ bool step_text_parse(const char *line, size_t length, uint8_t *scratch,
 struct step_text_reader;
 
 /* Opens a ZIP file.  IO: cannot be opened or read; FORMAT: not a ZIP file; CUT: it starts like one
- * but its directory is missing; NOT_FOUND: it has no entry `trace`; UNSUPPORTED: the entry is
- * encrypted or packed with an unknown method. */
+ * but its directory is missing, and its first entry is not `trace` (if it is, what can be unpacked
+ * is read, and CUT comes after it); NOT_FOUND: it has no entry `trace`; UNSUPPORTED: the entry is
+ * encrypted or packed with an unknown method, or the file is a pipe. */
 enum step_status step_text_reader_open(const char *path, struct step_text_reader **out,
                                        struct step_error *error);
 /* The same for a ZIP file in memory, and for the text itself in memory.  The bytes are borrowed for

@@ -5,6 +5,8 @@
 
 #include "steptrace/hatf.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 struct comparison {
     const uint8_t *data;
     size_t size;

@@ -6,6 +6,8 @@
 
 #include "steptrace/text.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 /* Adds the lines up, formatted again; stops comparing where `text` is NULL. */
 static void drain(struct step_text_reader *reader, const uint8_t *text)
 {

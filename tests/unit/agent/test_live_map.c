@@ -59,7 +59,7 @@ static void drain_full(void)
 static bool start_map(uint64_t limit_bytes, bool drop)
 {
     struct step_error error;
-    map = live_map_create(path, limit_bytes, drop, 1, &error);
+    map = live_map_create(path, limit_bytes, drop, &error);
     return map != NULL;
 }
 

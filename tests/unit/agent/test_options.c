@@ -56,11 +56,25 @@ static void test_file_names(void)
 static void test_faults(void)
 {
     static const char *const bad[] = {
-        "nonsense",       "nonsense=1",    "events=",          "events=alloc+birds",
-        "events=free",    "engine=magic",  "resolution=fast",  "resolution=0",
-        "resolution=2s1", "existing=1",    "overflow=",        "buffer=1",
-        "limit=12q",      "level=20",      "level=0",          "clock=sundial",
-        "limit=-1",       "buffer=99999999999999999999g",      "options=/no/such/file",
+        "nonsense",
+        "nonsense=1",
+        "events=",
+        "events=alloc+birds",
+        "events=free",
+        "engine=magic",
+        "resolution=fast",
+        "resolution=0",
+        "resolution=2s1",
+        "existing=1",
+        "overflow=",
+        "buffer=1",
+        "limit=12q",
+        "level=20",
+        "level=0",
+        "clock=sundial",
+        "limit=-1",
+        "buffer=99999999999999999999g",
+        "options=/no/such/file",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         if (options_parse(&options, bad[i]))

@@ -69,7 +69,7 @@ static void write_start(struct live_map *map, struct live_stream *global)
 /* Writes a live file as a process would that is killed then. */
 static void write_live_file(void)
 {
-    struct live_map *map = live_map_create(live_path, 16 << 20, false, 1, NULL);
+    struct live_map *map = live_map_create(live_path, 16 << 20, false, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(map);
     map->header->clock_multiplier = 1;
     map->header->resolution_ns = 1;
@@ -222,9 +222,9 @@ static void test_recover_part_of_batch(void)
         words[i] = live_word(STEP_LIVE_FREE_OBJECT, FREES - i);
     words[FREES] = live_word(STEP_LIVE_FREE_END, 5000);
     CU_ASSERT_EQUAL(live_decoder_begin(decoder, STEP_LIVE_STREAM_FREES, 0, 0), STEP_STATUS_OK);
-    CU_ASSERT_EQUAL(live_decoder_words(decoder, STEP_LIVE_STREAM_FREES, words, FREES + 1,
-                                       &consumed, NULL),
-                    STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(
+        live_decoder_words(decoder, STEP_LIVE_STREAM_FREES, words, FREES + 1, &consumed, NULL),
+        STEP_STATUS_OK);
     CU_ASSERT_EQUAL(consumed, FREES + 1);
     CU_ASSERT_EQUAL(live_decoder_settled(decoder, STEP_LIVE_STREAM_FREES, FREES - 1), 0);
     CU_ASSERT_EQUAL(live_decoder_settled(decoder, STEP_LIVE_STREAM_FREES, FREES), FREES);
@@ -274,7 +274,7 @@ static void test_busy(void)
     CU_ASSERT_EQUAL_FATAL(pipe(done), 0);
     pid_t child = fork();
     if (child == 0) {
-        struct live_map *map = live_map_create(live_path, 1 << 20, false, 1, NULL);
+        struct live_map *map = live_map_create(live_path, 1 << 20, false, NULL);
         _exit(map == NULL || write(ready[1], "r", 1) != 1 || read(done[0], &byte, 1) != 1);
     }
     CU_ASSERT_EQUAL(read(ready[0], &byte, 1), 1);

@@ -1,0 +1,1 @@
+steptrace stats $data/closed.txt

@@ -1,0 +1,25 @@
+steptrace
+echo $?
+steptrace stat x.step
+echo $?
+steptrace dump
+echo $?
+steptrace dump --form-time=3 x.step
+echo $?
+steptrace dump --from-time=3x x.step
+echo $?
+steptrace dump --kind=OA,XX x.step
+echo $?
+steptrace dump a b
+echo $?
+steptrace convert $data/closed.txt
+echo $?
+steptrace convert $data/closed.txt -o x.what
+echo $?
+steptrace convert $data/closed.txt -o x.hatf --addresses=none
+echo $?
+steptrace stats --sort=size $data/closed.txt
+echo $?
+steptrace record
+echo $?
+steptrace stats --top

@@ -18,12 +18,8 @@ static jint start(const struct options *options)
         return JNI_ERR;
     }
     session_stop(END_STOPPED); /* one that ended by itself leaves its thread behind */
-    if ((options->events & ~tracer.capable) != 0) {
-        char names[64];
-        options_event_names(options->events & ~tracer.capable, names, sizeof names);
-        log_message("start: %s events are not to be had in a running JVM", names);
+    if (!engine_prepare(options->events))
         return JNI_ERR;
-    }
     jint code = JNI_ERR;
     pthread_mutex_lock(&tracer.control_lock);
     struct session *session = session_prepare(options);

@@ -162,11 +162,11 @@ static void want_virtual_threads(jvmtiCapabilities *wanted)
             bytes[(bit + 1) / 8] |= (unsigned char) (1u << ((bit + 1) % 8));
 }
 
-bool engine_add_capabilities(void)
+/* Asks for what these events need and was not given yet; names what cannot be had. */
+static void add_capabilities(uint32_t events)
 {
-    tracer.capable = 0;
     for (uint32_t event = EVENT_CLASS; event <= EVENT_METHOD; event <<= 1) {
-        if ((tracer.options.events & event) == 0)
+        if ((events & event & ~tracer.capable) == 0)
             continue;
         jvmtiCapabilities wanted;
         char name[64];
@@ -180,18 +180,13 @@ bool engine_add_capabilities(void)
     }
     if ((tracer.capable & EVENT_ALLOC) == 0)
         tracer.capable &= ~(uint32_t) EVENT_FREE;
-    if (tracer.java_major >= VIRTUAL_THREADS_SINCE) {
+    if (tracer.java_major >= VIRTUAL_THREADS_SINCE && !tracer.has_virtual_threads) {
         jvmtiCapabilities wanted;
         memset(&wanted, 0, sizeof wanted);
         want_virtual_threads(&wanted);
         tracer.has_virtual_threads =
             (*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) == JVMTI_ERROR_NONE;
     }
-    /* Before any thread exists: a thread draws the distance to its first sample when it is made,
-     * with the interval that is set then. */
-    if ((tracer.capable & EVENT_ALLOC) != 0)
-        (*tracer.jvmti)->SetHeapSamplingInterval(tracer.jvmti, 0);
-    return (tracer.capable & tracer.options.events) != 0;
 }
 
 static void notify(bool on, int event)
@@ -232,7 +227,7 @@ static void set_by_number(union callback_table *table, int number,
     memcpy(&table->by_number[number - JVMTI_MIN_EVENT_TYPE_VAL], &callback, sizeof callback);
 }
 
-bool engine_set_callbacks(void)
+static bool set_callbacks(void)
 {
     union callback_table table;
     memset(&table, 0, sizeof table);
@@ -254,6 +249,20 @@ bool engine_set_callbacks(void)
     }
     return (*tracer.jvmti)->SetEventCallbacks(tracer.jvmti, &table.known, (jint) size) ==
            JVMTI_ERROR_NONE;
+}
+
+bool engine_prepare(uint32_t events)
+{
+    add_capabilities(events);
+    if ((tracer.capable & events) == 0) {
+        log_message("this JVM gives none of the events that were asked for");
+        return false;
+    }
+    /* Before any thread exists: a thread draws the distance to its first sample when it is made,
+     * with the interval that is set then. */
+    if ((tracer.capable & EVENT_ALLOC) != 0)
+        (*tracer.jvmti)->SetHeapSamplingInterval(tracer.jvmti, 0);
+    return set_callbacks();
 }
 
 void engine_enable_methods(const struct session *session)

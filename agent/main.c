@@ -127,11 +127,7 @@ static bool initialize(JavaVM *vm)
     }
     threads_initialize();
     pthread_atfork(NULL, NULL, after_fork);
-    if (!engine_add_capabilities()) {
-        log_message("this JVM gives none of the events that were asked for");
-        return false;
-    }
-    return engine_set_callbacks() && enable(JVMTI_EVENT_VM_DEATH);
+    return enable(JVMTI_EVENT_VM_DEATH);
 }
 
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
@@ -147,7 +143,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
         options_print_help();
         exit(0);
     }
-    if (!initialize(vm))
+    if (!initialize(vm) || !engine_prepare(tracer.options.events))
         return JNI_ERR;
     tracer.start = clock_moment_now();
     prepared = session_prepare(&tracer.options);

@@ -103,8 +103,9 @@ void *drain_run(void *session);
 void main_callbacks(jvmtiEventCallbacks *callbacks);
 
 /* engine_jvmti.c */
-bool engine_add_capabilities(void);
-bool engine_set_callbacks(void);
+/* Before a session: asks the JVM for what these events need (what it cannot give is named and left
+ * out) and sets the callbacks.  False, and said why, if no event is left. */
+bool engine_prepare(uint32_t events);
 /* Switches the notifications that the session's options need; on a Java thread only. */
 void engine_enable(const struct session *session, bool on);
 /* The same for method events, which must wait for the start snapshot. */

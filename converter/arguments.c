@@ -77,18 +77,18 @@ const char *nearest_word(const char *typed, const char *const *words, size_t cou
     return nearest;
 }
 
-static enum step_status unknown_option(const struct arguments *arguments, const char *typed,
+static enum step_status unknown_option(const struct arguments *arguments, const char *name,
                                        size_t length)
 {
-    char name[LONGEST_WORD + 1];
     const char *words[64];
-    snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int) length : LONGEST_WORD, typed);
+    char typed[LONGEST_WORD + 1];
     size_t count = 0;
     for (; count < arguments->row_count && count < 64; count++)
         words[count] = arguments->rows[count].name;
-    const char *nearest = nearest_word(name, words, count);
+    snprintf(typed, sizeof typed, "%.*s", (int) (length < sizeof typed ? length : 0), name);
+    const char *nearest = nearest_word(typed, words, count);
     if (nearest != NULL)
-        return arguments_fault(arguments, "unknown option --%s; did you mean --%s?", name,
+        return arguments_fault(arguments, "unknown option --%s; did you mean --%s?", typed,
                                nearest);
     return arguments_fault(arguments, "unknown option --%s", name);
 }

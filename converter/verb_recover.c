@@ -116,8 +116,9 @@ static enum step_status recover(const char *path, const char *live_path, const c
     status = step_reader_open(path, &reader, &error);
     if (status != STEP_STATUS_OK) {
         tell_error(&error);
-        return status == STEP_STATUS_IO || status == STEP_STATUS_NO_MEMORY ? status
-                                                                           : STEP_STATUS_CORRUPT;
+        bool is_bad = status != STEP_STATUS_IO && status != STEP_STATUS_NOT_FOUND &&
+                      status != STEP_STATUS_NO_MEMORY;
+        return is_bad ? STEP_STATUS_CORRUPT : status;
     }
     if (in_place && step_reader_is_whole(reader) && step_reader_damage_count(reader) == 0)
         fprintf(stderr, "steptrace: %s: the trace is whole\n", path);

@@ -119,7 +119,7 @@ for name in "${builds[@]}"; do
     [ "$status" = 0 ] || printf 'FAILED, '
     echo "$((SECONDS - started)) s"
     merge command "build.$name" "$native" \
-        sh -c "tail -n 100 '$out/build-$name.log'; exit $status"
+        scripts/show-build.sh "$out/build-$name.log" "$status"
     if [ "$status" = 0 ]; then
         merge_build "$name"
     else

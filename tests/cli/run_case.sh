@@ -17,6 +17,7 @@ export -f steptrace
 bash -u "$case" >../out 2>../err </dev/null
 code=$?
 [ $code -eq 77 ] && exit 77
+sed -i "s|$data|DATA|g" ../out ../err
 if [ "${UPDATE:-}" = 1 ]; then
     for part in out err; do
         if [ -s ../$part ]; then cp ../$part "$expected.$part"; else rm -f "$expected.$part"; fi

@@ -9,7 +9,7 @@
 
 #include "sink.h"
 #include "steptrace/status.h"
-#include "wish.h"
+#include "trace_wish.h"
 
 struct option_row {
     const char *name;  /* without the dashes */
@@ -46,8 +46,8 @@ enum step_status arguments_parse(struct arguments *arguments, int argc, char **a
 /* Says that there must be between `least` and `most` operands. */
 enum step_status arguments_expect(const struct arguments *arguments, size_t least, size_t most);
 /* Tells a fault of usage on stderr, with where to find help.  Returns INVALID. */
-__attribute__((format(printf, 2, 3))) enum step_status
-arguments_fault(const struct arguments *arguments, const char *format, ...);
+__attribute__((format(printf, 2, 3))) enum step_status arguments_fault(
+    const struct arguments *arguments, const char *format, ...);
 void arguments_print_help(const struct arguments *arguments);
 
 /* The nearest of the words to what was typed, or NULL where none is near. */
@@ -64,12 +64,15 @@ bool take_wish_thread(void *wish_target, const char *value, const char **fault);
 
 /* The rows of the slicing options. */
 #define WISH_ROWS(wish)                                                                            \
-    {"from-time", 0, "T", "only events at T or later (1500, 3us, 200ms, 1.5s; plain: ns)",         \
-     take_time, &(wish)->from_ns},                                                                 \
+    {"from-time", 0,                                                                               \
+     "T",         "only events at T or later (1500, 3us, 200ms, 1.5s; plain: ns)",                 \
+     take_time,   &(wish)->from_ns},                                                               \
         {"to-time", 0, "T", "only events at T or earlier", take_time, &(wish)->to_ns},             \
         {"thread", 0, "N", "only events of thread N", take_wish_thread, (wish)},                   \
         {"kind", 0, "KINDS", "only these kinds, as OA,OF", take_kinds, &(wish)->kinds},            \
-        {"class", 0, "GLOB", "only events of classes that match (* stops at /, ** does not)",      \
-         take_text, &(wish)->class_glob}
+    {                                                                                              \
+        "class", 0, "GLOB", "only events of classes that match (* stops at /, ** does not)",       \
+            take_text, &(wish)->class_glob                                                         \
+    }
 
 #endif

@@ -10,7 +10,7 @@
 #include "event.h"
 #include "id_set.h"
 #include "id_table.h"
-#include "names.h"
+#include "trace_names.h"
 
 #define CHECK_RULE_COUNT 8u
 

@@ -2,7 +2,7 @@
 /*
  * The event model of the converter: what every source gives and every sink takes.  Kinds are those
  * of the text format (steptrace/text.h: STEP_TEXT_VS and so on).  Classes, methods and threads are
- * numbers in the source's names (names.h).
+ * numbers in the source's names (trace_names.h).
  */
 #ifndef CONVERTER_EVENT_H
 #define CONVERTER_EVENT_H

@@ -5,7 +5,7 @@
 
 #include "output_file.h"
 #include "sink.h"
-#include "source.h"
+#include "trace_source.h"
 
 typedef enum step_status (*trace_source_open)(const char *path, const struct trace_wish *wish,
                                               struct trace_source **out, struct step_error *error);
@@ -18,7 +18,7 @@ typedef enum step_status (*trace_sink_open)(struct output_file *output,
 struct trace_format {
     const char *name;
     const char *ending;
-    const char *magic; /* the first bytes of a file; NULL: it has none */
+    const char *magic;             /* the first bytes of a file; NULL: it has none */
     trace_source_open open_source; /* NULL: the format is only written */
     trace_sink_open open_sink;
 };
@@ -38,17 +38,17 @@ enum step_status text_source_create(const char *path, const struct trace_wish *w
 enum step_status lines_source_create(const char *path, const struct trace_wish *wish,
                                      struct trace_source **out, struct step_error *error);
 enum step_status step_sink_create(struct output_file *output, const struct trace_source *source,
-                                  const struct trace_sink_options *options,
-                                  struct trace_sink **out, struct step_error *error);
+                                  const struct trace_sink_options *options, struct trace_sink **out,
+                                  struct step_error *error);
 enum step_status text_sink_create(struct output_file *output, const struct trace_source *source,
-                                  const struct trace_sink_options *options,
-                                  struct trace_sink **out, struct step_error *error);
+                                  const struct trace_sink_options *options, struct trace_sink **out,
+                                  struct step_error *error);
 enum step_status lines_sink_create(struct output_file *output, const struct trace_source *source,
                                    const struct trace_sink_options *options,
                                    struct trace_sink **out, struct step_error *error);
 enum step_status hatf_sink_create(struct output_file *output, const struct trace_source *source,
-                                  const struct trace_sink_options *options,
-                                  struct trace_sink **out, struct step_error *error);
+                                  const struct trace_sink_options *options, struct trace_sink **out,
+                                  struct step_error *error);
 enum step_status hatf_gzip_sink_create(struct output_file *output,
                                        const struct trace_source *source,
                                        const struct trace_sink_options *options,

@@ -71,8 +71,8 @@ static enum step_status as_bad_input(enum step_status status)
     }
 }
 
-enum step_status input_open(struct input *input, const char *path, const struct trace_format *format,
-                            const struct trace_wish *wish)
+enum step_status input_open(struct input *input, const char *path,
+                            const struct trace_format *format, const struct trace_wish *wish)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     *input = (struct input){
@@ -134,12 +134,12 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
     enum step_status status = STEP_STATUS_OK;
     unsigned batches = 0;
     if (events == NULL)
-        status = step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET,
-                                "out of memory");
+        status =
+            step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
     while (status == STEP_STATUS_OK) {
         size_t count = 0;
-        status = input->source->operations->read(input->source, events, INPUT_BATCH, &count,
-                                                 &error);
+        status =
+            input->source->operations->read(input->source, events, INPUT_BATCH, &count, &error);
         if (status != STEP_STATUS_OK)
             break;
         for (size_t i = 0; i < count; i++)
@@ -163,7 +163,8 @@ static void tell_cut(const struct input *input)
     input->source->operations->summary(input->source, &summary);
     if (summary.whole || input->source->operations->damage_count(input->source) > 0)
         return;
-    fprintf(stderr, "steptrace: %s: the trace was not closed (its process was killed, or still runs)",
+    fprintf(stderr,
+            "steptrace: %s: the trace was not closed (its process was killed, or still runs)",
             input->source->path);
     if (summary.recovered > 0)
         fprintf(stderr, "; %" PRIu64 " records were taken from %s.live", summary.recovered,

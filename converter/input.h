@@ -5,7 +5,7 @@
 #define CONVERTER_INPUT_H
 
 #include "format.h"
-#include "source.h"
+#include "trace_source.h"
 
 #define INPUT_BATCH ((size_t) 512)
 
@@ -25,8 +25,8 @@ struct input {
 };
 
 /* Opens `path` ("-": standard input); `format` NULL: by ending and content.  Faults are told. */
-enum step_status input_open(struct input *input, const char *path, const struct trace_format *format,
-                            const struct trace_wish *wish);
+enum step_status input_open(struct input *input, const char *path,
+                            const struct trace_format *format, const struct trace_wish *wish);
 
 typedef enum step_status (*input_visit)(void *user, const struct trace_event *events, size_t count,
                                         struct step_error *error);

@@ -24,8 +24,8 @@ struct packed_output {
 
 static enum step_status failed(struct step_error *error, const char *what)
 {
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET,
-                          "%s cannot compress", what);
+    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "%s cannot compress",
+                          what);
 }
 
 static enum step_status pack_gzip(struct packed_output *output, const void *data, size_t length,
@@ -121,9 +121,8 @@ static enum step_status start(struct packed_output *output, int level, struct st
     return STEP_STATUS_OK;
 }
 
-enum step_status packed_output_create(enum packing packing, int level,
-                                      const struct step_output *to, struct packed_output **out,
-                                      struct step_error *error)
+enum step_status packed_output_create(enum packing packing, int level, const struct step_output *to,
+                                      struct packed_output **out, struct step_error *error)
 {
     struct packed_output *output = calloc(1, sizeof *output);
     if (output == NULL)

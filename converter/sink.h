@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 #include "event.h"
-#include "source.h"
 #include "steptrace/status.h"
+#include "trace_source.h"
 
 enum sink_addresses { ADDRESSES_ID, ADDRESSES_BUMP, ADDRESSES_MALLOC };
 
@@ -23,8 +23,8 @@ struct trace_sink {
 };
 
 struct trace_sink_operations {
-    enum step_status (*put)(struct trace_sink *sink, const struct trace_event *events,
-                            size_t count, struct step_error *error);
+    enum step_status (*put)(struct trace_sink *sink, const struct trace_event *events, size_t count,
+                            struct step_error *error);
     /* Writes what is left; the file is complete after it.  Called once, and not after a put that
      * failed. */
     enum step_status (*close)(struct trace_sink *sink, struct step_error *error);

@@ -64,8 +64,7 @@ static bool place(struct hatf_sink *sink, const struct trace_event *event, uint6
 static uint64_t place_of(struct hatf_sink *sink, uint64_t object)
 {
     struct live_object old;
-    if (sink->options.addresses == ADDRESSES_ID ||
-        !live_table_take(&sink->addresses, object, &old))
+    if (sink->options.addresses == ADDRESSES_ID || !live_table_take(&sink->addresses, object, &old))
         return object;
     if (sink->options.addresses == ADDRESSES_MALLOC)
         free((void *) (uintptr_t) old.value);
@@ -83,8 +82,7 @@ static enum step_status widen(struct hatf_sink *sink, enum hatf_field field, uin
     enum step_status status = hatf_writer_set_width(sink->writer, field, width, error);
     if (status == STEP_STATUS_OK &&
         hatf_writer_field(sink->writer, field)->interpretation != HATF_NONE)
-        status =
-            hatf_writer_set_interpretation(sink->writer, field, HATF_NONE, 0, 0, error);
+        status = hatf_writer_set_interpretation(sink->writer, field, HATF_NONE, 0, 0, error);
     return status;
 }
 
@@ -147,8 +145,7 @@ static enum step_status put_event(struct hatf_sink *sink, const struct trace_eve
     default:
         return STEP_STATUS_OK;
     }
-    if (sink->options.class_attributes &&
-        (record.tag == HATF_ALLOC || record.tag == HATF_FREE)) {
+    if (sink->options.class_attributes && (record.tag == HATF_ALLOC || record.tag == HATF_FREE)) {
         record.attributes = trace_class_of(sink->names, event->class_id)->name;
         if (record.attributes.length > HATF_ATTRIBUTES_MAX)
             record.attributes.length = HATF_ATTRIBUTES_MAX;
@@ -156,8 +153,8 @@ static enum step_status put_event(struct hatf_sink *sink, const struct trace_eve
     return put_record(sink, &record, error);
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events,
-                            size_t count, struct step_error *error)
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
+                            struct step_error *error)
 {
     struct hatf_sink *sink = of(base);
     enum step_status status = STEP_STATUS_OK;
@@ -217,8 +214,8 @@ static enum step_status start(struct hatf_sink *sink, enum packing packing,
         status = hatf_writer_set_width(sink->writer, HATF_ATTRIBUTES, HATF_WIDTH_V2, error);
     if (status == STEP_STATUS_OK && sink->options.class_attributes &&
         hatf_writer_field(sink->writer, HATF_ATTRIBUTES)->width != HATF_WIDTH_V2)
-        status = hatf_writer_set_interpretation(sink->writer, HATF_ATTRIBUTES, HATF_NONE, 0, 0,
-                                                error);
+        status =
+            hatf_writer_set_interpretation(sink->writer, HATF_ATTRIBUTES, HATF_NONE, 0, 0, error);
     return status;
 }
 
@@ -243,8 +240,8 @@ static enum step_status create(enum packing packing, struct output_file *output,
 }
 
 enum step_status hatf_sink_create(struct output_file *output, const struct trace_source *source,
-                                  const struct trace_sink_options *options,
-                                  struct trace_sink **out, struct step_error *error)
+                                  const struct trace_sink_options *options, struct trace_sink **out,
+                                  struct step_error *error)
 {
     return create(PACKING_NONE, output, source, options, out, error);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sink that writes STEP traces: all events in one stream, in the order in which they come, so that
- * text -> step -> text gives the same text.  Names become dictionary entries at their first use.
+ * A sink that writes STEP traces: all events in one stream, in the order in which they come, so
+ * that text -> step -> text gives the same text.  Names become dictionary entries at their first
+ * use.
  *
  * An identifier is a place in the dictionary, while the threads of text have any numbers.  A thread
  * whose number is not its place has it in its name, as "#17" or "#17 name".
@@ -25,8 +26,8 @@ struct step_sink {
     struct id_table classes; /* uint64_t: the identifier in the output */
     struct id_table methods;
     struct id_table threads;
-    bool is_part;            /* the output has not all events: some allocations may be missing */
-    struct live_table live;  /* then: the objects whose allocation the output has */
+    bool is_part;           /* the output has not all events: some allocations may be missing */
+    struct live_table live; /* then: the objects whose allocation the output has */
 };
 
 static struct step_sink *of(struct trace_sink *sink)
@@ -105,9 +106,9 @@ static enum step_status put_alloc(struct step_sink *sink, const struct trace_eve
                                        .class_ = class_id(sink, event->class_id),
                                        .size = event->size,
                                        .object = event->object};
-    if (sink->is_part && !live_table_put(&sink->live,
-                                         &(struct live_object){.object = event->object,
-                                                               .class_id = event->class_id}))
+    if (sink->is_part &&
+        !live_table_put(&sink->live, &(struct live_object){.object = event->object,
+                                                           .class_id = event->class_id}))
         return STEP_STATUS_NO_MEMORY;
     if ((event->flags & TRACE_EXISTING) == 0)
         return java_object_alloc_put(sink->writer, STREAM, &record);
@@ -123,8 +124,8 @@ static enum step_status put_free(struct step_sink *sink, const struct trace_even
     bool is_known = (event->flags & TRACE_BORN_CLASS) != 0;
     struct live_object born;
     if (sink->is_part)
-        is_known = live_table_take(&sink->live, event->object, &born) &&
-                   born.class_id == event->class_id;
+        is_known =
+            live_table_take(&sink->live, event->object, &born) && born.class_id == event->class_id;
     if (is_known || event->class_id == 0)
         return java_object_free_put(
             sink->writer, STREAM,
@@ -139,8 +140,7 @@ static enum step_status put_free(struct step_sink *sink, const struct trace_even
 
 /* The records of one kind that have but time and thread. */
 #define PUT_PLAIN(name)                                                                            \
-    java_##name##_put(sink->writer, STREAM,                                                        \
-                      &(struct java_##name){.time = time, .thread = thread})
+    java_##name##_put(sink->writer, STREAM, &(struct java_##name){.time = time, .thread = thread})
 #define PUT_CLASS(name)                                                                            \
     java_##name##_put(sink->writer, STREAM,                                                        \
                       &(struct java_##name){.time = time,                                          \
@@ -191,8 +191,8 @@ static enum step_status put_event(struct step_sink *sink, const struct trace_eve
     return STEP_STATUS_INVALID;
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events,
-                            size_t count, struct step_error *error)
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
+                            struct step_error *error)
 {
     struct step_sink *sink = of(base);
     for (size_t i = 0; i < count; i++) {
@@ -251,8 +251,8 @@ static void put_properties(struct step_sink *sink, const struct trace_summary *s
 }
 
 enum step_status step_sink_create(struct output_file *output, const struct trace_source *source,
-                                  const struct trace_sink_options *options,
-                                  struct trace_sink **out, struct step_error *error)
+                                  const struct trace_sink_options *options, struct trace_sink **out,
+                                  struct step_error *error)
 {
     struct step_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)
@@ -273,8 +273,8 @@ enum step_status step_sink_create(struct output_file *output, const struct trace
     enum step_status status = STEP_STATUS_OK;
     sink->is_part = !source->filter.everything && live_table_init(&sink->live);
     if (!source->filter.everything && !sink->is_part)
-        status = step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET,
-                                "out of memory");
+        status =
+            step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
     if (status == STEP_STATUS_OK)
         status = step_writer_create(&writer_options, &sink->writer, error);
     if (status != STEP_STATUS_OK) {

@@ -12,10 +12,10 @@
 
 struct text_sink {
     struct trace_sink base;
-    const struct trace_names *names;   /* borrowed */
-    struct output_file *output;        /* borrowed; of plain lines */
-    struct step_text_writer *writer;   /* of zipped ones */
-    struct id_table classes;           /* struct step_bytes: escaped names */
+    const struct trace_names *names; /* borrowed */
+    struct output_file *output;      /* borrowed; of plain lines */
+    struct step_text_writer *writer; /* of zipped ones */
+    struct id_table classes;         /* struct step_bytes: escaped names */
     struct id_table methods;
     char *buffer;
     size_t used;
@@ -66,9 +66,8 @@ static const struct step_bytes *method_name(struct text_sink *sink, uint32_t id)
 static enum step_status flush(struct text_sink *sink, struct step_error *error)
 {
     enum step_status status =
-        sink->writer == NULL
-            ? output_file_write(sink->output, sink->buffer, sink->used, error)
-            : step_text_writer_put_line(sink->writer, sink->buffer, sink->used);
+        sink->writer == NULL ? output_file_write(sink->output, sink->buffer, sink->used, error)
+                             : step_text_writer_put_line(sink->writer, sink->buffer, sink->used);
     sink->used = 0;
     if (status != STEP_STATUS_OK && sink->writer != NULL)
         step_text_writer_close(sink->writer, error);
@@ -124,8 +123,8 @@ static bool names_of(struct text_sink *sink, const struct trace_event *event,
     }
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events,
-                            size_t count, struct step_error *error)
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
+                            struct step_error *error)
 {
     struct text_sink *sink = of(base);
     for (size_t i = 0; i < count; i++) {
@@ -214,8 +213,8 @@ enum step_status lines_sink_create(struct output_file *output, const struct trac
 }
 
 enum step_status text_sink_create(struct output_file *output, const struct trace_source *source,
-                                  const struct trace_sink_options *options,
-                                  struct trace_sink **out, struct step_error *error)
+                                  const struct trace_sink_options *options, struct trace_sink **out,
+                                  struct step_error *error)
 {
     (void) options;
     const char *path = output_file_seekable_path(output, error);

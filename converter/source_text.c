@@ -141,9 +141,8 @@ static enum step_status read_events(struct trace_source *base, struct trace_even
 static void summary(const struct trace_source *base, struct trace_summary *out)
 {
     const struct text_source *source = of_const(base);
-    *out = (struct trace_summary){.format = source->format,
-                                  .whole = !source->has_damage,
-                                  .file_bytes = source->file_bytes};
+    *out = (struct trace_summary){
+        .format = source->format, .whole = !source->has_damage, .file_bytes = source->file_bytes};
 }
 
 static size_t property_count(const struct trace_source *base)

@@ -9,7 +9,7 @@
 #include "lifetimes.h"
 #include "live_curve.h"
 #include "live_table.h"
-#include "names.h"
+#include "trace_names.h"
 
 struct object_totals {
     uint64_t allocated_objects;

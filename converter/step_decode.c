@@ -63,6 +63,7 @@ enum step_status step_decoder_init(struct step_decoder *decoder, struct step_rea
 
 void step_decoder_reset(struct step_decoder *decoder)
 {
+    java_trace_unbind(&decoder->binding);
     free(decoder->records);
     decoder->records = NULL;
 }
@@ -79,8 +80,8 @@ static struct step_bytes placeholder(struct step_decoder *decoder, uint32_t id)
     char text[16];
     int length = snprintf(text, sizeof text, "?%" PRIu32, id);
     struct step_bytes copy = {NULL, 0};
-    trace_names_copy(decoder->names,
-                     (struct step_bytes){(const uint8_t *) text, (size_t) length}, &copy);
+    trace_names_copy(decoder->names, (struct step_bytes){(const uint8_t *) text, (size_t) length},
+                     &copy);
     return copy;
 }
 

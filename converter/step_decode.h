@@ -3,8 +3,8 @@
 #ifndef CONVERTER_STEP_DECODE_H
 #define CONVERTER_STEP_DECODE_H
 
-#include "source.h"
 #include "steptrace/java_trace.h"
+#include "trace_source.h"
 
 /* Set in files where threads' numbers may stand in their names, as "#17" or "#17 name": those that
  * the converter wrote (sink_step.c). */

@@ -96,8 +96,7 @@ enum step_status step_merge_init(struct step_merge *merge, struct step_streams *
     if (places == NULL || merge->blocks == NULL)
         goto no_memory;
     for (size_t i = 0; i < count; i++)
-        places[i] =
-            (struct block_place){step_reader_block_info(streams->reader, i)->stream, i};
+        places[i] = (struct block_place){step_reader_block_info(streams->reader, i)->stream, i};
     qsort(places, count, sizeof *places, compare_places);
     size_t stream_count = 0;
     for (size_t i = 0; i < count; i++)

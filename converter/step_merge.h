@@ -2,8 +2,8 @@
 /*
  * The streams of a STEP trace merged into one order: by time; at one tick the global stream first,
  * then the buffers, then the frees, and VM death last.  A stream's own order is never changed, so a
- * trace of one stream comes as it is.  Between buffers tied at one tick, an event that uses an object
- * waits until another has told of its allocation; where nobody can, it goes on.
+ * trace of one stream comes as it is.  Between buffers tied at one tick, an event that uses an
+ * object waits until another has told of its allocation; where nobody can, it goes on.
  */
 #ifndef CONVERTER_STEP_MERGE_H
 #define CONVERTER_STEP_MERGE_H
@@ -18,7 +18,8 @@ struct step_merge {
     size_t queue_count;
     struct step_stream_queue **heap; /* the open queues that are not in `tied`, earliest first */
     size_t heap_count;
-    struct step_stream_queue **tied; /* those with events at tie_ticks, in order of rank and number */
+    struct step_stream_queue *
+        *tied; /* those with events at tie_ticks, in order of rank and number */
     size_t tied_count;
     uint64_t tie_ticks;
     struct step_stream_queue *current; /* the one whose event was given last; it is not advanced */

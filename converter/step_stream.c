@@ -79,14 +79,13 @@ static bool holds(const struct step_streams *streams, const struct step_block_in
     return false;
 }
 
-static enum block_use use_of(const struct step_streams *streams,
-                             const struct step_block_info *info)
+static enum block_use use_of(const struct step_streams *streams, const struct step_block_info *info)
 {
     if (info->time_min > streams->to_ticks)
         return BLOCK_SKIP;
     bool outside = info->time_max < streams->from_ticks;
-    if (streams->wish->has_thread && (streams->thread_id < info->thread_min ||
-                                      streams->thread_id > info->thread_max))
+    if (streams->wish->has_thread &&
+        (streams->thread_id < info->thread_min || streams->thread_id > info->thread_max))
         outside = true;
     if (outside)
         return streams->keep_live && holds(streams, info, streams->wanted_live) ? BLOCK_LIVE

@@ -6,7 +6,7 @@
 #include "arguments.h"
 #include "format.h"
 #include "sink.h"
-#include "source.h"
+#include "trace_source.h"
 
 /*
  * A verb takes its arguments (without its own name) and returns

@@ -11,7 +11,7 @@
 
 static const struct verb_help help = {
     .name = "check",
-    .operands = "[options] IN",
+    .operands = "IN [OPTION]...",
     .text = "Tests every rule of a closed trace and names each breach with the number and the\n"
             "time of its event: VS, VI first and VD last (1); what existed before has VI's time\n"
             "(2); classes, objects and threads are told of before they are used (3), identifiers\n"

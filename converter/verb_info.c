@@ -14,7 +14,7 @@ static const struct verb_help help = {
     "info", "IN [OPTION]...",
     "Tells what is in a trace: events by kind, classes, methods, threads, the time span,\n"
     "bytes an event, how it was made, and whether it is whole. STEP traces are told of by\n"
-    "their index, without reading the events (`steptrace check` reads them all).\n"};
+    "their index; all checksums are verified, but no event is decoded.\n"};
 
 struct info {
     const struct input *input;
@@ -55,9 +55,9 @@ static enum step_status gather(struct info *info, struct input *input)
     info->input = input;
     info->source = source;
     if (source->operations->inventory != NULL) {
-        status = source->operations->inventory(source, &info->inventory);
+        status = source->operations->inventory(input->source, &info->inventory);
         if (status != STEP_STATUS_OK)
-            fprintf(stderr, "steptrace: out of memory\n");
+            fprintf(stderr, "steptrace: %s: %s\n", source->path, step_status_text(status));
     } else {
         status = input_each(input, count_events, &info->inventory);
         info->inventory.block_count = 0;

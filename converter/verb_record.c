@@ -221,6 +221,8 @@ static enum step_status record(const struct recording *recording, const struct a
     if (strchr(recording->output, ',') != NULL)
         return arguments_fault(arguments, "-o %s: the agent takes no comma in a file name",
                                recording->output);
+    if (strcmp(recording->output, "-") == 0)
+        return arguments_fault(arguments, "-o -: a trace that is recorded needs a file");
     if (!find_agent(recording->agent, agent))
         return fail("libtracer.so", "cannot be found; --agent=PATH or STEPTRACE_AGENT names it");
     if (strchr(agent, '=') != NULL)

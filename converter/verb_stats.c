@@ -10,7 +10,7 @@
 
 static const struct verb_help help = {
     .name = "stats",
-    .operands = "[options] IN",
+    .operands = "IN [OPTION]...",
     .text = "Tells by class what was allocated, freed and lived at the end, and for how long it\n"
             "lived; by thread what it allocated; by method, where the trace has calls, their\n"
             "number and time; and how much lived over time.\n",

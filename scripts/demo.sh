@@ -98,7 +98,7 @@ title 'The same trace in other formats'
 show "$steptrace convert $out/run.step -o $out/run.zip"
 show "$steptrace convert $out/run.step -o $out/run.hatf"
 show "unzip -p $out/run.zip trace | head -n 12"
-show "ls -l --block-size=\"'1\" $out/run.step $out/run.zip $out/run.hatf"
+show "wc -c $out/run.step $out/run.zip $out/run.hatf"
 echo "The text has $(unzip -l "$out/run.zip" trace | awk '$4 == "trace" { print $1 }') bytes unpacked."
 
 title 'Your own program'

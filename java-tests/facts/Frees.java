@@ -12,12 +12,10 @@
 // FACT: freed facts/Frees$Node 5000
 // FACT: freed facts/Frees$Finalized 100
 // FACT: freed facts/Frees$Referent 50
-// FACT: freed facts/Frees$Softly 0
 // FACT: freed facts/Frees$Weak 50
 // FACT: frees-between FirstCollected facts/Frees$Dropped 20000
 package facts;
 
-import java.lang.ref.SoftReference;
 import java.lang.ref.WeakReference;
 
 /** Objects dropped are freed, each once; objects held are not. */
@@ -28,7 +26,6 @@ public class Frees {
     static class Short { byte a; }
     static class Node { Node next, previous; }
     static class Referent {}
-    static class Softly {}
     static class Weak extends WeakReference<Referent> { Weak(Referent r) { super(r); } }
     static class Finalized {
         static volatile int count;
@@ -41,7 +38,6 @@ public class Frees {
     static volatile Object sink;
     static Held[] held = new Held[10_000];
     static Mixed[] mixed = new Mixed[20_000];
-    static Object[] kept = new Object[50];
 
     static Dropped[] dropped() {
         Dropped[] objects = new Dropped[20_000];
@@ -85,10 +81,8 @@ public class Frees {
     }
 
     static void references() {
-        for (int i = 0; i < 50; i++) {
+        for (int i = 0; i < 50; i++)
             sink = new Weak(new Referent());
-            kept[i] = new SoftReference<>(new Softly());
-        }
         for (int i = 0; i < 100; i++)
             sink = new Finalized();
         sink = null;

@@ -8,7 +8,6 @@
 // FACT: alloc facts/HotAllocations$Copied 40001
 // FACT: between Boxing alloc java/lang/Double 40000
 // FACT: alloc facts/HotAllocations$$Lambda* >=40000
-// FACT: threads-allocating facts/HotAllocations$Worked 3
 package facts;
 
 import java.lang.reflect.Array;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TEST: collectors=all vm=-Xmx256m
-// FACT: alloc facts/ThreadBytes$Worked 30000
+// FACT: alloc facts/ThreadBytes$Worked 9000
 package facts;
 
 import com.sun.management.ThreadMXBean;
@@ -22,7 +22,7 @@ public class ThreadBytes {
     static void work() {
         Map<Integer, Object> map = new HashMap<>();
         List<Object> list = new ArrayList<>();
-        for (int i = 0; i < 10_000; i++) {
+        for (int i = 0; i < 3000; i++) {
             map.put(i, new Worked());
             list.add(new int[i % 100]);
             sink = "value " + i;
@@ -58,7 +58,7 @@ public class ThreadBytes {
     }
 
     static void noise() {
-        for (int i = 0; i < 50_000; i++) {
+        for (int i = 0; i < 10_000; i++) {
             sink = new long[i % 7];
             if (i % 1000 == 0)
                 Support.pause(1);

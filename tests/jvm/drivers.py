@@ -43,7 +43,7 @@ def kill(session, program):
     made, wait_until = 0, None
     for raw in process.stdout:
         word = raw.decode().split()
-        wait_until = wait_until or time.monotonic() + 0.7
+        wait_until = wait_until or time.monotonic() + 0.25
         if word[0] == "waiting":
             break
         made = int(word[1])

@@ -16,6 +16,8 @@ steptrace record -- javac A.java | relative
 JAVA_TOOL_OPTIONS=-Dx=y steptrace record -o my.step mvn -q test | relative
 steptrace record -o a,b.step java Main
 echo $?
+steptrace record -o - java Main
+echo $?
 steptrace record no-such-command
 echo $?
 STEPTRACE_AGENT=none.so steptrace record java Main

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which part of a trace a verb wants (--from-time, --to-time, --thread, --kind, --class). */
-#ifndef CONVERTER_WISH_H
-#define CONVERTER_WISH_H
+#ifndef CONVERTER_TRACE_WISH_H
+#define CONVERTER_TRACE_WISH_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,14 +9,14 @@
 
 #include "event.h"
 #include "id_table.h"
-#include "names.h"
+#include "trace_names.h"
 
 struct trace_wish {
     uint64_t from_ns;
     uint64_t to_ns;
     bool has_thread;
-    uint64_t thread; /* as the text format shows it */
-    uint32_t kinds;  /* bits of TRACE_KIND_BIT */
+    uint64_t thread;        /* as the text format shows it */
+    uint32_t kinds;         /* bits of TRACE_KIND_BIT */
     const char *class_glob; /* NULL: all events, also those of no class */
 };
 

@@ -4,8 +4,8 @@
  * trace's order, in batches, with what a verb needs to know filled in (the class, size and birth of
  * a freed object).  Memory does not grow with the trace, but for what lives.
  */
-#ifndef CONVERTER_SOURCE_H
-#define CONVERTER_SOURCE_H
+#ifndef CONVERTER_TRACE_SOURCE_H
+#define CONVERTER_TRACE_SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@
 
 #include "event.h"
 #include "live_table.h"
-#include "names.h"
 #include "steptrace/reader.h"
 #include "steptrace/status.h"
-#include "wish.h"
+#include "trace_names.h"
+#include "trace_wish.h"
 
 /* What is known of a trace besides its events. */
 struct trace_summary {
@@ -61,9 +61,9 @@ struct trace_source_operations {
     /* What was damaged and passed over so far. */
     size_t (*damage_count)(const struct trace_source *source);
     const struct step_damage *(*damage)(const struct trace_source *source, size_t i);
-    /* What the index tells; NULL: the events must be counted.  `records` is to be freed. */
-    enum step_status (*inventory)(const struct trace_source *source,
-                                  struct trace_inventory *inventory);
+    /* What the index tells, once all checksums were verified; NULL: the events must be counted.
+     * `records` is to be freed. */
+    enum step_status (*inventory)(struct trace_source *source, struct trace_inventory *inventory);
     /* Share of the input that was read, 0 to 1. */
     double (*progress)(const struct trace_source *source);
     void (*destroy)(struct trace_source *source);

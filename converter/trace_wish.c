@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matching events against what is wanted. */
-#include "wish.h"
+#include "trace_wish.h"
 
 void trace_wish_init(struct trace_wish *wish)
 {
@@ -107,9 +107,9 @@ bool trace_filter_takes(struct trace_filter *filter, const struct trace_names *n
     if ((wish->kinds & TRACE_KIND_BIT(event->kind)) == 0 || event->time_ns < wish->from_ns ||
         event->time_ns > wish->to_ns)
         return false;
-    if (wish->has_thread && (event->thread_id == 0
-                                 ? wish->thread != 0
-                                 : trace_thread_of(names, event->thread_id)->number != wish->thread))
+    if (wish->has_thread &&
+        (event->thread_id == 0 ? wish->thread != 0
+                               : trace_thread_of(names, event->thread_id)->number != wish->thread))
         return false;
     return wish->class_glob == NULL || takes_class(filter, names, event);
 }

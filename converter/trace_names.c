@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of names, and the memory that their texts lie in. */
-#include "names.h"
+#include "trace_names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all sources share: names, the live objects, the filter. */
-#include "source.h"
+#include "trace_source.h"
 
 #include <string.h>
 
@@ -42,9 +42,8 @@ bool trace_source_follow(struct trace_source *source, struct trace_event *event)
     if (!source->keep_live)
         return true;
     if (event->kind == STEP_TEXT_OA)
-        return live_table_put(&source->live,
-                              &(struct live_object){event->object, event->time_ns, event->size,
-                                                    event->class_id});
+        return live_table_put(&source->live, &(struct live_object){event->object, event->time_ns,
+                                                                   event->size, event->class_id});
     struct live_object born;
     if (event->kind != STEP_TEXT_OF || !live_table_take(&source->live, event->object, &born))
         return true;

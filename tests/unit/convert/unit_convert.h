@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The suites of the converter's unit tests. */
+#ifndef UNIT_CONVERT_H
+#define UNIT_CONVERT_H
+
+void add_live_table_tests(void);
+void add_table_tests(void);
+void add_wish_tests(void);
+void add_statistics_tests(void);
+
+#endif

@@ -247,9 +247,7 @@ static uint64_t define_class(struct session *session, struct named_object *class
     uint64_t number = atomic_fetch_add(&session->class_count, 1) + 1;
     words[0] = live_word(STEP_LIVE_DEFINE_CLASS, number);
     global_write(session, words, count, 0);
-    if ((session->options.events & EVENT_CLASS) != 0)
-        global_event(session, existing ? STEP_LIVE_CLASS_EXISTING : STEP_LIVE_CLASS_LOAD, number,
-                     2);
+    global_event(session, existing ? STEP_LIVE_CLASS_EXISTING : STEP_LIVE_CLASS_LOAD, number, 2);
     pthread_mutex_unlock(&session->global_lock);
     free(words);
     atomic_store_explicit(&class->session_number, session->number << NUMBER_BITS | number,

@@ -112,11 +112,13 @@ void snapshot_take(struct session *session, JNIEnv *jni)
     struct os_thread *os;
     if (probe_enter(&os) == NULL)
         return;
-    take_threads(session, jni);
-    take_classes(session, jni);
+    if ((session->options.events & EVENT_THREAD) != 0)
+        take_threads(session, jni);
+    if ((session->options.events & EVENT_CLASS) != 0)
+        take_classes(session, jni);
     if ((session->options.events & EVENT_ALLOC) != 0) {
-        /* Allocation buffers that were handed out before sampling was on never trip it. */
-        if (tracer.early_collection)
+        /* Allocation buffers that were handed out before sampling was on do not trip it. */
+        if (tracer.early_collection || tracer.attached || session->number > 1)
             (*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti);
         if (session->options.existing)
             take_objects(session, os, jni);

@@ -133,9 +133,8 @@ static void register_name(struct session *session, jthread thread, struct java_t
     words[1] = flags;
     words[2] = length;
     global_write(session, words, 3 + (length + 7) / 8, 0);
-    if ((session->options.events & EVENT_THREAD) != 0)
-        global_event(session, existing ? STEP_LIVE_THREAD_EXISTING : STEP_LIVE_THREAD_START,
-                     known->id, 2);
+    global_event(session, existing ? STEP_LIVE_THREAD_EXISTING : STEP_LIVE_THREAD_START, known->id,
+                 2);
     pthread_mutex_unlock(&session->global_lock);
 }
 
@@ -172,8 +171,10 @@ struct java_thread *thread_current(struct session *session, struct os_thread *os
 
 void thread_started(struct session *session, struct os_thread *os, jthread thread, bool is_virtual)
 {
-    struct java_thread *java =
-        thread_register(session, thread, false, is_virtual ? THREAD_VIRTUAL : 0);
+    /* Without thread events only the threads are told of that other events name. */
+    struct java_thread *java = NULL;
+    if ((session->options.events & EVENT_THREAD) != 0 || is_virtual)
+        java = thread_register(session, thread, false, is_virtual ? THREAD_VIRTUAL : 0);
     os->current = java;
     os->ended = false;
     if (!is_virtual)
@@ -194,8 +195,7 @@ static void record_end(struct session *session, struct os_thread *os,
                        const struct java_thread *java)
 {
     struct live_stream *stream = thread_stream(session, os);
-    if (stream == NULL || java->session != session->number ||
-        (session->options.events & EVENT_THREAD) == 0)
+    if (stream == NULL || java->session != session->number)
         return;
     uint64_t *words = live_reserve(session->map, stream, 2);
     if (words == NULL)

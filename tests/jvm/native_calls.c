@@ -25,8 +25,7 @@ JNIEXPORT jint JNICALL Java_facts_NativeCalls_add(JNIEnv *jni, jclass class, jin
 JNIEXPORT void JNICALL Java_facts_NativeCalls_calls(JNIEnv *jni, jobject self);
 JNIEXPORT void JNICALL Java_facts_NativeCalls_calls(JNIEnv *jni, jobject self)
 {
-    jmethodID method =
-        (*jni)->GetMethodID(jni, (*jni)->GetObjectClass(jni, self), "called", "()V");
+    jmethodID method = (*jni)->GetMethodID(jni, (*jni)->GetObjectClass(jni, self), "called", "()V");
     (*jni)->CallVoidMethod(jni, self, method);
     (*jni)->CallVoidMethod(jni, self, method);
 }

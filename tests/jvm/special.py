@@ -104,7 +104,7 @@ def event_sets(session):
     for events, kinds in wanted.items():
         same_as_untraced(session, "Uncaught", f"file=run.step,events={events}")
         found = set(read(session).kinds) - {"VS", "VI", "VD"}
-        missing, extra = set(kinds.split()) - found, found - set(kinds.split()) - {"CL", "TB"}
+        missing, extra = set(kinds.split()) - found, found - set(kinds.split()) - {"CL", "TB", "TE"}
         require(not missing, f"events={events} lacks {missing}")
         require(not extra, f"events={events} has {extra}")
 

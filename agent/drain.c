@@ -320,7 +320,8 @@ void *drain_run(void *data)
         wait_for_work(session->map);
         take_full_chunks(&drain);
         relieve(&drain);
-        probe_close_free_batch(session, false);
+        if (probe_close_free_batch(session, false))
+            take_active_chunk(&drain, session->frees);
         answer_flush(&drain);
     }
     end_session(&drain);

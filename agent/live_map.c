@@ -271,7 +271,8 @@ static void begin_chunk(struct live_stream *stream, struct live_chunk_ref *ref)
 
 static void queue_full(struct live_map *map, struct live_chunk_ref *ref)
 {
-    atomic_fetch_add(&map->backlog_bytes, ref->chunk->size_bytes);
+    if (!ref->stream->forced)
+        atomic_fetch_add(&map->backlog_bytes, ref->chunk->size_bytes);
     atomic_store_explicit(&ref->chunk->state, STEP_LIVE_FULL, memory_order_release);
     struct live_chunk_ref *head = atomic_load(&map->full);
     do
@@ -329,7 +330,8 @@ void live_map_release(struct live_map *map, struct live_chunk_ref *ref)
     size_t size = bytes == chunk_sizes[0] ? 0 : bytes == chunk_sizes[1] ? 1 : 2;
     ref->next = map->free_chunks[size];
     map->free_chunks[size] = ref;
-    atomic_fetch_sub(&map->backlog_bytes, bytes);
+    if (!ref->stream->forced)
+        atomic_fetch_sub(&map->backlog_bytes, bytes);
     pthread_cond_broadcast(&map->room);
     pthread_mutex_unlock(&map->lock);
 }

@@ -64,7 +64,7 @@ struct live_map {
     struct live_stream *idle_streams, *all_streams;
     uint64_t stream_count;
     uint64_t active_bytes;
-    _Atomic uint64_t backlog_bytes; /* full chunks not yet written */
+    _Atomic uint64_t backlog_bytes; /* full chunks not yet written, without forced streams */
     _Atomic uint64_t waited_ns;
     _Atomic uint64_t next_object;
     _Atomic(struct live_chunk_ref *) full;

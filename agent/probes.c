@@ -166,12 +166,15 @@ void probe_free(jlong tag)
     probe_leave(os);
 }
 
-void probe_close_free_batch(struct session *session, bool now)
+bool probe_close_free_batch(struct session *session, bool now)
 {
     pthread_mutex_lock(&session->frees_lock);
+    bool was_open = session->batch_open;
     if (now || tracer_stamp(session) - session->batch_stamp > stamps_of_ns(5 * FREE_GAP_NS))
         end_batch(session);
+    bool closed = was_open && !session->batch_open;
     pthread_mutex_unlock(&session->frees_lock);
+    return closed;
 }
 
 void probe_class_load(jthread thread, jclass class)

@@ -21,7 +21,8 @@ void probe_unmount(void);
 void probe_method_entry(JNIEnv *jni, jthread thread, jmethodID method);
 void probe_method_exit(jthread thread, jmethodID method, bool by_exception);
 
-/* Closes a batch of frees that has had no addition for a while, or (`now`) at once. */
-void probe_close_free_batch(struct session *session, bool now);
+/* Closes a batch of frees that has had no addition for a while, or (`now`) at once; true if it
+ * closed one. */
+bool probe_close_free_batch(struct session *session, bool now);
 
 #endif

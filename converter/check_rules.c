@@ -43,6 +43,7 @@ void check_rules_init(struct check_rules *rules, const struct trace_names *names
     id_set_init(&rules->freed);
     id_table_init(&rules->classes, sizeof(uint8_t));
     id_table_init(&rules->threads, sizeof(struct check_thread));
+    rules->names_objects = true;
 }
 
 void check_rules_reset(struct check_rules *rules)
@@ -228,7 +229,7 @@ static void check_receiver(struct check_rules *rules, const struct trace_event *
     if (is_static && event->object != 0)
         breach(rules, 8, event, "MN of static method " NAME_FORMAT " carries object %" PRIu64,
                NAME(method->name), event->object);
-    if (is_instance && event->object == 0)
+    if (is_instance && event->object == 0 && rules->names_objects)
         breach(rules, 8, event, "MN of instance method " NAME_FORMAT " carries no object",
                NAME(method->name));
     if (event->object == 0)

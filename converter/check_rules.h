@@ -28,6 +28,7 @@ struct check_rules {
     const struct trace_names *names; /* borrowed */
     check_report report;
     void *user;
+    bool names_objects; /* each instance call does; set to false where objects were not traced */
     uint64_t event_count;
     uint64_t time_ns; /* of the event before */
     uint64_t init_ns; /* of VI */

@@ -32,7 +32,7 @@ static enum step_status pack_gzip(struct packed_output *output, const void *data
                                   bool is_end, struct step_error *error)
 {
     z_stream *stream = &output->deflate;
-    const unsigned char *at = data;
+    const unsigned char *at = length != 0 ? data : output->out; /* never NULL */
     do {
         size_t piece = length < ((size_t) 1 << 30) ? length : (size_t) 1 << 30;
         /* zlib only reads there, but says so only when built with ZLIB_CONST */

@@ -2,6 +2,7 @@
 /* steptrace check: is the trace closed? */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "check_rules.h"
 #include "input.h"
@@ -64,9 +65,19 @@ static void print_verdict(const struct check *check, bool is_damaged)
                is_damaged ? "no breach in what could be read" : "closed");
 }
 
+/* Calls name their objects only where all objects have an id. */
+static bool traces_all_objects(const struct trace_source *source)
+{
+    const char *events = trace_source_property(source, "events");
+    const char *existing = trace_source_property(source, "existing");
+    return (events == NULL || strstr(events, "alloc") != NULL) &&
+           (existing == NULL || strcmp(existing, "no") != 0);
+}
+
 static enum step_status check_input(struct check *check, struct input *input)
 {
     check_rules_init(&check->rules, &input->source->names, print_breach, check);
+    check->rules.names_objects = traces_all_objects(input->source);
     enum step_status status = input_each(input, visit, check);
     if (status == STEP_STATUS_OK) {
         check_rules_finish(&check->rules);

@@ -8,9 +8,20 @@
 static const struct step_bytes no_bytes = {(const uint8_t *) "", 0};
 static const struct step_array no_elements = {NULL, 0};
 
+/* Does the field hold (the elements of an array: are they) numbers of dictionary entries?  An int
+ * with that encoding holds its value all the same. */
 static bool is_identifier(const struct step_field *field)
 {
-    return step_attributes_rule(&field->attributes, "encoding", "identifier", NULL, NULL);
+    const struct step_attributes *attributes = &field->attributes;
+    size_t length = field->array_depth * sizeof "element" - (field->array_depth > 0);
+    for (size_t i = 0; field->array_depth > 0 && i < field->sub_attribute_count; i++) {
+        const char *path = field->sub_attributes[i].path;
+        if (strlen(path) == length && strncmp(path, "element", 7) == 0 &&
+            strncmp(path + length - 7, "element", 7) == 0 && strstr(path, "length") == NULL)
+            attributes = &field->sub_attributes[i].attributes;
+    }
+    return field->kind != STEP_TYPE_INT &&
+           step_attributes_rule(attributes, "encoding", "identifier", NULL, NULL);
 }
 
 static bool is_nested(const struct step_field *field)
@@ -23,6 +34,8 @@ static size_t field_slots(const struct step_definition *definition, const struct
     return is_nested(field) ? step_record_slot_count(definition, field->record) : 1;
 }
 
+static bool same_layout(const struct step_binding *binding, uint32_t ours, uint32_t theirs);
+
 /* May a value of the file's field be read as one of ours? */
 static bool fits(const struct step_binding *binding, const struct step_field *ours,
                  const struct step_field *theirs)
@@ -31,9 +44,21 @@ static bool fits(const struct step_binding *binding, const struct step_field *ou
         is_identifier(ours) != is_identifier(theirs))
         return false;
     /* the elements of an array of records have the file's layout: only the same one will do */
-    return ours->array_depth == 0 || ours->kind != STEP_TYPE_RECORD ||
-           step_record_slot_count(binding->ours, ours->record) ==
-               step_record_slot_count(binding->file, theirs->record);
+    return ours->array_depth == 0 || ours->kind != STEP_TYPE_RECORD || is_identifier(ours) ||
+           same_layout(binding, ours->record, theirs->record);
+}
+
+static bool same_layout(const struct step_binding *binding, uint32_t ours, uint32_t theirs)
+{
+    const struct step_record *a = &binding->ours->records[ours];
+    const struct step_record *b = &binding->file->records[theirs];
+    bool same = a->field_count == b->field_count;
+    for (size_t i = 0; same && i < a->field_count; i++)
+        same = strcmp(a->fields[i].name, b->fields[i].name) == 0 &&
+               fits(binding, &a->fields[i], &b->fields[i]) &&
+               (!is_nested(&a->fields[i]) ||
+                same_layout(binding, a->fields[i].record, b->fields[i].record));
+    return same;
 }
 
 static void map_nothing(const struct step_binding *binding, uint32_t ours, uint32_t *slots,
@@ -56,7 +81,8 @@ static void map_record(const struct step_binding *binding, uint32_t ours, uint32
         while (j < their_record->field_count &&
                strcmp(their_record->fields[j].name, field->name) != 0)
             at += field_slots(binding->file, &their_record->fields[j++]);
-        bool found = j < their_record->field_count && fits(binding, field, &their_record->fields[j]);
+        bool found =
+            j < their_record->field_count && fits(binding, field, &their_record->fields[j]);
         if (!is_nested(field))
             slots[(*next)++] = found ? (uint32_t) at : STEP_NO_SLOT;
         else if (found)
@@ -66,34 +92,102 @@ static void map_record(const struct step_binding *binding, uint32_t ours, uint32
     }
 }
 
-static uint32_t nearest_known(const struct step_binding *binding, uint32_t file_record)
+/* Are the slots of the parent in front of the record?  The parser sees to it; tables that were made
+ * otherwise may break it. */
+static bool begins_like_parent(const struct step_definition *file, const struct step_record *record)
 {
-    while (file_record != STEP_NO_RECORD) {
-        uint32_t known =
-            step_definition_find(binding->ours, binding->file->records[file_record].name);
-        if (known != STEP_NO_RECORD)
-            return known;
-        file_record = binding->file->records[file_record].parent;
+    const struct step_record *parent = &file->records[record->parent];
+    if (record->field_count < parent->field_count)
+        return false;
+    for (size_t i = 0; i < parent->field_count; i++) {
+        const struct step_field *a = &parent->fields[i], *b = &record->fields[i];
+        bool same_attributes =
+            a->attributes.items == b->attributes.items && a->sub_attributes == b->sub_attributes;
+        if (strcmp(a->name, b->name) != 0 || a->kind != b->kind || a->record != b->record ||
+            a->array_depth != b->array_depth ||
+            (!same_attributes && is_identifier(a) != is_identifier(b)))
+            return false;
     }
-    return STEP_NO_RECORD;
+    return true;
 }
 
-static bool bind_record(struct step_binding *binding, uint32_t file_record)
+static bool inherits_slots(const struct step_definition *definition)
 {
-    struct step_bound_record *bound = &binding->records[file_record];
-    bound->record = nearest_known(binding, file_record);
-    if (bound->record == STEP_NO_RECORD)
-        return true;
+    for (size_t i = 0; i < definition->record_count; i++) {
+        const struct step_record *record = &definition->records[i];
+        if (record->parent != STEP_NO_RECORD &&
+            (record->parent >= i || !begins_like_parent(definition, record)))
+            return false;
+    }
+    return true;
+}
+
+static bool map_slots(const struct step_binding *binding, struct step_bound_record *bound,
+                      uint32_t file_record)
+{
     size_t count = step_record_slot_count(binding->ours, bound->record), next = 0;
     uint32_t *slots = malloc((count + 1) * sizeof *slots);
     if (slots == NULL)
         return false;
     map_record(binding, bound->record, file_record, 0, slots, &next);
     bound->slots = slots;
+    bound->slot_count = count;
     bound->same = true;
     for (size_t i = 0; i < count; i++)
         bound->same = bound->same && slots[i] == i;
     return true;
+}
+
+/* By name, or else as the parent is, which stands before it. */
+static bool bind_record(struct step_binding *binding, uint32_t file_record, uint32_t known)
+{
+    struct step_bound_record *bound = &binding->records[file_record];
+    const struct step_record *record = &binding->file->records[file_record];
+    bound->record = known;
+    if (known == STEP_NO_RECORD && record->parent != STEP_NO_RECORD) {
+        *bound = binding->records[record->parent]; /* the slots too: they are the parent's */
+        return true;
+    }
+    return bound->record == STEP_NO_RECORD || map_slots(binding, bound, file_record);
+}
+
+struct named {
+    const char *name;
+    uint32_t index;
+};
+
+static int compare_named(const void *left, const void *right)
+{
+    return strcmp(((const struct named *) left)->name, ((const struct named *) right)->name);
+}
+
+static struct named *sort_names(const struct step_definition *definition)
+{
+    struct named *names = calloc(definition->record_count + 1, sizeof *names);
+    for (uint32_t i = 0; names != NULL && i < definition->record_count; i++)
+        names[i] = (struct named){definition->records[i].name, i};
+    if (names != NULL)
+        qsort(names, definition->record_count, sizeof *names, compare_named);
+    return names;
+}
+
+static bool bind_records(struct step_binding *binding)
+{
+    const struct step_definition *file = binding->file, *ours = binding->ours;
+    struct named *names = sort_names(ours);
+    bool good = names != NULL;
+    for (uint32_t i = 0; good && i < ours->record_count; i++)
+        binding->file_records[i] = STEP_NO_RECORD;
+    for (uint32_t i = 0; good && i < file->record_count; i++) {
+        struct named key = {file->records[i].name, 0};
+        const struct named *found =
+            bsearch(&key, names, ours->record_count, sizeof *names, compare_named);
+        if (found != NULL)
+            binding->file_records[found->index] = i;
+        good = bind_record(binding, i, found != NULL ? found->index : STEP_NO_RECORD);
+    }
+    free(names);
+    return good;
 }
 
 enum step_status step_binding_create(const struct step_definition *file,
@@ -104,16 +198,16 @@ enum step_status step_binding_create(const struct step_definition *file,
     *out = NULL;
     if (binding == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    if (!inherits_slots(ours) || !inherits_slots(file)) {
+        free(binding);
+        return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                              "a record of the definition does not begin with its parent's fields");
+    }
     binding->ours = ours;
     binding->file = file;
     binding->records = calloc(file->record_count + 1, sizeof *binding->records);
     binding->file_records = calloc(ours->record_count + 1, sizeof *binding->file_records);
-    bool good = binding->records != NULL && binding->file_records != NULL;
-    for (uint32_t i = 0; good && i < file->record_count; i++)
-        good = bind_record(binding, i);
-    for (uint32_t i = 0; good && i < ours->record_count; i++)
-        binding->file_records[i] = step_definition_find(file, ours->records[i].name);
-    if (!good) {
+    if (binding->records == NULL || binding->file_records == NULL || !bind_records(binding)) {
         step_binding_destroy(binding);
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
     }
@@ -125,8 +219,12 @@ void step_binding_destroy(struct step_binding *binding)
 {
     if (binding == NULL)
         return;
-    for (size_t i = 0; binding->records != NULL && i < binding->file->record_count; i++)
-        free((void *) (uintptr_t) binding->records[i].slots);
+    /* backwards: a record that shares its parent's slots stands behind it */
+    for (size_t i = binding->records != NULL ? binding->file->record_count : 0; i-- > 0;) {
+        uint32_t parent = binding->file->records[i].parent;
+        if (parent == STEP_NO_RECORD || binding->records[parent].slots != binding->records[i].slots)
+            free((void *) (uintptr_t) binding->records[i].slots);
+    }
     free(binding->records);
     free(binding->file_records);
     free(binding);
@@ -159,7 +257,7 @@ const uint64_t *step_binding_gather(const struct step_binding *binding,
                                     size_t slot_count, uint64_t *values)
 {
     const struct step_bound_record *bound = &binding->records[view->record];
-    if (bound->record == STEP_NO_RECORD ||
+    if (bound->record == STEP_NO_RECORD || slot_count > bound->slot_count ||
         !step_record_extends(binding->ours, bound->record, record))
         return NULL;
     if (bound->same)
@@ -177,8 +275,8 @@ const uint64_t *step_binding_entry(const struct step_binding *binding,
     uint32_t file_record = binding->file_records[record];
     if (file_record == STEP_NO_RECORD)
         return NULL;
-    struct step_record_view view = {
-        file_record, step_reader_dictionary_entry(reader, file_record, id)};
+    struct step_record_view view = {file_record,
+                                    step_reader_dictionary_entry(reader, file_record, id)};
     if (view.slots == NULL)
         return NULL;
     return step_binding_slots(binding, &view, record, slot_count, values);

@@ -35,8 +35,10 @@ static struct dl_arena_block *add_block(struct dl_arena *arena, size_t least)
 
 void *dl_arena_take(struct dl_arena *arena, size_t size_bytes)
 {
-    if (size_bytes > arena->limit_bytes - arena->used_bytes)
+    if (size_bytes > arena->limit_bytes - arena->used_bytes) {
+        arena->limit_reached = true;
         return NULL;
+    }
     size_t size = (size_bytes + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     struct dl_arena_block *block = arena->blocks;
     if (block == NULL || block->size - block->used < size) {

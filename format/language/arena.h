@@ -3,12 +3,14 @@
 #ifndef DL_ARENA_H
 #define DL_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct dl_arena {
     struct dl_arena_block *blocks;
     size_t used_bytes; /* handed out, of `limit_bytes` */
     size_t limit_bytes;
+    bool limit_reached;
 };
 
 void dl_arena_init(struct dl_arena *arena, size_t limit_bytes);

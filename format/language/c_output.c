@@ -10,30 +10,132 @@
 
 /* Names that a field may not have in C or C++. */
 static const char *const keywords[] = {
-    "alignas",  "alignof",  "and",       "asm",      "auto",     "bool",     "break",    "case",
-    "catch",    "char",     "class",     "const",    "continue", "default",  "delete",   "do",
-    "double",   "else",     "enum",      "explicit", "export",   "extern",   "false",    "float",
-    "for",      "friend",   "goto",      "if",       "inline",   "long",     "mutable",  "namespace",
-    "new",      "not",      "operator",  "or",       "private",  "protected", "public", "register",
-    "restrict", "return",   "short",     "signed",   "sizeof",   "static",   "struct",   "switch",
-    "template", "this",     "throw",     "true",     "try",      "typedef",  "typeid",   "typename",
-    "union",    "unsigned", "using",     "virtual",  "void",     "volatile", "while",    "xor",
+    "alignas",
+    "alignof",
+    "and",
+    "and_eq",
+    "asm",
+    "auto",
+    "bitand",
+    "bitor",
+    "bool",
+    "break",
+    "case",
+    "catch",
+    "char",
+    "char8_t",
+    "char16_t",
+    "char32_t",
+    "class",
+    "co_await",
+    "co_return",
+    "co_yield",
+    "compl",
+    "concept",
+    "const",
+    "const_cast",
+    "consteval",
+    "constexpr",
+    "constinit",
+    "continue",
+    "decltype",
+    "default",
+    "delete",
+    "do",
+    "double",
+    "dynamic_cast",
+    "else",
+    "enum",
+    "explicit",
+    "export",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "friend",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "mutable",
+    "namespace",
+    "new",
+    "noexcept",
+    "not",
+    "not_eq",
+    "nullptr",
+    "operator",
+    "or",
+    "or_eq",
+    "private",
+    "protected",
+    "public",
+    "register",
+    "reinterpret_cast",
+    "requires",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "static_assert",
+    "static_cast",
+    "struct",
+    "switch",
+    "template",
+    "this",
+    "thread_local",
+    "throw",
+    "true",
+    "try",
+    "typedef",
+    "typeid",
+    "typename",
+    "typeof",
+    "typeof_unqual",
+    "union",
+    "unsigned",
+    "using",
+    "virtual",
+    "void",
+    "volatile",
+    "wchar_t",
+    "while",
+    "xor",
+    "xor_eq",
+    "NULL",
+    "linux",
+    "unix",
 };
+
+static bool is_keyword(const char *name)
+{
+    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
+        if (strcmp(keywords[i], name) == 0)
+            return true;
+    return false;
+}
 
 void c_name_of_record(const char *name, char *out, size_t size)
 {
     size_t used = 0;
-    for (size_t i = 0; name[i] != '\0' && used + 2 < size; i++) {
+    for (size_t i = 0; name[i] != '\0' && used + 3 < size; i++) {
         unsigned char c = (unsigned char) name[i];
-        bool after_lower = i > 0 && (islower((unsigned char) name[i - 1]) ||
-                                     isdigit((unsigned char) name[i - 1]));
-        bool before_lower = i > 0 && isupper((unsigned char) name[i - 1]) &&
-                            islower((unsigned char) name[i + 1]);
+        bool after_lower =
+            i > 0 && (islower((unsigned char) name[i - 1]) || isdigit((unsigned char) name[i - 1]));
+        bool before_lower =
+            i > 0 && isupper((unsigned char) name[i - 1]) && islower((unsigned char) name[i + 1]);
         if (isupper(c) && (after_lower || before_lower))
             out[used++] = '_';
         out[used++] = c == '.' ? '_' : (char) tolower(c);
     }
     out[used] = '\0';
+    if (is_keyword(out)) {
+        out[used] = '_';
+        out[used + 1] = '\0';
+    }
 }
 
 static void upper_name(const char *name, char *out, size_t size)
@@ -46,10 +148,7 @@ static void upper_name(const char *name, char *out, size_t size)
 
 static const char *c_name_of_field(const struct step_field *field, char *out, size_t size)
 {
-    bool is_keyword = false;
-    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
-        is_keyword = is_keyword || strcmp(keywords[i], field->name) == 0;
-    snprintf(out, size, "%s%s", field->name, is_keyword ? "_" : "");
+    snprintf(out, size, "%s%s", field->name, is_keyword(field->name) ? "_" : "");
     return out;
 }
 
@@ -58,9 +157,18 @@ static bool has_rule(const struct step_field *field, const char *group, const ch
     return step_attributes_rule(&field->attributes, group, key, NULL, NULL);
 }
 
+/* An array is one of identifiers if its innermost elements are. */
 static bool is_identifier(const struct step_field *field)
 {
-    return field->kind != STEP_TYPE_INT && has_rule(field, "encoding", "identifier");
+    struct step_field element = *field;
+    size_t length = field->array_depth * sizeof "element" - (field->array_depth > 0);
+    for (size_t i = 0; field->array_depth > 0 && i < field->sub_attribute_count; i++) {
+        const char *path = field->sub_attributes[i].path;
+        if (strlen(path) == length && strncmp(path, "element", 7) == 0 &&
+            strcmp(path + length - 7, "element") == 0)
+            element.attributes = field->sub_attributes[i].attributes;
+    }
+    return field->kind != STEP_TYPE_INT && has_rule(&element, "encoding", "identifier");
 }
 
 static bool is_unsigned(const struct step_field *field)
@@ -92,27 +200,89 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*(char *const *) left, *(char *const *) right);
 }
 
-bool c_output_check(struct c_output *output, const char *file_name)
+/* Two fields of one record that a '_' behind a keyword makes the same. */
+static bool check_fields(const struct step_record *record, const char *file_name)
 {
-    size_t count = output->definition->record_count;
-    char(*names)[NAME_SIZE] = calloc(count + 1, sizeof *names);
-    const char **sorted = calloc(count + 1, sizeof *sorted);
-    bool good = names != NULL && sorted != NULL;
-    for (size_t i = 0; good && i < count; i++) {
-        c_name_of_record(output->definition->records[i].name, names[i], NAME_SIZE);
-        sorted[i] = names[i];
-    }
-    if (good)
-        qsort(sorted, count, sizeof *sorted, compare_names);
-    for (size_t i = 1; good && i < count; i++) {
-        if (strcmp(sorted[i - 1], sorted[i]) == 0) {
-            fprintf(stderr, "%s: two records have the C name %s\n", file_name, sorted[i]);
-            good = false;
+    char name[NAME_SIZE];
+    for (size_t i = 0; i < record->field_count; i++) {
+        c_name_of_field(&record->fields[i], name, sizeof name);
+        if (strlen(record->fields[i].name) + 2 > sizeof name) {
+            fprintf(stderr, "%s: a name in record %s is too long for C\n", file_name, record->name);
+            return false;
+        }
+        if (is_keyword(record->fields[i].name) &&
+            step_record_find_field(record, name) != SIZE_MAX) {
+            fprintf(stderr, "%s: two fields of record %s have the C name %s\n", file_name,
+                    record->name, name);
+            return false;
         }
     }
-    free(names);
-    free(sorted);
+    return true;
+}
+
+/* All that the header declares for the record, or (NULL) for the whole. */
+static bool list_names(const struct c_output *output, const struct step_record *record,
+                       char **names, size_t *count)
+{
+    static const char *const of_record[] = {"", "_put", "_get", "_define", "_look_up"};
+    static const char *const of_whole[] = {"_definition", "_binding", "_bind", "_unbind",
+                                           "_record"};
+    char name[NAME_SIZE];
+    if (record != NULL)
+        c_name_of_record(record->name, name, sizeof name);
+    for (size_t i = 0; i < 5; i++) {
+        char *text = malloc(NAME_SIZE + 16);
+        if (text == NULL)
+            return false;
+        snprintf(text, NAME_SIZE + 16, "%s%s", record != NULL ? name : output->base,
+                 record != NULL ? of_record[i] : of_whole[i]);
+        names[(*count)++] = text;
+    }
+    if (record != NULL)
+        return true;
+    names[*count] = malloc(NAME_SIZE);
+    if (names[*count] == NULL)
+        return false;
+    snprintf(names[*count], NAME_SIZE, "%s_record_count", output->prefix);
+    for (char *at = names[*count]; *at != '\0'; at++)
+        *at = (char) tolower((unsigned char) *at);
+    (*count)++;
+    return true;
+}
+
+static bool check_names(char **names, size_t count, const char *file_name)
+{
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && strcmp(names[i - 1], names[i]) == 0) {
+            fprintf(stderr, "%s: two things have the C name %s\n", file_name, names[i]);
+            return false;
+        }
+        if (strncmp(names[i], "step_", 5) == 0) {
+            fprintf(stderr, "%s: the C name %s is the library's: they begin with step_\n",
+                    file_name, names[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool c_output_check(struct c_output *output, const char *file_name)
+{
+    size_t records = output->definition->record_count, count = 0;
+    char **names = calloc(5 * records + 6, sizeof *names);
     find_prefix(output);
+    bool good = names != NULL && list_names(output, NULL, names, &count);
+    for (size_t i = 0; good && i < records; i++)
+        good = list_names(output, &output->definition->records[i], names, &count);
+    if (!good)
+        fprintf(stderr, "%s: out of memory\n", file_name);
+    good = good && check_names(names, count, file_name);
+    for (size_t i = 0; good && i < records; i++)
+        good = check_fields(&output->definition->records[i], file_name);
+    while (count-- > 0)
+        free(names[count]);
+    free(names);
     return good;
 }
 
@@ -122,7 +292,11 @@ static void put_comment(FILE *out, const char *indent, const char *text)
         return;
     fprintf(out, "%s/* ", indent);
     for (; *text != '\0'; text++)
-        fputc(text[0] == '*' && text[1] == '/' ? ' ' : text[0] == '\n' ? ' ' : text[0], out);
+        fputc((text[0] == '*' && text[1] == '/') || (text[0] == '/' && text[1] == '*') ||
+                      text[0] == '\n' || text[0] == '\\'
+                  ? ' '
+                  : text[0],
+              out);
     fprintf(out, " */\n");
 }
 
@@ -250,10 +424,11 @@ void c_output_header(const struct c_output *output, FILE *out)
         put_struct(output, out, i, done);
     free(done);
     put_binding_declarations(output, out);
-    fprintf(out,
-            "/* For each record: _put appends one to a stream; _get reads one (or one that extends\n"
-            " * it) from a record view, false if it is of another type.  Records that are\n"
-            " * dictionaries: _define adds an entry, _look_up reads one. */\n\n");
+    fprintf(
+        out,
+        "/* For each record: _put appends one to a stream; _get reads one (or one that extends\n"
+        " * it) from a record view, false if it is of another type.  Records that are\n"
+        " * dictionaries: _define adds an entry, _look_up reads one. */\n\n");
     for (uint32_t i = 0; i < count; i++)
         put_declarations(output, out, i);
     fprintf(out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
@@ -413,7 +588,7 @@ static void put_slots(const struct c_output *output, FILE *out, uint32_t index, 
             put_slots(output, out, field->record, inner, assign, slot);
             continue;
         }
-        const char *kind = field->array_depth > 0 ? "array"
+        const char *kind = field->array_depth > 0                                 ? "array"
                            : is_identifier(field) || field->kind == STEP_TYPE_INT ? NULL
                                                                                   : "bytes";
         bool is_signed = kind == NULL && !is_identifier(field) && !is_unsigned(field);
@@ -501,7 +676,7 @@ static void put_functions(const struct c_output *output, FILE *out, uint32_t ind
 void c_output_source(const struct c_output *output, FILE *out)
 {
     const struct step_definition *definition = output->definition;
-    fprintf(out, "/* Generated by stepc.  Do not edit. */\n#include \"%s.h\"\n\n", output->base);
+    fprintf(out, "/* Generated by stepc.  Do not edit. */\n#include \"%s.h\"\n\n", output->file);
     for (uint32_t i = 0; i < definition->record_count; i++)
         put_record_tables(out, &definition->records[i], i);
     fprintf(out, "\nstatic const struct step_record records[] = {\n");

@@ -7,10 +7,11 @@
 
 #include "steptrace/definition.h"
 
-/* `base` is the name of the files without directory and ending ("java_trace"). */
+/* `file` is the name of the files without directory and ending ("java-trace"). */
 struct c_output {
     const struct step_definition *definition;
-    const char *base;
+    const char *file;
+    char base[128]; /* that as a C name ("java_trace") */
     char prefix[128]; /* of the enum: the package that all records are in, else the base */
 };
 

@@ -31,22 +31,60 @@ void dl_fault(struct dl_parse *parse, struct dl_place place, const char *format,
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     if (parse->fault_count++ == 0)
-        step_error_set(parse->error, STEP_STATUS_INVALID, parse->name, STEP_NO_OFFSET,
-                       "%u:%u: %s", place.line, place.column, message);
+        step_error_set(parse->error, STEP_STATUS_INVALID, parse->name, STEP_NO_OFFSET, "%u:%u: %s",
+                       place.line, place.column, message);
     if (parse->report != NULL && parse->fault_count <= DL_FAULT_LIMIT)
         parse->report(parse->user, parse->name, place.line, place.column, message);
+}
+
+/* Length of the UTF-8 character at `text`, 0 if it is none that a text may have. */
+static size_t character_length(const unsigned char *text, size_t left)
+{
+    unsigned char first = text[0];
+    size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (first == 0 || first > 0xf4 || length == 0 || length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    bool overlong = (first == 0xe0 && text[1] < 0xa0) || (first == 0xf0 && text[1] < 0x90);
+    bool beyond = (first == 0xed && text[1] > 0x9f) || (first == 0xf4 && text[1] > 0x8f);
+    return overlong || beyond ? 0 : length;
+}
+
+static bool check_characters(struct dl_parse *parse, const char *text, size_t length)
+{
+    struct dl_place place = {1, 1};
+    for (size_t i = 0; i < length;) {
+        size_t bytes = character_length((const unsigned char *) text + i, length - i);
+        if (bytes == 0) {
+            dl_fault(parse, place, text[i] == '\0' ? "a NUL byte" : "this is not UTF-8");
+            return false;
+        }
+        place.column += (uint32_t) bytes;
+        if (text[i] == '\n')
+            place = (struct dl_place){place.line + 1, 1};
+        i += bytes;
+    }
+    return true;
 }
 
 static bool scan_and_parse(struct dl_parse *parse, const char *text, size_t length)
 {
     struct dl_scan scan = {.arena = parse->arena};
     yyscan_t scanner = NULL;
+    if (!check_characters(parse, text, length))
+        return false;
     if (step_dl_lex_init_extra(&scan, &scanner) != 0) {
         parse->out_of_memory = true;
         return false;
     }
-    bool parsed = step_dl__scan_bytes(text, (int) length, scanner) != NULL &&
-                  step_dl_parse(parse, scanner) == 0;
+    volatile bool parsed = false; /* seen after a jump */
+    if (setjmp(scan.fatal) == 0)
+        parsed = step_dl__scan_bytes(text, (int) length, scanner) != NULL &&
+                 step_dl_parse(parse, scanner) == 0;
+    else
+        parse->out_of_memory = true;
     step_dl_lex_destroy(scanner);
     return parsed && parse->fault_count == 0 && !parse->out_of_memory;
 }
@@ -55,8 +93,12 @@ static enum step_status fail(struct dl_parse *parse, struct owned_definition *ow
 {
     enum step_status status = STEP_STATUS_INVALID;
     if (parse->fault_count == 0)
-        status = step_error_set(parse->error, STEP_STATUS_NO_MEMORY, parse->name, STEP_NO_OFFSET,
-                                "out of memory, or the definition is too large");
+        status = owned->arena.limit_reached
+                     ? step_error_set(parse->error, STEP_STATUS_LIMIT, parse->name, STEP_NO_OFFSET,
+                                      "the definition takes more than %zu bytes of memory",
+                                      DL_MEMORY_LIMIT)
+                     : step_error_set(parse->error, STEP_STATUS_NO_MEMORY, parse->name,
+                                      STEP_NO_OFFSET, "out of memory");
     step_definition_destroy(&owned->definition);
     return status;
 }
@@ -172,8 +214,8 @@ size_t step_record_slot_count(const struct step_definition *definition, uint32_t
     size_t slots = 0;
     for (size_t i = 0; i < definition->records[record].field_count; i++) {
         const struct step_field *field = &definition->records[record].fields[i];
-        bool nested = field->kind == STEP_TYPE_RECORD && field->array_depth == 0 &&
-                      !is_identifier(field);
+        bool nested =
+            field->kind == STEP_TYPE_RECORD && field->array_depth == 0 && !is_identifier(field);
         slots += nested ? step_record_slot_count(definition, field->record) : 1;
     }
     return slots;

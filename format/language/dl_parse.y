@@ -47,9 +47,14 @@ static void step_dl_error(const STEP_DL_LTYPE *at, struct dl_parse *parse, void 
     } while (0)
 
 /* "a.b" and "c" to "a.b.c" */
-static const char *join(struct dl_parse *parse, const char *package, const char *name)
+static const char *join(struct dl_parse *parse, const char *package, const char *name,
+                        struct dl_place place)
 {
     size_t left = strlen(package), right = strlen(name);
+    if (left + right + 1 > DL_NAME_LIMIT) {
+        dl_fault(parse, place, "a name is longer than %u bytes", DL_NAME_LIMIT);
+        return NULL;
+    }
     if (left == 0)
         return name;
     char *joined = dl_arena_take(parse->arena, left + right + 2);
@@ -107,8 +112,15 @@ package:
             dl_fault(parse, PLACE(@2), "packages are nested more than %u deep", DL_PACKAGE_LIMIT);
             YYABORT;
         }
-        parse->package = join(parse, outer, $2);
+        parse->package = join(parse, outer, $2, PLACE(@2));
         NEED(parse->package);
+        uint32_t dots = 0;
+        for (const char *at = parse->package; *at != '\0'; at++)
+            dots += *at == '.';
+        if (dots >= DL_PACKAGE_LIMIT) {
+            dl_fault(parse, PLACE(@2), "packages are nested more than %u deep", DL_PACKAGE_LIMIT);
+            YYABORT;
+        }
         $<text>$ = outer;
     }
     definitions '}'
@@ -123,7 +135,7 @@ record:
     {
         struct dl_record *record;
         NEED(TAKE(record));
-        record->name = join(parse, parse->package, $2);
+        record->name = join(parse, parse->package, $2, PLACE(@2));
         NEED(record->name);
         record->package = parse->package;
         record->label = $3;
@@ -158,7 +170,7 @@ bang: %empty { $$ = false; } | '!' { $$ = true; } ;
 
 record_name:
     NAME
-  | record_name '.' NAME { $$ = join(parse, $1, $3); NEED($$); }
+  | record_name '.' NAME { $$ = join(parse, $1, $3, PLACE(@1)); NEED($$); }
   ;
 
 body:
@@ -203,7 +215,7 @@ modifier_sign: '~' { $$ = false; } | '!' { $$ = true; } ;
 
 path:
     NAME
-  | path '.' NAME { $$ = join(parse, $1, $3); NEED($$); }
+  | path '.' NAME { $$ = join(parse, $1, $3, PLACE(@1)); NEED($$); }
   ;
 
 attributes:
@@ -220,6 +232,8 @@ attribute:
     '<' NAME ':' LITERAL '>'
     {
         NEED(TAKE($$));
+        if (strlen($4) > DL_VALUE_LIMIT || strlen($2) > DL_NAME_LIMIT)
+            dl_fault(parse, PLACE(@4), "an attribute is longer than %u bytes", DL_VALUE_LIMIT);
         $$->group = $2;
         $$->value = $4;
         $$->place = PLACE(@2);
@@ -245,6 +259,8 @@ field_def:
     {
         struct dl_field *field;
         NEED(TAKE(field));
+        if (strlen($1) > DL_NAME_LIMIT)
+            dl_fault(parse, PLACE(@1), "a name is longer than %u bytes", DL_NAME_LIMIT);
         field->name = $1;
         field->description = $2;
         field->place = PLACE(@1);

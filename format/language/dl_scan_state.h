@@ -3,10 +3,13 @@
 #ifndef DL_SCAN_STATE_H
 #define DL_SCAN_STATE_H
 
+#include <setjmp.h>
+
 #include "arena.h"
 
 struct dl_scan {
     struct dl_arena *arena;
+    jmp_buf fatal; /* where flex goes when it cannot go on, instead of to exit() */
 };
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stepc, the STEP-DL compiler: checks definitions and writes them in other forms. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,22 @@ static bool write_file(const struct c_output *output, const char *base, const ch
     return false;
 }
 
+/* "my-trace" to "my_trace". */
+static bool make_base(struct c_output *output)
+{
+    size_t length = strlen(output->file);
+    if (length == 0 || length > 100 || strpbrk(output->file, "\"\\\n") != NULL) {
+        fprintf(stderr, "stepc: '%s' does not do as the name of C files\n", output->file);
+        return false;
+    }
+    bool digit = isdigit((unsigned char) output->file[0]) != 0;
+    snprintf(output->base, sizeof output->base, "%s%s", digit ? "n" : "", output->file);
+    for (char *at = output->base; *at != '\0'; at++)
+        if (!isalnum((unsigned char) *at))
+            *at = '_';
+    return true;
+}
+
 static int write_c(int count, char **arguments)
 {
     int code;
@@ -90,7 +107,11 @@ static int write_c(int count, char **arguments)
         return code;
     const char *slash = strrchr(arguments[0], '/');
     struct c_output output = {.definition = definition,
-                              .base = slash != NULL ? slash + 1 : arguments[0]};
+                              .file = slash != NULL ? slash + 1 : arguments[0]};
+    if (!make_base(&output)) {
+        step_definition_destroy(definition);
+        return EXIT_USAGE;
+    }
     code = EXIT_DONE;
     if (!c_output_check(&output, arguments[1]))
         code = EXIT_BAD_INPUT;
@@ -116,11 +137,21 @@ static int check_files(int count, char **arguments)
     return worst;
 }
 
+static int finish_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_DONE;
+    fprintf(stderr, "stepc: standard output: %s\n", strerror(errno));
+    return EXIT_FAILED;
+}
+
 static int print_version(int count, char **arguments)
 {
     (void) arguments;
+    if (count != 0)
+        return EXIT_USAGE;
     printf("stepc %s\n", STEPTRACE_VERSION);
-    return count == 0 ? EXIT_DONE : EXIT_USAGE;
+    return finish_output();
 }
 
 static int print_help(int count, char **arguments);
@@ -139,13 +170,15 @@ static const struct output {
 
 static int print_help(int count, char **arguments)
 {
-    (void) count, (void) arguments;
+    (void) arguments;
+    if (count != 0)
+        return EXIT_USAGE;
     printf("stepc, the compiler of STEP-DL definitions\n\n");
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++)
         printf("  stepc %-10s %-10s %s\n", outputs[i].option, outputs[i].arguments,
                outputs[i].meaning);
     printf("\nExit codes: 0 done, 1 failed, 2 usage, 3 a definition has faults\n");
-    return EXIT_DONE;
+    return finish_output();
 }
 
 int main(int count, char **arguments)

@@ -187,7 +187,7 @@ static bool scatter_node(struct step_columns *columns, const struct step_plan_no
                          struct source *source)
 {
     const struct step_plan *plan = columns->plan;
-    const uint32_t *children = &plan->children[node->first_child];
+    const uint32_t *children = node->child_count != 0 ? &plan->children[node->first_child] : NULL;
     if (node->kind == STEP_NODE_RECORD) {
         for (uint32_t i = 0; i < node->child_count; i++)
             if (!scatter_node(columns, &plan->nodes[children[i]], source))

@@ -105,7 +105,7 @@ static enum step_status append_node(struct step_rows *rows, const struct step_pl
     if (*budget < 8)
         return STEP_STATUS_LIMIT;
     *budget -= 8;
-    const uint32_t *children = &plan->children[node->first_child];
+    const uint32_t *children = node->child_count != 0 ? &plan->children[node->first_child] : NULL;
     switch (node->kind) {
     case STEP_NODE_VALUE:
         return append_word(rows, slots[0]) ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;

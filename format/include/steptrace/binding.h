@@ -23,6 +23,7 @@ struct step_bound_record {
     uint32_t record; /* ours, or STEP_NO_RECORD */
     bool same;       /* the file's slots start with ours, in place */
     const uint32_t *slots; /* for each slot of ours the file's, or STEP_NO_SLOT */
+    size_t slot_count;     /* of ours */
 };
 
 struct step_binding {
@@ -32,7 +33,8 @@ struct step_binding {
     uint32_t *file_records;            /* for each of ours the file's of that name */
 };
 
-/* Both definitions are borrowed for the binding's life. */
+/* Both definitions are borrowed for the binding's life.  INVALID for tables in which the slots of a
+ * record do not begin with its parent's (no parsed definition is so). */
 enum step_status step_binding_create(const struct step_definition *file,
                                      const struct step_definition *ours, struct step_binding **out,
                                      struct step_error *error);

@@ -55,6 +55,56 @@ static void test_meaning(void)
     check_fault("record P { int x; } record A { P p; ~p.y <g:\"v\">; }", "1:38");
 }
 
+static void test_identifier_elsewhere(void)
+{
+    check_fault("record B { int x, y; } record P { B b; }\n"
+                "record Q extends P { ~b <encoding:\"identifier\">; }",
+                "2:23");
+    check_fault("record B { int x, y; } record P { B b <encoding:\"identifier\">; }\n"
+                "record Q extends P { !b <encoding:\"delta\">; }",
+                "2:23");
+    check_fault("record B { int x, y; } record P { B[] b; }\n"
+                "record Q extends P { ~b.element <encoding:\"identifier\">; }",
+                "2:23");
+    check_fault("record B { string x; } record P { B b;\n~b.x <encoding:\"identifier\">; }", "2:2");
+    step_definition_destroy(dl_parse_text("record P { int b; }"
+                                          "record Q extends P { ~b <encoding:\"identifier\">; }",
+                                          NULL, NULL));
+}
+
+static void test_characters(void)
+{
+    struct step_definition *definition = NULL;
+    struct step_error error;
+    check_fault("record A {\n  \"\xff\" }", "2:4");
+    check_fault("# \xc3\xa4\n# \xed\xa0\x80", "2:3");
+    CU_ASSERT_EQUAL(step_definition_parse("#\n \0", 4, "test", NULL, NULL, &definition, &error),
+                    STEP_STATUS_INVALID);
+    CU_ASSERT_STRING_EQUAL(error.message, "2:2: a NUL byte");
+    check_fault("record A { int x;  ", "1:20");
+}
+
+static void test_own_name_outside(void)
+{
+    struct step_definition *definition =
+        dl_parse_text("record A { int x; } package p { record A extends A { } }", NULL, NULL);
+    CU_ASSERT_EQUAL(dl_record(definition, "p.A")->field_count, 1);
+    step_definition_destroy(definition);
+}
+
+static void test_element_attributes(void)
+{
+    char text[200];
+    struct step_definition *definition =
+        dl_parse_text("record R { R <encoding:\"identifier\">[] r; int[] x <property:\"unsigned\">;"
+                      " ~x.element <encoding:\"delta\">; }",
+                      NULL, NULL);
+    CU_ASSERT_STRING_EQUAL(
+        dl_attributes(dl_sub(dl_field(definition, "R", "x"), "element"), text, sizeof text),
+        "property=unsigned;encoding=delta;");
+    step_definition_destroy(definition);
+}
+
 static void test_by_value_in_itself(void)
 {
     check_fault("record A { A a; }", "1:8");
@@ -214,6 +264,10 @@ CU_pSuite dl_add_fault_suite(void)
     CU_pSuite suite = CU_add_suite("faults", NULL, NULL);
     CU_ADD_TEST(suite, test_syntax);
     CU_ADD_TEST(suite, test_meaning);
+    CU_ADD_TEST(suite, test_identifier_elsewhere);
+    CU_ADD_TEST(suite, test_characters);
+    CU_ADD_TEST(suite, test_own_name_outside);
+    CU_ADD_TEST(suite, test_element_attributes);
     CU_ADD_TEST(suite, test_by_value_in_itself);
     CU_ADD_TEST(suite, test_many_in_one_run);
     CU_ADD_TEST(suite, test_package_limit);

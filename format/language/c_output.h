@@ -11,7 +11,7 @@
 struct c_output {
     const struct step_definition *definition;
     const char *file;
-    char base[128]; /* that as a C name ("java_trace") */
+    char base[128];   /* that as a C name ("java_trace") */
     char prefix[128]; /* of the enum: the package that all records are in, else the base */
 };
 

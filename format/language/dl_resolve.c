@@ -469,10 +469,12 @@ static void check_paths(struct resolver *resolver, const struct dl_record *recor
     for (const struct dl_modifier *modifier = record->modifiers; modifier != NULL;
          modifier = modifier->next) {
         size_t length = strcspn(modifier->path, ".");
+        if (modifier->path[length] == '\0')
+            continue;
         const struct step_field *field = find_field((struct step_field *) built->fields,
                                                     built->field_count, modifier->path, length);
         const struct step_field *inner = NULL;
-        if (field == NULL || modifier->path[length] != '.')
+        if (field == NULL)
             continue;
         if (!path_leads(resolver, field, modifier->path + length + 1, &inner))
             dl_fault(resolver->parse, modifier->place, "'%s' names no part of a field",

@@ -89,7 +89,7 @@ struct dl_parse {
 #define DL_ARRAY_LIMIT 8u
 #define DL_SLOT_LIMIT 65536u
 #define DL_FIELD_LIMIT 4096u
-#define DL_NAME_LIMIT 1024u /* bytes of an absolute name or a path */
+#define DL_NAME_LIMIT 1024u     /* bytes of an absolute name or a path */
 #define DL_ATTRIBUTE_LIMIT 256u /* on one thing */
 #define DL_VALUE_LIMIT 4096u    /* bytes of an attribute's value */
 #define DL_FAULT_LIMIT 100u

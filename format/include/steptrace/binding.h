@@ -20,8 +20,8 @@
 
 /* How one record type of the file is read. */
 struct step_bound_record {
-    uint32_t record; /* ours, or STEP_NO_RECORD */
-    bool same;       /* the file's slots start with ours, in place */
+    uint32_t record;       /* ours, or STEP_NO_RECORD */
+    bool same;             /* the file's slots start with ours, in place */
     const uint32_t *slots; /* for each slot of ours the file's, or STEP_NO_SLOT */
     size_t slot_count;     /* of ours */
 };

@@ -49,14 +49,14 @@ enum step_live_state { STEP_LIVE_FREE = 0, STEP_LIVE_ACTIVE = 1, STEP_LIVE_FULL 
 /* Stands at the start of a chunk; raw records follow it. */
 struct step_live_chunk {
     uint32_t magic;
-    uint32_t size_bytes;   /* header included; a multiple of the page */
+    uint32_t size_bytes;    /* header included; a multiple of the page */
     _Atomic uint32_t state; /* enum step_live_state */
     uint32_t reserved;
     uint64_t stream;
-    uint64_t order;         /* position among the stream's chunks */
-    uint64_t first_record;  /* number, in the stream, of the first event record in it */
-    uint64_t thread;        /* the thread in force where the chunk starts */
-    _Atomic uint64_t used;  /* bytes of whole raw records after this header */
+    uint64_t order;        /* position among the stream's chunks */
+    uint64_t first_record; /* number, in the stream, of the first event record in it */
+    uint64_t thread;       /* the thread in force where the chunk starts */
+    _Atomic uint64_t used; /* bytes of whole raw records after this header */
     uint64_t padding;
 };
 

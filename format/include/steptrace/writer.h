@@ -51,8 +51,8 @@ enum step_status step_writer_create(const struct step_writer_options *options,
                                     struct step_writer **out, struct step_error *error);
 
 /* Provenance: a key (lower-case, words with '-') and a UTF-8 value.  May be called at any time
- * before close; a key given again replaces the earlier value for readers.  Properties reach the file
- * with the next block, or with step_writer_flush(). */
+ * before close; a key given again replaces the earlier value for readers.  Properties reach the
+ * file with the next block, or with step_writer_flush(). */
 enum step_status step_writer_property(struct step_writer *writer, const char *key,
                                       const char *value);
 

@@ -225,6 +225,8 @@ static void end_probes(struct drain *drain)
 {
     struct session *session = drain->session;
     atomic_store(&tracer.session, NULL);
+    threads_order_probes();
+    probe_wait_for_frees();
     if (drain->failed || atomic_load(&session->map->failed))
         live_map_stop(session->map);
     while (!threads_all_outside_probes()) {

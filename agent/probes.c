@@ -2,6 +2,7 @@
 /* Events into raw records. */
 #include "probes.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "names.h"
@@ -25,13 +26,22 @@ static uint64_t *reserve_event(struct session *session, struct live_stream *stre
     return room + 1;
 }
 
+/* Most objects of a stream have the id after the one before: then it needs no word. */
 static void write_alloc(struct session *session, struct live_stream *stream, uint64_t *room,
                         uint64_t class, uint64_t size_bytes, uint64_t object, bool existing)
 {
-    room[0] =
-        live_word(existing ? STEP_LIVE_EXISTING : STEP_LIVE_ALLOC, thread_stamp(session, stream));
+    uint64_t stamp = thread_stamp(session, stream);
     room[1] = class | (size_bytes / 8) << 32;
+    if (!existing && object == stream->last_object + 1 && object != 1) {
+        room[0] = live_word(STEP_LIVE_ALLOC_NEXT, stamp);
+        stream->last_object = object;
+        live_commit(stream, 2, 1);
+        return;
+    }
+    room[0] = live_word(existing ? STEP_LIVE_EXISTING : STEP_LIVE_ALLOC, stamp);
     room[2] = object;
+    if (!existing)
+        stream->last_object = object;
     live_commit(stream, 3, 1);
 }
 
@@ -116,6 +126,28 @@ void probe_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlon
     probe_leave(os);
 }
 
+/* The JVM tells of the dead while it holds the lock of its tag map, so every nanosecond here is one
+ * for all threads that allocate.  This flag serialises the writers of the frees and, since the
+ * session is looked up under it, also keeps the session there: no other mark is needed. */
+static _Atomic bool frees_busy;
+
+static void frees_enter(void)
+{
+    while (atomic_exchange_explicit(&frees_busy, true, memory_order_seq_cst))
+        sched_yield();
+}
+
+static void frees_leave(void)
+{
+    atomic_store_explicit(&frees_busy, false, memory_order_release);
+}
+
+void probe_wait_for_frees(void)
+{
+    frees_enter();
+    frees_leave();
+}
+
 static void end_batch(struct session *session)
 {
     if (!session->batch_open)
@@ -136,45 +168,50 @@ static uint64_t stamps_of_ns(uint64_t ns)
 /* The dead of one collection come one by one, some time after it. */
 static void free_object(struct session *session, uint64_t object)
 {
-    pthread_mutex_lock(&session->frees_lock);
-    uint64_t stamp = tracer_stamp(session);
+    uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
+    uint64_t stamp = frozen != 0 ? frozen : clock_raw_unordered() - tracer.scale.zero;
     uint64_t collection = atomic_load_explicit(&tracer.collections, memory_order_relaxed);
     if (session->batch_open && (collection != session->batch_collection ||
-                                stamp - session->batch_stamp > stamps_of_ns(FREE_GAP_NS)))
+                                stamp - session->batch_stamp > session->batch_gap))
         end_batch(session);
     uint64_t *room = live_reserve(session->map, session->frees, 1);
-    if (room != NULL) {
-        room[0] = live_word(STEP_LIVE_FREE_OBJECT, object);
-        session->batch_open = true;
-        session->batch_stamp = stamp;
-        session->batch_collection = collection;
-        atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
-        live_commit(session->frees, 1, 1);
-    }
-    pthread_mutex_unlock(&session->frees_lock);
+    if (room == NULL)
+        return;
+    room[0] = live_word(STEP_LIVE_FREE_OBJECT, object);
+    session->batch_open = true;
+    session->batch_stamp = stamp;
+    session->batch_collection = collection;
+    atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
+    live_commit(session->frees, 1, 1);
 }
 
 void probe_free(jlong tag)
 {
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    if (session == NULL)
-        return;
-    uint64_t object = object_of_tag(session, tag);
-    if (object != 0 && (tag & TAG_AGAIN) == 0)
-        free_object(session, object);
-    probe_leave(os);
+    frees_enter();
+    struct session *session = atomic_load_explicit(&tracer.session, memory_order_seq_cst);
+    if (session != NULL && !atomic_load_explicit(&tracer.forked, memory_order_relaxed) &&
+        (tag & TAG_AGAIN) == 0) {
+        uint64_t object = object_of_tag(session, tag);
+        if (object != 0)
+            free_object(session, object);
+    }
+    frees_leave();
 }
 
 bool probe_close_free_batch(struct session *session, bool now)
 {
-    pthread_mutex_lock(&session->frees_lock);
+    frees_enter();
     bool was_open = session->batch_open;
-    if (now || tracer_stamp(session) - session->batch_stamp > stamps_of_ns(5 * FREE_GAP_NS))
+    if (now || tracer_stamp(session) - session->batch_stamp > 5 * session->batch_gap)
         end_batch(session);
     bool closed = was_open && !session->batch_open;
-    pthread_mutex_unlock(&session->frees_lock);
+    frees_leave();
     return closed;
+}
+
+void probe_set_free_gap(struct session *session)
+{
+    session->batch_gap = stamps_of_ns(FREE_GAP_NS);
 }
 
 void probe_class_load(jthread thread, jclass class)

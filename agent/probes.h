@@ -25,4 +25,9 @@ void probe_method_exit(jthread thread, jmethodID method, bool by_exception);
  * closed one. */
 bool probe_close_free_batch(struct session *session, bool now);
 
+/* At a session's start, when the clock's scale is known: the pause that ends a batch of frees. */
+void probe_set_free_gap(struct session *session);
+/* Returns when no thread is in probe_free() with a session that is no longer tracer.session. */
+void probe_wait_for_frees(void);
+
 #endif

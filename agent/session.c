@@ -12,6 +12,7 @@
 #include "live_decoder.h"
 #include "log.h"
 #include "names.h"
+#include "probes.h"
 #include "steptrace/java_trace.h"
 #include "trace_file.h"
 #include "tracer.h"
@@ -80,7 +81,6 @@ struct session *session_prepare(const struct options *options)
     session->options.events &= tracer.capable;
     session->number = atomic_fetch_add(&tracer.session_count, 1) + 1;
     pthread_mutex_init(&session->global_lock, NULL);
-    pthread_mutex_init(&session->frees_lock, NULL);
     pthread_mutex_init(&session->state_lock, NULL);
     pthread_cond_init(&session->state_changed, NULL);
     if (!open_files(session)) {
@@ -188,6 +188,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     header->clock_multiplier = tracer.scale.multiplier;
     header->clock_shift = tracer.scale.shift;
     header->resolution_ns = (uint32_t) session->options.resolution_ns;
+    probe_set_free_gap(session);
     put_provenance(session);
     enum step_status status = step_writer_flush(session->writer);
     session->decoder = live_decoder_create(header, session->writer);

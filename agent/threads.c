@@ -2,12 +2,15 @@
 /* Native threads and Java threads; entering and leaving probes. */
 #include "threads.h"
 
+#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "names.h"
 
-static __thread struct os_thread *self __attribute__((tls_model("global-dynamic")));
+static __thread struct os_thread *self __attribute__((tls_model("initial-exec")));
 static pthread_key_t exit_key;
 static _Atomic(struct os_thread *) all_threads;
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -39,8 +42,18 @@ static void release_os_thread(void *data)
     pthread_mutex_unlock(&idle_lock);
 }
 
+/* With membarrier() whoever ends a session pays for the order between a probe's mark and its look
+ * at the session, and probes go without a fence. */
+static bool probes_need_fence = true;
+
+static int membarrier(int command)
+{
+    return (int) syscall(SYS_membarrier, command, 0, 0);
+}
+
 void threads_initialize(void)
 {
+    probes_need_fence = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0;
     pthread_key_create(&exit_key, release_os_thread);
 }
 
@@ -72,16 +85,27 @@ struct session *probe_enter(struct os_thread **out)
     struct os_thread *os = self;
     if (os == NULL && (os = create_os_thread()) == NULL)
         return NULL;
-    /* In this order, both sequentially consistent: whoever ends a session sees the flag, or this
-     * thread sees that there is no session. */
-    atomic_store(&os->in_probe, 1);
-    struct session *session = atomic_load(&tracer.session);
+    /* First the mark, then the look: whoever ends a session sees the mark, or this thread sees that
+     * there is no session. */
+    atomic_store_explicit(&os->in_probe, 1, memory_order_relaxed);
+    if (probes_need_fence)
+        atomic_thread_fence(memory_order_seq_cst);
+    else
+        atomic_signal_fence(memory_order_seq_cst);
+    struct session *session = atomic_load_explicit(&tracer.session, memory_order_acquire);
     if (session == NULL || atomic_load_explicit(&tracer.forked, memory_order_relaxed)) {
         probe_leave(os);
         return NULL;
     }
     *out = os;
     return session;
+}
+
+void threads_order_probes(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!probes_need_fence)
+        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 
 bool threads_all_outside_probes(void)

@@ -89,6 +89,8 @@ void thread_ended(struct session *session, struct os_thread *os, jthread thread,
 void thread_mounted(struct session *session, struct os_thread *os, jthread thread);
 void thread_unmounted(struct os_thread *os);
 
+/* After tracer.session was changed: every probe that does not see the change has its mark set. */
+void threads_order_probes(void);
 /* True if no thread is in a probe at this moment. */
 bool threads_all_outside_probes(void);
 

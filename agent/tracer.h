@@ -31,11 +31,11 @@ struct session {
     struct options options;
     struct live_map *map;
     struct live_stream *global; /* written under global_lock */
-    struct live_stream *frees;  /* written under frees_lock */
+    struct live_stream *frees;  /* written by probe_free() and its kin only */
     pthread_mutex_t global_lock;
-    pthread_mutex_t frees_lock;
     _Atomic uint64_t frozen_stamp; /* not 0: the stamp of all events (the start snapshot) */
-    bool batch_open;               /* frees without their FREE_END; under frees_lock */
+    bool batch_open;               /* frees without their FREE_END; see probe_free() */
+    uint64_t batch_gap;            /* the pause, in stamps, that ends a batch */
     uint64_t batch_stamp;          /* of the last of them */
     uint64_t batch_collection;
     _Atomic uint64_t class_count, method_count, thread_count; /* dictionary entries */

@@ -17,6 +17,7 @@ struct stream_state {
     uint64_t resumed; /* records below this number are in the trace file already */
     uint64_t thread;
     uint64_t last_ticks;
+    uint64_t last_object; /* of the allocations in this chunk */
 };
 
 /* Object ids of one collection, until its FREE_END. */
@@ -113,6 +114,7 @@ enum step_status live_decoder_begin(struct live_decoder *decoder, uint64_t strea
         return STEP_STATUS_LIMIT;
     state->next_record = first_record;
     state->thread = thread;
+    state->last_object = 0;
     return STEP_STATUS_OK;
 }
 
@@ -194,13 +196,13 @@ static enum step_status take_thread_end(const struct raw *raw)
     return java_thread_end_put(raw->decoder->writer, raw->stream, &event);
 }
 
-static enum step_status take_alloc(const struct raw *raw)
+static enum step_status put_alloc(const struct raw *raw)
 {
     struct java_object_alloc event = {.time = raw->ticks,
                                       .thread = raw->state->thread,
                                       .class_ = raw->words[1] & UINT32_MAX,
                                       .size = (raw->words[1] >> 32) * 8,
-                                      .object = raw->words[2]};
+                                      .object = raw->state->last_object};
     return java_object_alloc_put(raw->decoder->writer, raw->stream, &event);
 }
 
@@ -352,7 +354,8 @@ static const struct {
     [STEP_LIVE_THREAD_START] = {2, 0, true, true, take_thread_start},
     [STEP_LIVE_THREAD_EXISTING] = {2, 0, true, true, take_thread_existing},
     [STEP_LIVE_THREAD_END] = {2, 0, true, true, take_thread_end},
-    [STEP_LIVE_ALLOC] = {3, 0, true, true, take_alloc},
+    [STEP_LIVE_ALLOC] = {3, 0, true, true, put_alloc},
+    [STEP_LIVE_ALLOC_NEXT] = {2, 0, true, true, put_alloc},
     [STEP_LIVE_EXISTING] = {3, 0, true, true, take_existing},
     [STEP_LIVE_FREE_OBJECT] = {1, 0, true, false, NULL},
     [STEP_LIVE_ENTRY] = {3, 0, true, true, take_entry},
@@ -398,6 +401,10 @@ static enum step_status take_record(struct live_decoder *decoder, uint64_t strea
     struct raw raw = {decoder, state, stream, words, count, 0};
     if (rows[kind].has_stamp)
         raw.ticks = later_ticks(decoder, state, words[0] >> STEP_LIVE_KIND_BITS);
+    if (kind == STEP_LIVE_ALLOC)
+        state->last_object = words[2];
+    else if (kind == STEP_LIVE_ALLOC_NEXT)
+        state->last_object++;
     if (rows[kind].is_event) {
         uint64_t number = state->next_record++;
         if (kind == STEP_LIVE_FREE_OBJECT)

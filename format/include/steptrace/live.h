@@ -90,7 +90,9 @@ enum step_live_kind {
     STEP_LIVE_ENTRY = 19,     /* word 1: method; word 2: object */
     STEP_LIVE_EXIT = 20,      /* word 1: method */
     STEP_LIVE_FRAME_POP = 21, /* word 1: method */
-    STEP_LIVE_KIND_COUNT = 22
+    STEP_LIVE_ALLOC_NEXT =
+        22, /* ALLOC without word 2: one more than the object before in the chunk */
+    STEP_LIVE_KIND_COUNT = 23
 };
 
 /* Stream numbers with a meaning of their own; those of threads' buffers start at 2. */

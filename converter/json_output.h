@@ -13,6 +13,8 @@
 
 struct json_output {
     FILE *file; /* borrowed; its errors are the caller's to look at */
+    bool is_compact;  /* no line feeds and blanks; to be set after json_init() */
+    bool is_in_html;  /* "<" is escaped, so that no text ends a script element; the same */
     unsigned depth;
     bool has_items[JSON_DEPTH_MAX];
 };

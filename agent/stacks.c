@@ -70,8 +70,17 @@ static struct stack_table *table_create(size_t slots)
     return table;
 }
 
+static void want_line_numbers(void)
+{
+    jvmtiCapabilities wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_get_line_numbers = 1;
+    (*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted);
+}
+
 struct stack_tree *stack_tree_create(void)
 {
+    want_line_numbers();
     struct stack_tree *tree = calloc(1, sizeof *tree);
     struct stack_table *table = table_create(FIRST_SLOTS);
     struct line_slot *lines = calloc(FIRST_SLOTS, sizeof *lines);

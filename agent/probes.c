@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "names.h"
+#include "stacks.h"
 #include "threads.h"
 
 #define FREE_GAP_NS UINT64_C(10000000)
@@ -22,6 +23,19 @@ static uint64_t *reserve_event(struct session *session, struct live_stream *stre
         return NULL;
     room[0] = live_word(STEP_LIVE_THREAD_SWITCH, thread);
     stream->thread = thread;
+    live_commit(stream, 1, 0);
+    return room + 1;
+}
+
+/* The same for an allocation that comes from `stack`. */
+static uint64_t *reserve_alloc(struct session *session, struct live_stream *stream, uint64_t thread,
+                               uint64_t stack, size_t words)
+{
+    uint64_t *room = reserve_event(session, stream, thread, words + 1);
+    if (room == NULL || stream->stack == stack)
+        return room;
+    room[0] = live_word(STEP_LIVE_STACK, stack);
+    stream->stack = stack;
     live_commit(stream, 1, 0);
     return room + 1;
 }
@@ -48,9 +62,9 @@ static void write_alloc(struct session *session, struct live_stream *stream, uin
 /* Gives the object its id and records it; `tag` is what it is tagged with now. */
 static uint64_t record_object(struct session *session, struct live_stream *stream, uint64_t thread,
                               jobject object, uint64_t class, uint64_t size_bytes, jlong tag,
-                              bool existing)
+                              uint64_t stack, bool existing)
 {
-    uint64_t *room = reserve_event(session, stream, thread, 3);
+    uint64_t *room = reserve_alloc(session, stream, thread, stack, 3);
     if (room == NULL)
         return 0;
     uint64_t id = live_next_object(session->map, stream);
@@ -106,8 +120,9 @@ static void alloc(struct session *session, struct os_thread *os, JNIEnv *jni, jt
     if (known ||
         (source == ALLOC_BY_VM && tag == 0 && tag_again(session, os, object, class_id, size_bytes)))
         return;
+    uint64_t stack = stack_of_allocation(session, os, jni);
     os->last_object = record_object(session, stream, java != NULL ? java->id : 0, object, class_id,
-                                    size_bytes, tag, false);
+                                    size_bytes, tag, stack, false);
     os->last_class = class_id;
     os->last_size_bytes = size_bytes;
     if (source != ALLOC_SAMPLED || tag != 0)
@@ -301,7 +316,7 @@ static uint64_t this_object(struct session *session, struct live_stream *stream,
         uint64_t class_id = class_number(session, class);
         if (class_id != 0 && (*jvmti)->GetTag(jvmti, object, &tag) == JVMTI_ERROR_NONE &&
             (*jvmti)->GetObjectSize(jvmti, object, &size) == JVMTI_ERROR_NONE)
-            id = record_object(session, stream, thread, object, class_id, (uint64_t) size, tag,
+            id = record_object(session, stream, thread, object, class_id, (uint64_t) size, tag, 0,
                                true);
         (*jni)->DeleteLocalRef(jni, class);
     }

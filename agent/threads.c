@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "names.h"
+#include "stacks.h"
 
 static __thread struct os_thread *self __attribute__((tls_model("initial-exec")));
 static pthread_key_t exit_key;
@@ -29,6 +30,8 @@ static void release_os_thread(void *data)
         live_stream_give_back(session->map, os->stream);
     os->stream = NULL;
     os->session = os->checked = 0;
+    stack_cache_destroy(os->stacks);
+    os->stacks = NULL;
     os->own = os->current = NULL;
     os->ended = false;
     os->last_object = 0;

@@ -53,6 +53,7 @@ struct os_thread {
     struct os_thread *next_all;
     struct os_thread *next_idle;
     struct method_cache_entry *methods; /* made at the first method event */
+    struct stack_cache *stacks;         /* made at the first call stack */
     struct class_cache_entry classes[CLASS_CACHE];
 };
 

@@ -143,7 +143,8 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
         if (status != STEP_STATUS_OK)
             break;
         for (size_t i = 0; i < count; i++)
-            input->unknown_frees += events[i].kind == STEP_TEXT_OF && events[i].class_id == 0;
+            input->unknown_frees += events[i].kind == STEP_TEXT_OF && events[i].class_id == 0 &&
+                                    !input->source->filter.wish.untracked;
         status = visit(user, events, count, &error);
         input->events += count;
         if (input->shows_progress && (++batches & 63) == 0)

@@ -15,6 +15,7 @@ const struct verb verbs[] = {
     {"info", "tell what is in a trace", verb_info},
     {"check", "test that a trace is closed and consistent", verb_check},
     {"stats", "tell what was allocated, by whom, and how long it lived", verb_stats},
+    {"heap", "tell what held memory at a moment, and where it came from", verb_heap},
     {"recover", "make a whole trace of a cut or damaged one", verb_recover},
     {"help", "tell about the verbs", verb_help},
     {"version", "print the version", verb_version},

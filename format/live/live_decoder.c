@@ -18,6 +18,7 @@ struct stream_state {
     uint64_t thread;
     uint64_t last_ticks;
     uint64_t last_object; /* of the allocations in this chunk */
+    uint64_t stack;       /* the frame that they come from */
 };
 
 /* Object ids of one collection, until its FREE_END. */
@@ -115,6 +116,7 @@ enum step_status live_decoder_begin(struct live_decoder *decoder, uint64_t strea
     state->next_record = first_record;
     state->thread = thread;
     state->last_object = 0;
+    state->stack = 0;
     return STEP_STATUS_OK;
 }
 
@@ -196,8 +198,21 @@ static enum step_status take_thread_end(const struct raw *raw)
     return java_thread_end_put(raw->decoder->writer, raw->stream, &event);
 }
 
+static enum step_status put_alloc_at(const struct raw *raw)
+{
+    struct java_object_alloc_at event = {.time = raw->ticks,
+                                         .thread = raw->state->thread,
+                                         .class_ = raw->words[1] & UINT32_MAX,
+                                         .size = (raw->words[1] >> 32) * 8,
+                                         .object = raw->state->last_object,
+                                         .stack = raw->state->stack};
+    return java_object_alloc_at_put(raw->decoder->writer, raw->stream, &event);
+}
+
 static enum step_status put_alloc(const struct raw *raw)
 {
+    if (raw->state->stack != 0)
+        return put_alloc_at(raw);
     struct java_object_alloc event = {.time = raw->ticks,
                                       .thread = raw->state->thread,
                                       .class_ = raw->words[1] & UINT32_MAX,
@@ -290,6 +305,12 @@ static enum step_status take_thread_switch(const struct raw *raw)
     return STEP_STATUS_OK;
 }
 
+static enum step_status take_stack(const struct raw *raw)
+{
+    raw->state->stack = raw->words[0] >> STEP_LIVE_KIND_BITS;
+    return STEP_STATUS_OK;
+}
+
 /* Calls a define function unless the dictionary has the entry; a gap is damage. */
 static bool entry_is_next(struct live_decoder *decoder, uint32_t record, uint64_t id,
                           enum step_status *status)
@@ -333,6 +354,18 @@ static enum step_status take_define_thread(const struct raw *raw)
     return java_thread_define(raw->decoder->writer, &entry, NULL);
 }
 
+static enum step_status take_define_frame(const struct raw *raw)
+{
+    enum step_status status;
+    if (!entry_is_next(raw->decoder, JAVA_FRAME, raw->words[0] >> STEP_LIVE_KIND_BITS, &status))
+        return status;
+    struct java_frame entry = {.parent = raw->words[1] & UINT32_MAX,
+                               .method = raw->words[1] >> 32,
+                               .line = raw->words[2] & UINT32_MAX,
+                               .bytecode = raw->words[2] >> 32};
+    return java_frame_define(raw->decoder->writer, &entry, NULL);
+}
+
 /* Words before the text, and which of them holds its length (two 32-bit lengths for a method). */
 static const struct {
     uint32_t fixed_words;
@@ -346,6 +379,8 @@ static const struct {
     [STEP_LIVE_DEFINE_METHOD] = {4, 3, false, false, take_define_method},
     [STEP_LIVE_DEFINE_THREAD] = {3, 2, false, false, take_define_thread},
     [STEP_LIVE_FREE_END] = {1, 0, false, true, take_free_end},
+    [STEP_LIVE_DEFINE_FRAME] = {3, 0, false, false, take_define_frame},
+    [STEP_LIVE_STACK] = {1, 0, false, false, take_stack},
     [STEP_LIVE_VM_START] = {1, 0, true, true, take_vm_event},
     [STEP_LIVE_VM_INIT] = {1, 0, true, true, take_vm_event},
     [STEP_LIVE_VM_DEATH] = {1, 0, true, true, take_vm_event},

@@ -110,49 +110,11 @@ static void refill(struct hatf_reader *reader)
         memset(reader->buffer + end, 0, PADDING_BYTES);
 }
 
-static inline uint64_t load(const uint8_t *at)
-{
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word;
-}
-
-static inline uint64_t load_unsigned(const uint8_t *at, unsigned width)
-{
-    return width == 0 ? 0 : load(at) >> (64 - 8 * width);
-}
-
-static inline uint64_t load_signed(const uint8_t *at, unsigned width)
-{
-    if (width == 0)
-        return 0;
-    uint64_t sign = (uint64_t) 1 << (8 * width - 1);
-    return (load_unsigned(at, width) ^ sign) - sign;
-}
-
 static inline uint64_t take_number(const uint8_t **at, struct hatf_field_state *field)
 {
-    uint64_t value;
-    switch (field->interpretation) {
-    case HATF_NONE:
-        value = load_unsigned(*at, field->width);
-        break;
-    case HATF_DEFAULT:
-        value = field->value;
-        break;
-    case HATF_BASE_OFFSET:
-        value = field->value + load_signed(*at, field->width);
-        break;
-    case HATF_DELTA:
-        value = field->previous + load_signed(*at, field->width);
-        break;
-    default:
-        value = field->previous + field->stride;
-        break;
-    }
+    uint64_t value = step_field_value(field->interpretation,
+                                      step_number_load(*at, field->width, HATF_BIG_ENDIAN),
+                                      field->width, field->value, field->stride, field->previous);
     *at += field->width;
     field->previous = value;
     return value;
@@ -163,10 +125,10 @@ static inline void take_attributes(const uint8_t **at, const struct hatf_field_s
 {
     size_t length = field->width;
     if (length == HATF_WIDTH_V1) {
-        length = load_unsigned(*at, 1);
+        length = step_number_load(*at, 1, HATF_BIG_ENDIAN);
         *at += 1;
     } else if (length == HATF_WIDTH_V2) {
-        length = load_unsigned(*at, 2);
+        length = step_number_load(*at, 2, HATF_BIG_ENDIAN);
         *at += 2;
     }
     attributes->data = length > 0 ? *at : NULL;
@@ -186,8 +148,8 @@ static const char *take_metadata(const uint8_t **at, struct hatf_state *state,
     if (fault != NULL)
         return fault;
     unsigned values = hatf_metadata_values(metadata->operation, metadata->argument);
-    metadata->value = values > 0 ? load(*at) : 0;
-    metadata->stride = values > 1 ? load(*at + WORD_BYTES) : 0;
+    metadata->value = values > 0 ? step_word_load(*at, HATF_BIG_ENDIAN) : 0;
+    metadata->stride = values > 1 ? step_word_load(*at + WORD_BYTES, HATF_BIG_ENDIAN) : 0;
     *at += values * WORD_BYTES;
     hatf_state_apply(state, metadata);
     return NULL;
@@ -195,7 +157,7 @@ static const char *take_metadata(const uint8_t **at, struct hatf_state *state,
 
 static void take_comment(const uint8_t **at, struct step_bytes *comment)
 {
-    comment->length = load_unsigned(*at, 2);
+    comment->length = step_number_load(*at, 2, HATF_BIG_ENDIAN);
     comment->data = *at + 2;
     *at += 2 + comment->length;
 }

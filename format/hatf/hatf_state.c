@@ -102,23 +102,18 @@ unsigned hatf_metadata_values(uint8_t operation, uint8_t argument)
     return argument == HATF_STRIDE ? 2 : 1;
 }
 
-static bool stores_nothing(uint8_t interpretation)
-{
-    return interpretation == HATF_DEFAULT || interpretation == HATF_STRIDE;
-}
-
 static void set_width(struct hatf_field_state *field, uint8_t width)
 {
     if (width != 0)
         field->last_width = width;
-    if (!stores_nothing(field->interpretation))
+    if (!step_field_stores_nothing(field->interpretation))
         field->width = width;
 }
 
 static void set_interpretation(struct hatf_field_state *field, const struct hatf_metadata *metadata)
 {
     field->interpretation = metadata->argument;
-    field->width = stores_nothing(metadata->argument) ? 0 : field->last_width;
+    field->width = step_field_stores_nothing(metadata->argument) ? 0 : field->last_width;
     switch (metadata->argument) {
     case HATF_DEFAULT:
     case HATF_BASE_OFFSET:

@@ -40,24 +40,11 @@ void hatf_writer_destroy(struct hatf_writer *writer)
 
 /* ---- what fits ---- */
 
-static bool fits_unsigned(uint64_t value, unsigned width)
-{
-    return width == 8 || value >> (8 * width) == 0;
-}
-
-static bool fits_signed(uint64_t value, unsigned width)
-{
-    if (width == 0 || width == 8)
-        return width == 8 || value == 0;
-    uint64_t half = (uint64_t) 1 << (8 * width - 1);
-    return value + half < 2 * half;
-}
-
 enum hatf_width hatf_width_of_unsigned(uint64_t value)
 {
     static const uint8_t widths[] = {0, 1, 2, 4};
     for (size_t i = 0; i < sizeof widths; i++) {
-        if (fits_unsigned(value, widths[i]))
+        if (step_fits_unsigned(value, widths[i]))
             return (enum hatf_width) widths[i];
     }
     return HATF_WIDTH_8;
@@ -67,7 +54,7 @@ enum hatf_width hatf_width_of_signed(uint64_t value)
 {
     static const uint8_t widths[] = {0, 1, 2, 4};
     for (size_t i = 0; i < sizeof widths; i++) {
-        if (fits_signed(value, widths[i]))
+        if (step_fits_signed(value, widths[i]))
             return (enum hatf_width) widths[i];
     }
     return HATF_WIDTH_8;
@@ -75,18 +62,8 @@ enum hatf_width hatf_width_of_signed(uint64_t value)
 
 static bool number_fits(const struct hatf_field_state *field, uint64_t value, uint64_t previous)
 {
-    switch (field->interpretation) {
-    case HATF_NONE:
-        return fits_unsigned(value, field->width);
-    case HATF_DEFAULT:
-        return value == field->value;
-    case HATF_BASE_OFFSET:
-        return fits_signed(value - field->value, field->width);
-    case HATF_DELTA:
-        return fits_signed(value - previous, field->width);
-    default:
-        return value == previous + field->stride;
-    }
+    return step_field_fits(field->interpretation, value, field->width, field->value, field->stride,
+                           previous);
 }
 
 static bool attributes_fit(const struct hatf_field_state *field, size_t length)
@@ -195,14 +172,7 @@ static enum step_status commit(struct hatf_writer *writer, const uint8_t *end)
 
 static inline uint8_t *store(uint8_t *out, uint64_t value, unsigned width)
 {
-    if (width == 0)
-        return out;
-    value <<= 64 - 8 * width;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    value = __builtin_bswap64(value);
-#endif
-    memcpy(out, &value, sizeof value);
-    return out + width;
+    return step_number_store(out, value, width, HATF_BIG_ENDIAN);
 }
 
 static uint8_t *store_bytes(uint8_t *out, struct step_bytes bytes)
@@ -214,11 +184,8 @@ static uint8_t *store_bytes(uint8_t *out, struct step_bytes bytes)
 
 static uint8_t *store_number(uint8_t *out, struct hatf_field_state *field, uint64_t value)
 {
-    uint64_t stored = value;
-    if (field->interpretation == HATF_BASE_OFFSET)
-        stored -= field->value;
-    else if (field->interpretation == HATF_DELTA)
-        stored -= field->previous;
+    uint64_t stored =
+        step_field_stored(field->interpretation, value, field->value, field->previous);
     field->previous = value;
     return store(out, stored, field->width);
 }

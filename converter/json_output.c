@@ -155,6 +155,12 @@ void json_bool(struct json_output *json, const char *key, bool value)
     fputs(value ? "true" : "false", json->file);
 }
 
+void json_null(struct json_output *json, const char *key)
+{
+    start_item(json, key);
+    fputs("null", json->file);
+}
+
 void json_finish(struct json_output *json)
 {
     fputc('\n', json->file);

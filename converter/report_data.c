@@ -9,7 +9,7 @@
 #include "report_sites.h"
 #include "statistics_report.h"
 
-#define BAND_CLASSES 10u     /* classes with a band of their own in the chart */
+#define BAND_CLASSES 10u /* classes with a band of their own in the chart */
 #define SITE_NODES ((size_t) 12000)
 #define ACTIVE_THREADS 40u   /* threads whose activity is drawn */
 #define LEAST_ACTIVITY 1000u /* of the largest amount in a step, below which none is drawn */

@@ -31,11 +31,11 @@ bool report_model_init(struct report_model *model, const struct trace_source *so
     *model = (struct report_model){.source = source};
     model->moments[0] = *moment;
     model->moments[1] = (struct heap_moment){.kind = HEAP_AT_END};
-    const struct heap_tracker_options options = {
-        .moments = model->moments,
-        .moment_count = moment->kind == HEAP_AT_END ? 1 : 2,
-        .receive = receive,
-        .user = model};
+    const struct heap_tracker_options options = {.moments = model->moments,
+                                                 .moment_count =
+                                                     moment->kind == HEAP_AT_END ? 1 : 2,
+                                                 .receive = receive,
+                                                 .user = model};
     bool ok = heap_tracker_init(&model->heap, &source->names, &options);
     ok = statistics_init(&model->statistics, &source->names, false) && ok;
     return timeline_init(&model->timeline) && ok;

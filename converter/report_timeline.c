@@ -110,9 +110,10 @@ static void advance(struct timeline *timeline, uint64_t time_ns)
         end_step(timeline);
         if (++timeline->step == TIMELINE_STEPS)
             fold(timeline);
-        timeline->step_end_ns = timeline->start_ns + (timeline->step + 1) * timeline->step_ns;
-        if (timeline->step_end_ns < timeline->start_ns) /* the end of time */
-            timeline->step_end_ns = UINT64_MAX;
+        if (__builtin_mul_overflow(timeline->step + 1, timeline->step_ns, &timeline->step_end_ns) ||
+            __builtin_add_overflow(timeline->step_end_ns, timeline->start_ns,
+                                   &timeline->step_end_ns))
+            timeline->step_end_ns = UINT64_MAX; /* the end of time */
         if (timeline->step_end_ns == UINT64_MAX)
             return;
     }
@@ -163,8 +164,7 @@ static bool put_free(struct timeline *timeline, const struct trace_event *event)
     if (bytes == NULL)
         return false;
     *bytes -= event->size < *bytes ? event->size : *bytes;
-    timeline->live_bytes -=
-        event->size < timeline->live_bytes ? event->size : timeline->live_bytes;
+    timeline->live_bytes -= event->size < timeline->live_bytes ? event->size : timeline->live_bytes;
     if (timeline->live_objects > 0)
         timeline->live_objects--;
     return true;

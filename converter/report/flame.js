@@ -14,7 +14,7 @@ const MEASURES = {
 function buildTree(column) {
   const sites = data.sites;
   const nodes = sites.parent.map((parent, i) => ({
-    name: i === 0 ? "all" : sites.names[sites.name[i]], parent: null, own: sites[column][i], sum: sites[column][i], children: [], depth: 0}));
+    name: i === 0 ? "all" : siteName(sites.names[sites.name[i]]), parent: null, own: sites[column][i], sum: sites[column][i], children: [], depth: 0}));
   for (let i = nodes.length - 1; i > 0; i--) nodes[sites.parent[i]].sum += nodes[i].sum;
   for (let i = 1; i < nodes.length; i++) {
     const parent = nodes[sites.parent[i]];
@@ -53,7 +53,7 @@ function invertTree(root) {
 
 /* The same colour for the same package. */
 function flameColor(name) {
-  const package_ = name.slice(0, Math.max(0, name.lastIndexOf("/")));
+  const package_ = name.slice(0, Math.max(0, name.lastIndexOf(".", name.lastIndexOf(".") - 1)));
   let hash = 0;
   for (let i = 0; i < package_.length; i++) hash = (hash * 31 + package_.charCodeAt(i)) | 0;
   let tint = 0;
@@ -64,6 +64,7 @@ function flameColor(name) {
 function flameGraph() {
   if (data.sites.parent.length <= 1)
     return explain("flame-graph", "The trace has no call stacks. Record it with the option stack=16 to see where objects come from.");
+  if (data.summary.allocated_objects === 0) return explain("flame-graph", "The trace tells of no objects.");
   let measure = data.moment.live_bytes > 0 ? "moment_bytes" : "allocated_bytes";
   let inverted = false;
   let wanted = "";

@@ -13,7 +13,7 @@ function sortableTable(place, caption, columns, rows) {
   const body = element("tbody");
   const told = element("span", {class: "told", role: "status"});
   const more = element("button", {type: "button", onclick: () => { most *= 4; draw(); }}, "Show more");
-  const heads = columns.map((column, i) => element("th", {scope: "col"},
+  const heads = columns.map((column, i) => element("th", {scope: "col", class: column.text ? "name" : null},
     element("button", {type: "button", onclick: () => sortBy(i)}, column.title)));
   const search = element("input", {type: "search", oninput: () => { wanted = search.value.toLowerCase(); most = ROWS_AT_ONCE; draw(); }});
 

@@ -38,6 +38,21 @@ function javaName(name) {
   return element + "[]".repeat(dims);
 }
 
+/* "java/util/HashMap.put:612" likewise. */
+const siteName = (site) => site.replaceAll("/", ".");
+
+/* "a/B.m(ILjava/lang/String;)V" as "a.B.m(int, String)". */
+function methodName(text) {
+  const at = text.indexOf("(");
+  if (at < 0) return siteName(text);
+  const types = text.slice(at + 1, text.indexOf(")")).match(/\[*(?:[BCDFIJSZ]|L[^;]*;)/g) || [];
+  const short = types.map((type) => {
+    const name = javaName(type[0] === "[" ? type : "[" + type).replace(/^.*\./, "");
+    return type[0] === "[" ? name : name.slice(0, -2);
+  });
+  return siteName(text.slice(0, at)) + "(" + short.join(", ") + ")";
+}
+
 function element(name, attributes, ...children) {
   const made = document.createElement(name);
   fill(made, attributes, children);

@@ -11,6 +11,7 @@ int main(void)
     add_heap_tests();
     add_live_table_tests();
     add_table_tests();
+    add_timeline_tests();
     add_wish_tests();
     add_statistics_tests();
     CU_basic_set_mode(CU_BRM_VERBOSE);

@@ -6,6 +6,7 @@
 void add_heap_tests(void);
 void add_live_table_tests(void);
 void add_table_tests(void);
+void add_timeline_tests(void);
 void add_wish_tests(void);
 void add_statistics_tests(void);
 

@@ -13,6 +13,8 @@ void json_init(struct json_output *json, FILE *file)
 
 static void new_line(struct json_output *json)
 {
+    if (json->is_compact)
+        return;
     fputc('\n', json->file);
     for (unsigned i = 0; i < json->depth; i++)
         fputs("  ", json->file);
@@ -79,7 +81,7 @@ static void start_item(struct json_output *json, const char *key)
     }
     if (key != NULL) {
         put_string(json, bytes_of(key));
-        fputs(": ", json->file);
+        fputs(json->is_compact ? ":" : ": ", json->file);
     }
 }
 
@@ -142,6 +144,12 @@ void json_real(struct json_output *json, const char *key, double value)
         fprintf(json->file, "%.6g", value);
     else
         fputs("null", json->file);
+}
+
+void json_literal(struct json_output *json, const char *key, const char *text)
+{
+    start_item(json, key);
+    fputs(text, json->file);
 }
 
 void json_bool(struct json_output *json, const char *key, bool value)

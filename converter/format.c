@@ -10,6 +10,11 @@ static const struct trace_format formats[] = {
     {"step", ".step", "\x9eSTP", step_source_create, step_sink_create},
     {"text", ".zip", "PK\003\004", text_source_create, text_sink_create},
     {"lines", ".txt", "VS:", lines_source_create, lines_sink_create},
+    {"memory-infra", ".memory-infra.json", NULL, NULL, memory_infra_sink_create},
+    {"memory-infra.gz", ".memory-infra.json.gz", NULL, NULL, memory_infra_gzip_sink_create},
+    {"pprof", ".pb.gz", NULL, NULL, pprof_sink_create},
+    {"collapsed", ".collapsed", NULL, NULL, collapsed_sink_create},
+    {"speedscope", ".speedscope.json", NULL, NULL, speedscope_sink_create},
     {"hatf", ".hatf", NULL, NULL, hatf_sink_create},
     {"hatf.gz", ".hatf.gz", NULL, NULL, hatf_gzip_sink_create},
     {"hatf.zst", ".hatf.zst", NULL, NULL, hatf_zstd_sink_create},
@@ -53,5 +58,6 @@ const struct trace_format *trace_format_by_content(const char *path)
 
 const char *trace_format_names(void)
 {
-    return "step, text, lines, hatf, hatf.gz, hatf.zst";
+    return "step, text, lines, hatf, hatf.gz, hatf.zst, memory-infra, memory-infra.gz, "
+           "pprof, collapsed, speedscope";
 }

@@ -257,11 +257,27 @@ static bool dump_site(struct maker *maker, size_t place)
            dump_self(maker, site, first, maker->row_ends[place]);
 }
 
+/* The entries of an imported dump, as far as they are wanted. */
+static bool take_dumped(const struct heap_snapshot *snapshot,
+                        const struct heap_dump_options *options, struct heap_dump *dump)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < snapshot->dumped_count; i++) {
+        const struct heap_dump_entry *entry = &snapshot->dumped[i];
+        if (i == 0 ||
+            (entry->bytes >= options->least_bytes && (options->with_classes || !entry->has_class)))
+            ok = heap_dump_add(dump, entry);
+    }
+    return ok;
+}
+
 bool heap_dump_make(const struct heap_sites *sites, const struct heap_snapshot *snapshot,
                     const struct heap_dump_options *options, struct heap_dump *dump)
 {
     struct maker maker = {.sites = sites, .snapshot = snapshot, .options = options, .dump = dump};
     *dump = (struct heap_dump){.entries = NULL};
+    if (snapshot->dumped != NULL)
+        return take_dumped(snapshot, options, dump);
     bool ok = make_room(&maker);
     if (ok) {
         add_up(&maker);
@@ -286,6 +302,8 @@ bool heap_sites_invert(const struct heap_sites *sites, const struct heap_snapsho
 {
     bool ok = heap_sites_init(inverted, sites->names);
     *turned = *snapshot;
+    turned->dumped = NULL;
+    turned->dumped_count = 0;
     turned->rows = malloc((snapshot->count + 1) * sizeof *turned->rows);
     ok = ok && turned->rows != NULL;
     for (size_t i = 0; ok && i < snapshot->count; i++) {

@@ -9,15 +9,6 @@
 
 #include "heap_snapshot.h"
 
-struct heap_dump_entry {
-    uint32_t site; /* 0: the root of backtraces */
-    uint32_t class_id;
-    bool is_self;   /* the frame `<self>` under the site */
-    bool has_class; /* false: all types */
-    uint64_t objects;
-    uint64_t bytes;
-};
-
 struct heap_dump_options {
     bool allocated;       /* what was allocated, not what lives */
     bool with_classes;    /* break down by type, too */
@@ -34,7 +25,8 @@ struct heap_dump {
     size_t capacity;
 };
 
-/* False: out of memory; reset is allowed then. */
+/* Where the snapshot has entries of its own these are taken.  False: out of memory; reset is
+ * allowed then. */
 bool heap_dump_make(const struct heap_sites *sites, const struct heap_snapshot *snapshot,
                     const struct heap_dump_options *options, struct heap_dump *dump);
 bool heap_dump_add(struct heap_dump *dump, const struct heap_dump_entry *entry);

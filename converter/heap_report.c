@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heap_writer.h"
 #include "json_output.h"
 #include "quantity.h"
 
@@ -15,14 +16,6 @@ struct line {
     struct heap_amount amount;
     int64_t objects, bytes; /* the change */
 };
-
-uint64_t heap_report_least_bytes(const struct heap_report *report, uint64_t total_bytes)
-{
-    if (!report->has_least)
-        return total_bytes / 100;
-    return report->least_is_percent ? (uint64_t) ((double) total_bytes * report->least / 100)
-                                    : (uint64_t) report->least;
-}
 
 /* Names are shown as they are, but for what would spoil the terminal. */
 static void print_name(const char *name)
@@ -114,6 +107,11 @@ static double share(uint64_t part, uint64_t whole)
     return whole > 0 ? 100.0 * (double) part / (double) whole : 0.0;
 }
 
+static bool has_ages(const struct heap_report *report)
+{
+    return !report->allocated && !report->is_import;
+}
+
 static struct quantity mean_age(const struct heap_amount *amount)
 {
     return quantity_of_ns(
@@ -128,7 +126,8 @@ static void print_head(const struct heap_report *report, const struct heap_snaps
     printf("%-9s %s", "moment", moment);
     if (snapshot->moment.kind != HEAP_AT_TIME)
         printf(", %s", quantity_of_ns((double) snapshot->time_ns).text);
-    printf(", %" PRIu64 " collections before\n", snapshot->collections);
+    printf(report->is_import ? ", dump %" PRIu64 "\n" : ", %" PRIu64 " collections before\n",
+           snapshot->collections);
     printf("%-9s %s objects, %s\n", report->allocated ? "allocated" : "live",
            quantity_of_count(all->objects).text, quantity_of_bytes((double) all->bytes).text);
     if (!snapshot->has_sizes)
@@ -168,12 +167,12 @@ static void table_as_text(const struct heap_report *report, const struct heap_sn
 {
     const struct heap_amount *all = report->allocated ? &snapshot->allocated : &snapshot->live;
     print_head(report, snapshot);
-    printf("\n%12s %14s %6s %9s  ", "objects", "bytes", "%", report->allocated ? "" : "mean age");
+    printf("\n%12s %14s %6s %9s  ", "objects", "bytes", "%", has_ages(report) ? "mean age" : "");
     print_titles(report, ", ");
     for (size_t i = 0; i < shown(report, count); i++) {
         const struct heap_amount *amount = &lines[i].amount;
         printf("%12" PRIu64 " %14" PRIu64 " %6.1f %9s  ", amount->objects, amount->bytes,
-               share(amount->bytes, all->bytes), report->allocated ? "" : mean_age(amount).text);
+               share(amount->bytes, all->bytes), has_ages(report) ? mean_age(amount).text : "");
         print_keys(report, &lines[i].key, ", ");
         putchar('\n');
     }
@@ -234,7 +233,7 @@ static void table_as_json(const struct heap_report *report, const struct heap_sn
         json_begin_object(&json, NULL);
         json_number(&json, "objects", amount->objects);
         json_number(&json, "bytes", amount->bytes);
-        if (!report->allocated && amount->objects > 0)
+        if (has_ages(report) && amount->objects > 0)
             json_number(&json, "mean_age_ns", amount->ages_us / amount->objects * 1000);
         json_key(&json, report, &lines[i].key);
         json_end_object(&json);
@@ -415,6 +414,8 @@ struct open_node {
     size_t depth;
     uint64_t objects, bytes; /* that no child has accounted for yet */
     size_t children;
+    uint64_t type_objects, type_bytes; /* that no type has accounted for yet */
+    size_t types;
 };
 
 struct tree_printer {
@@ -447,9 +448,23 @@ static void close_nodes(struct tree_printer *printer, size_t depth)
     }
 }
 
+/* After the types of a node: what is left of it is <other>, too. */
+static void close_types(struct tree_printer *printer)
+{
+    if (printer->count == 0)
+        return;
+    struct open_node *node = &printer->open[printer->count - 1];
+    if (node->types > 0 && (node->type_objects > 0 || node->type_bytes > 0)) {
+        tree_line(printer, node->depth + 1, node->type_objects, node->type_bytes);
+        printf("type <other>\n");
+    }
+    node->types = 0;
+}
+
 static bool open_node(struct tree_printer *printer, size_t depth,
                       const struct heap_dump_entry *entry)
 {
+    close_types(printer);
     close_nodes(printer, depth);
     if (printer->count > 0) {
         struct open_node *parent = &printer->open[printer->count - 1];
@@ -465,8 +480,11 @@ static bool open_node(struct tree_printer *printer, size_t depth,
         printer->open = open;
         printer->capacity = capacity;
     }
-    printer->open[printer->count++] =
-        (struct open_node){.depth = depth, .objects = entry->objects, .bytes = entry->bytes};
+    printer->open[printer->count++] = (struct open_node){.depth = depth,
+                                                         .objects = entry->objects,
+                                                         .bytes = entry->bytes,
+                                                         .type_objects = entry->objects,
+                                                         .type_bytes = entry->bytes};
     return true;
 }
 
@@ -476,6 +494,11 @@ static bool print_entry(struct tree_printer *printer, const struct heap_dump_ent
 {
     char text[HEAP_SITE_TEXT];
     if (entry->has_class) {
+        struct open_node *node = &printer->open[printer->count - 1];
+        node->type_objects -=
+            entry->objects < node->type_objects ? entry->objects : node->type_objects;
+        node->type_bytes -= entry->bytes < node->type_bytes ? entry->bytes : node->type_bytes;
+        node->types++;
         tree_line(printer, depth + 1, entry->objects, entry->bytes);
         printf("type ");
         print_bytes(trace_class_of(printer->sites->names, entry->class_id)->name);
@@ -507,6 +530,7 @@ static bool print_dump(struct tree_printer *printer, const struct heap_dump *dum
         }
         ok = print_entry(printer, entry, depth + entry->is_self);
     }
+    close_types(printer);
     close_nodes(printer, 0);
     free(printer->open);
     return ok;
@@ -519,12 +543,14 @@ bool heap_print_tree(const struct heap_report *report, struct heap_snapshot *sna
     struct heap_dump dump = {.entries = NULL};
     const struct heap_amount *all = report->allocated ? &snapshot->allocated : &snapshot->live;
     struct tree_printer printer = {.report = report, .sites = report->sites, .total = all->bytes};
-    const struct heap_dump_options options = {.allocated = report->allocated,
-                                              .with_classes = (report->axes & HEAP_BY_CLASS) != 0,
-                                              .least_bytes =
-                                                  heap_report_least_bytes(report, all->bytes)};
+    const struct heap_dump_options options = {
+        .allocated = report->allocated,
+        .with_classes = (report->axes & HEAP_BY_CLASS) != 0,
+        .least_bytes = report->least.has_least ? heap_export_least_bytes(&report->least, all->bytes)
+                                               : all->bytes / 100};
     bool ok = true;
-    heap_snapshot_fold(snapshot, HEAP_BY_SITE | (report->axes & HEAP_BY_CLASS));
+    if (snapshot->dumped == NULL || report->tree == HEAP_BOTTOM_UP)
+        heap_snapshot_fold(snapshot, HEAP_BY_SITE | (report->axes & HEAP_BY_CLASS));
     if (report->tree == HEAP_BOTTOM_UP) {
         ok = heap_sites_invert(report->sites, snapshot, &inverted, &turned);
         printer.sites = &inverted;

@@ -5,6 +5,7 @@
 
 #include "heap_dump.h"
 #include "heap_snapshot.h"
+#include "sink.h"
 
 enum heap_form { HEAP_AS_TEXT, HEAP_AS_JSON, HEAP_AS_CSV };
 enum heap_tree { HEAP_NO_TREE, HEAP_TOP_DOWN, HEAP_BOTTOM_UP };
@@ -14,17 +15,13 @@ struct heap_report {
     const struct heap_sites *sites;
     unsigned axes; /* enum heap_axis bits: the columns of the table */
     bool allocated;
+    bool is_import; /* dumps of others: they are numbered, and have no ages */
     enum heap_form form;
     enum heap_tree tree;
-    uint64_t top;          /* lines of a table; 0: all */
-    uint64_t depth;        /* frames of a site; 0: all */
-    bool has_least;        /* as was asked for; else a hundredth of the heap */
-    bool least_is_percent; /* of the heap */
-    double least;
+    uint64_t top;             /* lines of a table; 0: all */
+    uint64_t depth;           /* frames of a site; 0: all */
+    struct heap_export least; /* its limit, a hundredth of the heap if there is none */
 };
-
-/* What a limit of the report comes to. */
-uint64_t heap_report_least_bytes(const struct heap_report *report, uint64_t total_bytes);
 
 /* Each prints to standard output; false: out of memory.  The snapshots are folded. */
 bool heap_print_table(const struct heap_report *report, struct heap_snapshot *snapshot);

@@ -8,6 +8,7 @@
 void heap_snapshot_reset(struct heap_snapshot *snapshot)
 {
     free(snapshot->rows);
+    free(snapshot->dumped);
     *snapshot = (struct heap_snapshot){.rows = NULL};
 }
 

@@ -31,6 +31,16 @@ struct heap_row {
     struct heap_amount allocated; /* since the trace's start */
 };
 
+/* A cell of a dump (heap_dump.h): sizes include what is further in. */
+struct heap_dump_entry {
+    uint32_t site; /* 0: the root of backtraces */
+    uint32_t class_id;
+    bool is_self;   /* the frame `<self>` under the site */
+    bool has_class; /* false: all types */
+    uint64_t objects;
+    uint64_t bytes;
+};
+
 struct heap_snapshot {
     struct heap_moment moment; /* what was asked for */
     uint64_t time_ns;          /* what it came to */
@@ -40,6 +50,9 @@ struct heap_snapshot {
     struct heap_amount live; /* totals */
     struct heap_amount allocated;
     bool has_sizes; /* false: the trace does not tell sizes */
+    /* Of an imported dump: its own entries, which the rows need not have to the last type. */
+    struct heap_dump_entry *dumped; /* NULL: there are none */
+    size_t dumped_count;
 };
 
 void heap_snapshot_reset(struct heap_snapshot *snapshot);

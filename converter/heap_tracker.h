@@ -25,6 +25,11 @@ struct heap_tracker_options {
     void *user;
 };
 
+/* The kinds of events that heaps are made of. */
+#define HEAP_KINDS                                                                                 \
+    (TRACE_KIND_BIT(STEP_TEXT_OA) | TRACE_KIND_BIT(STEP_TEXT_OF) | TRACE_KIND_BIT(STEP_TEXT_MN) |  \
+     TRACE_KIND_BIT(STEP_TEXT_MX) | TRACE_KIND_BIT(STEP_TEXT_FP) | TRACE_KIND_BIT(STEP_TEXT_VD))
+
 struct heap_calls; /* the open calls of a thread */
 
 struct heap_tracker {

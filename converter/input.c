@@ -29,10 +29,10 @@ static uint64_t now_ms(void)
     return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
 }
 
-static enum step_status spool_stdin(struct input *input, struct step_error *error)
+enum step_status input_spool_stdin(int *spool, struct step_error *error)
 {
     char *buffer = malloc(COPY_BYTES);
-    bool ok = buffer != NULL && (input->spool = output_file_spool()) >= 0;
+    bool ok = buffer != NULL && (*spool = output_file_spool()) >= 0;
     while (ok) {
         ssize_t got = read(STDIN_FILENO, buffer, COPY_BYTES);
         if (got < 0 && errno == EINTR)
@@ -42,14 +42,13 @@ static enum step_status spool_stdin(struct input *input, struct step_error *erro
             break;
         }
         for (ssize_t done = 0; ok && done < got;) {
-            ssize_t put = write(input->spool, buffer + done, (size_t) (got - done));
+            ssize_t put = write(*spool, buffer + done, (size_t) (got - done));
             ok = put > 0 || (put < 0 && errno == EINTR);
             done += put > 0 ? put : 0;
         }
     }
     int code = errno;
     free(buffer);
-    snprintf(input->spool_path, sizeof input->spool_path, "/proc/self/fd/%d", input->spool);
     return ok ? STEP_STATUS_OK
               : step_error_set(error, STEP_STATUS_IO, "standard input", STEP_NO_OFFSET, "%s",
                                strerror(code));
@@ -79,7 +78,8 @@ enum step_status input_open(struct input *input, const char *path,
         .spool = -1, .shows_progress = isatty(STDERR_FILENO) != 0, .started_ms = now_ms()};
     enum step_status status = STEP_STATUS_OK;
     if (strcmp(path, "-") == 0) {
-        status = spool_stdin(input, &error);
+        status = input_spool_stdin(&input->spool, &error);
+        snprintf(input->spool_path, sizeof input->spool_path, "/proc/self/fd/%d", input->spool);
         path = input->spool_path;
     }
     if (format == NULL)

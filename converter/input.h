@@ -39,6 +39,9 @@ enum step_status input_tell_damage(struct input *input);
 /* After input_tell_damage() where the verb says so by itself. */
 void input_close(struct input *input);
 
+/* Standard input in an unlinked file. */
+enum step_status input_spool_stdin(int *spool, struct step_error *error);
+
 /* Tells an error on stderr as "steptrace: ...", and returns its status. */
 enum step_status tell_error(const struct step_error *error);
 

@@ -149,6 +149,12 @@ void json_real(struct json_output *json, const char *key, double value)
         fputs("null", json->file);
 }
 
+void json_literal(struct json_output *json, const char *key, const char *text)
+{
+    start_item(json, key);
+    fputs(text, json->file);
+}
+
 void json_bool(struct json_output *json, const char *key, bool value)
 {
     start_item(json, key);

@@ -31,6 +31,8 @@ void json_text(struct json_output *json, const char *key, const char *value);
 void json_bytes(struct json_output *json, const char *key, struct step_bytes value);
 void json_number(struct json_output *json, const char *key, uint64_t value);
 void json_real(struct json_output *json, const char *key, double value);
+/* A number as it is to stand there. */
+void json_literal(struct json_output *json, const char *key, const char *text);
 void json_bool(struct json_output *json, const char *key, bool value);
 void json_null(struct json_output *json, const char *key);
 /* The line feed at the end. */

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "heap_import.h"
+#include "heap_tracker.h"
 #include "input.h"
 #include "verb.h"
 
@@ -16,7 +18,7 @@ struct conversion {
 
 static bool take_format(void *format_target, const char *value, const char **fault)
 {
-    static char expected[128];
+    static char expected[512];
     const struct trace_format *format = trace_format_by_name(value);
     snprintf(expected, sizeof expected, "formats are %s", trace_format_names());
     *fault = expected;
@@ -43,6 +45,23 @@ static bool take_attributes(void *bool_target, const char *value, const char **f
     return strcmp(value, "class") == 0;
 }
 
+static bool take_heap_moment(void *export_target, const char *value, const char **fault)
+{
+    struct heap_export *heap = export_target;
+    *fault = "peak, end, gc:N or a time is expected";
+    heap->has_moment = true;
+    return heap_moment_parse(value, &heap->at);
+}
+
+static bool take_every(void *export_target, const char *value, const char **fault)
+{
+    struct heap_export *heap = export_target;
+    heap->every_collection = strcmp(value, "gc") == 0;
+    *fault = "gc or a time is expected";
+    return heap->every_collection ||
+           (take_time(&heap->every_ns, value, fault) && heap->every_ns > 0);
+}
+
 static const struct verb_help help = {
     "convert", "IN -o OUT [OPTION]...",
     "Turns a trace into another format. Formats go by the files' endings:\n"
@@ -50,6 +69,11 @@ static const struct verb_help help = {
     "  .zip       text, a line an event, in a ZIP entry `trace`     (in and out)\n"
     "  .txt       the same lines without the ZIP file               (in and out)\n"
     "  .hatf      HATF 1.0; also .hatf.gz and .hatf.zst             (out)\n"
+    "and heaps, those of a trace at one moment, or heap dumps of others:\n"
+    "  .memory-infra.json  Chromium's heap dumps; also with .gz     (in and out)\n"
+    "  .pb.gz              pprof                                    (out)\n"
+    "  .collapsed          stacks for flame graphs                  (out)\n"
+    "  .speedscope.json    speedscope                               (out)\n"
     "IN or OUT may be -, standard input or output (then name the format).\n"};
 
 static enum step_status find_output_format(const struct arguments *arguments,
@@ -66,12 +90,25 @@ static enum step_status find_output_format(const struct arguments *arguments,
     return STEP_STATUS_OK;
 }
 
+/* A heap is made of the whole trace, and its maker follows what lives. */
+static enum step_status prepare_heap(const struct arguments *arguments,
+                                     struct conversion *conversion)
+{
+    if (!trace_format_is_heap(conversion->to))
+        return STEP_STATUS_OK;
+    if (!trace_wish_is_all(&conversion->wish))
+        return arguments_fault(arguments, "a heap is that of the whole trace; --at chooses when");
+    conversion->wish.kinds = HEAP_KINDS;
+    conversion->wish.untracked = true;
+    return STEP_STATUS_OK;
+}
+
 static enum step_status parse(struct conversion *conversion, struct arguments *arguments, int argc,
                               char **argv)
 {
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the file to write", take_text, &conversion->output},
-        {"to", 0, "FORMAT", "its format: step, text, lines, hatf, hatf.gz, hatf.zst", take_format,
+        {"to", 0, "FORMAT", "its format: step, text, hatf, memory-infra, pprof, ...", take_format,
          &conversion->to},
         {"from", 0, "FORMAT", "the format of IN", take_format, &conversion->from},
         {"addresses", 0, "HOW", "HATF: id (default), bump or malloc", take_addresses,
@@ -80,6 +117,15 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
          &conversion->sink.class_attributes},
         {"level", 0, "N", "of the compression, 1 to 19 (gzip: 9)", take_level,
          &conversion->sink.level},
+        {"at", 0, "MOMENT", "heaps: peak (default), end, gc:N or a time", take_heap_moment,
+         &conversion->sink.heap},
+        {"every", 0, "STEP", "memory-infra: a dump at every step (100ms) or after every gc",
+         take_every, &conversion->sink.heap},
+        {"allocated", 0, NULL, "heaps: what was allocated, dead or not", take_flag,
+         &conversion->sink.heap.allocated},
+        {"least", 0, "SIZE", "memory-infra: of an entry, bytes or a share (0.1%)", take_heap_least,
+         &conversion->sink.heap},
+        {"v2", 0, NULL, "memory-infra: write heaps_v2", take_flag, &conversion->sink.heap.v2},
         WISH_ROWS(&conversion->wish),
     };
     arguments->help = &help;
@@ -89,7 +135,9 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     if (status != STEP_STATUS_OK || arguments->help_wanted)
         return status;
     status = arguments_expect(arguments, 1, 1);
-    return status == STEP_STATUS_OK ? find_output_format(arguments, conversion) : status;
+    if (status == STEP_STATUS_OK)
+        status = find_output_format(arguments, conversion);
+    return status == STEP_STATUS_OK ? prepare_heap(arguments, conversion) : status;
 }
 
 static enum step_status put_events(void *user, const struct trace_event *events, size_t count,
@@ -123,7 +171,7 @@ static enum step_status pour(struct input *input, const struct conversion *conve
 
 enum step_status verb_convert(int argc, char **argv)
 {
-    struct conversion conversion = {.from = NULL};
+    struct conversion conversion = {.sink = {.heap = {.at = {.kind = HEAP_AT_PEAK}}}};
     struct arguments arguments = {0};
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct input input;
@@ -132,6 +180,9 @@ enum step_status verb_convert(int argc, char **argv)
     enum step_status status = parse(&conversion, &arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
+    if (heap_import_is_meant(arguments.operands[0], conversion.from))
+        return heap_import_convert(arguments.operands[0], conversion.to, &conversion.sink,
+                                   conversion.output);
     status = input_open(&input, arguments.operands[0], conversion.from, &conversion.wish);
     if (status != STEP_STATUS_OK)
         return status;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heap_import.h"
 #include "heap_report.h"
 #include "heap_tracker.h"
 #include "input.h"
@@ -26,6 +27,7 @@ struct heap_options {
     struct heap_moment moments[MOMENTS];
     size_t moment_count;
     bool ages;
+    const char *heap; /* of an imported dump: the allocator; NULL: all */
     const char *class_glob;
     bool has_thread;
     uint64_t thread;
@@ -35,6 +37,7 @@ struct heap_options {
 struct heap_run {
     const struct heap_options *options;
     struct input *input;
+    const struct trace_names *names;
     struct heap_tracker tracker;
     struct heap_snapshot snapshots[MOMENTS];
     struct heap_ages ages;
@@ -91,18 +94,6 @@ static bool take_tree(void *tree_target, const char *value, const char **fault)
                                                             : HEAP_NO_TREE;
     *(enum heap_tree *) tree_target = tree;
     return tree != HEAP_NO_TREE;
-}
-
-static bool take_least(void *report_target, const char *value, const char **fault)
-{
-    struct heap_report *report = report_target;
-    char *end;
-    *fault = "bytes or a share are expected, as in 4096 or 0.5%";
-    report->least = strtod(value, &end);
-    report->least_is_percent = strcmp(end, "%") == 0;
-    report->has_least = true;
-    return end != value && (*end == '\0' || report->least_is_percent) && report->least >= 0 &&
-           report->least < 1e18 && (!report->least_is_percent || report->least <= 100);
 }
 
 static bool take_alive(void *bool_target, const char *value, const char **fault)
@@ -172,9 +163,11 @@ static void filter(const struct heap_run *run, struct heap_snapshot *snapshot)
     size_t kept = 0;
     if (options->class_glob == NULL && !options->has_thread)
         return;
+    free(snapshot->dumped); /* they tell of all */
+    snapshot->dumped = NULL;
     snapshot->live = snapshot->allocated = (struct heap_amount){0, 0, 0};
     for (size_t i = 0; i < snapshot->count; i++) {
-        if (!is_wanted(options, &run->input->source->names, &snapshot->rows[i].key))
+        if (!is_wanted(options, run->names, &snapshot->rows[i].key))
             continue;
         snapshot->rows[kept++] = snapshot->rows[i];
         add_amount(&snapshot->live, &snapshot->rows[i].live);
@@ -186,7 +179,7 @@ static void filter(const struct heap_run *run, struct heap_snapshot *snapshot)
 static void add_age(void *user, const struct heap_key *key, uint64_t bytes, uint64_t age_us)
 {
     struct heap_run *run = user;
-    if (is_wanted(run->options, &run->input->source->names, key))
+    if (is_wanted(run->options, run->names, key))
         heap_ages_add(&run->ages, bytes, age_us);
 }
 
@@ -197,7 +190,8 @@ static enum step_status receive(void *user, struct heap_snapshot *snapshot,
     (void) error;
     for (size_t i = 0; i < run->options->moment_count; i++) {
         if (run->snapshots[i].rows != NULL ||
-            memcmp(&run->options->moments[i], &snapshot->moment, sizeof snapshot->moment) != 0)
+            run->options->moments[i].kind != snapshot->moment.kind ||
+            run->options->moments[i].value != snapshot->moment.value)
             continue;
         filter(run, snapshot);
         run->snapshots[i] = *snapshot;
@@ -222,7 +216,8 @@ static enum step_status print(struct heap_run *run, struct heap_report *report)
         if (run->snapshots[i].rows != NULL)
             continue;
         step_error_set(&error, STEP_STATUS_NOT_FOUND, report->path, STEP_NO_OFFSET,
-                       "the trace has no such moment: it has %llu collections",
+                       run->input == NULL ? "the file has no such dump"
+                                          : "the trace has no such moment: it has %llu collections",
                        (unsigned long long) run->tracker.collections);
         return tell_error(&error);
     }
@@ -250,7 +245,7 @@ static enum step_status follow(struct heap_run *run, uint64_t event_limit)
         .moment_count = run->options->moment_count,
         .receive = receive,
         .user = run};
-    if (!heap_tracker_init(&run->tracker, &run->input->source->names, &options)) {
+    if (!heap_tracker_init(&run->tracker, run->names, &options)) {
         step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
         return tell_error(&error);
     }
@@ -267,9 +262,7 @@ static void wish_init(struct trace_wish *wish)
 {
     trace_wish_init(wish);
     wish->untracked = true;
-    wish->kinds = TRACE_KIND_BIT(STEP_TEXT_OA) | TRACE_KIND_BIT(STEP_TEXT_OF) |
-                  TRACE_KIND_BIT(STEP_TEXT_MN) | TRACE_KIND_BIT(STEP_TEXT_MX) |
-                  TRACE_KIND_BIT(STEP_TEXT_FP) | TRACE_KIND_BIT(STEP_TEXT_VD);
+    wish->kinds = HEAP_KINDS;
 }
 
 static void reset_run(struct heap_run *run)
@@ -291,7 +284,7 @@ static enum step_status follow_to_peak(struct heap_run *run, const char *path,
         return status;
     struct heap_options options = *run->options;
     options.ages = false;
-    struct heap_run before = {.options = &options, .input = &first};
+    struct heap_run before = {.options = &options, .input = &first, .names = &first.source->names};
     status = follow(&before, 0);
     uint64_t peak_event = before.tracker.peak_event;
     reset_run(&before);
@@ -307,7 +300,7 @@ static enum step_status run_heap(struct heap_options *options, const char *path)
     enum step_status status = input_open(&input, path, NULL, &wish);
     if (status != STEP_STATUS_OK)
         return status;
-    struct heap_run run = {.options = options, .input = &input};
+    struct heap_run run = {.options = options, .input = &input, .names = &input.source->names};
     bool in_two = options->ages && options->moments[0].kind == HEAP_AT_PEAK;
     status = in_two ? follow_to_peak(&run, path, &wish) : follow(&run, 0);
     options->report.path = path;
@@ -318,6 +311,40 @@ static enum step_status run_heap(struct heap_options *options, const char *path)
     reset_run(&run);
     input_close(&input);
     return status == STEP_STATUS_OK ? damage : status;
+}
+
+/* Dumps of others: what they do not tell is refused. */
+static enum step_status run_import(struct heap_options *options, const char *path)
+{
+    struct heap_import import;
+    if ((options->report.axes & HEAP_BY_THREAD) != 0 || options->has_thread || options->ages) {
+        fprintf(stderr, "steptrace: %s: heap dumps tell neither threads nor ages\n", path);
+        return STEP_STATUS_INVALID;
+    }
+    enum step_status status = heap_import_open(&import, path);
+    if (status == STEP_STATUS_OK) {
+        struct heap_run run = {.options = options, .names = &import.infra.names};
+        bool by_class =
+            options->report.axes == HEAP_BY_CLASS && options->report.tree == HEAP_NO_TREE;
+        status = heap_import_moments(&import, options->heap, by_class, options->moments,
+                                     options->moment_count, run.snapshots);
+        options->report.path = path;
+        options->report.is_import = true;
+        options->report.sites = &import.infra.sites;
+        for (size_t i = 0; i < options->moment_count; i++)
+            if (run.snapshots[i].rows != NULL)
+                filter(&run, &run.snapshots[i]);
+        if (status == STEP_STATUS_OK)
+            status = print(&run, &options->report);
+        for (size_t i = 0; i < MOMENTS; i++)
+            heap_snapshot_reset(&run.snapshots[i]);
+        enum step_status damage = heap_import_tell_damage(&import);
+        if (status == STEP_STATUS_OK ||
+            (status == STEP_STATUS_NOT_FOUND && damage != STEP_STATUS_OK))
+            status = damage;
+    }
+    heap_import_close(&import);
+    return status;
 }
 
 static enum step_status check_options(const struct arguments *arguments,
@@ -351,9 +378,10 @@ enum step_status verb_heap(int argc, char **argv)
          &options.report.allocated},
         {"tree", 0, "WAY", "call tree: top-down or bottom-up; with --by class+site also types",
          take_tree, &options.report.tree},
-        {"least", 0, "SIZE", "of a node of the tree: bytes, or a share (1%)", take_least,
-         &options.report},
+        {"least", 0, "SIZE", "of a node of the tree: bytes, or a share (1%)", take_heap_least,
+         &options.report.least},
         {"ages", 0, NULL, "how old it is", take_flag, &options.ages},
+        {"heap", 0, "NAME", "of an imported dump: only this allocator's", take_text, &options.heap},
         {"class", 0, "GLOB", "only classes that match (* stops at /, ** does not)", take_text,
          &options.class_glob},
         {"thread", 0, "N", "only what thread N allocated", take_thread, &options},
@@ -370,5 +398,9 @@ enum step_status verb_heap(int argc, char **argv)
     status = arguments_expect(&arguments, 1, 1);
     if (status == STEP_STATUS_OK)
         status = check_options(&arguments, &options);
-    return status == STEP_STATUS_OK ? run_heap(&options, arguments.operands[0]) : status;
+    if (status != STEP_STATUS_OK)
+        return status;
+    return heap_import_is_meant(arguments.operands[0], NULL)
+               ? run_import(&options, arguments.operands[0])
+               : run_heap(&options, arguments.operands[0]);
 }

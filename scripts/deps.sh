@@ -8,7 +8,7 @@ deps_build=(cmake ninja-build gcc libc6-dev bison flex pkg-config zlib1g-dev lib
     libminizip-dev libxxhash-dev uthash-dev openjdk-17-jdk-headless)
 deps_demo=(unzip)
 deps_test=(libcunit1-dev clang libclang-rt-14-dev clang-format clang-tidy python3 unzip zip zstd
-    jattach mandoc)
+    jattach mandoc protobuf-compiler)
 # What some tests are skipped without: large, or not to be had everywhere.
 deps_optional=(chromium)
 

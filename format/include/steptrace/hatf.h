@@ -206,6 +206,44 @@ enum step_status hatf_writer_close(struct hatf_writer *writer, struct step_error
 /* Frees the writer, closed or not; NULL is allowed. */
 void hatf_writer_destroy(struct hatf_writer *writer);
 
+/* ---- encoding ---- */
+
+/* How a trace is encoded (HATF paper, sections 3.1 and 3.3): which metadata a writer may use.  All
+ * but NAIVE switch where that pays for the metadata, and threads and heaps through `default`. */
+enum hatf_encoding {
+    HATF_ENCODING_NAIVE,         /* metadata only where a value does not fit; widths grow */
+    HATF_ENCODING_SMALL_SIZE,    /* the width of sizes shrinks and grows */
+    HATF_ENCODING_SAME_SIZE,     /* runs of one size */
+    HATF_ENCODING_COMBINED_SIZE, /* both */
+    HATF_ENCODING_BASE_OFFSET_1, /* addresses as 1-byte offsets */
+    HATF_ENCODING_BASE_OFFSET_2,
+    HATF_ENCODING_BEST_BASE_OFFSET, /* both */
+    HATF_ENCODING_STRIDE,           /* regular addresses */
+    HATF_ENCODING_BEST,             /* all of these, and times as differences */
+    HATF_ENCODING_OPTIMAL,          /* every width and interpretation, for every field */
+    HATF_ENCODING_COUNT
+};
+
+/* The name ("base-offset-1"); "?" for a number that is none. */
+const char *hatf_encoding_name(enum hatf_encoding encoding);
+
+struct hatf_encoder;
+
+/* Puts metadata and records into a writer, which is borrowed.  Records are gathered in windows, and
+ * the cheapest metadata for each is found; so memory is bounded, and the same records always give
+ * the same bytes.  OPTIMAL is never larger than BEST, and no encoding larger than NAIVE. */
+enum step_status hatf_encoder_create(struct hatf_writer *writer, enum hatf_encoding encoding,
+                                     struct hatf_encoder **out, struct step_error *error);
+
+/* Adds a record, which is copied.  Metadata are passed over. */
+enum step_status hatf_encoder_put(struct hatf_encoder *encoder, const struct hatf_record *record,
+                                  struct step_error *error);
+
+/* Writes what is pending, as a window: to be called once, at the end.  The writer is not closed. */
+enum step_status hatf_encoder_flush(struct hatf_encoder *encoder, struct step_error *error);
+
+void hatf_encoder_destroy(struct hatf_encoder *encoder);
+
 #pragma GCC visibility pop
 
 #endif

@@ -30,6 +30,7 @@ void name_index_reset(struct name_index *index);
  * before the next call.  0: out of memory. */
 uint32_t name_index_put(struct name_index *index, uint64_t number, struct step_bytes text,
                         bool *is_new);
+bool name_index_has(const struct name_index *index, uint64_t number, struct step_bytes text);
 void name_index_set_text(struct name_index *index, uint32_t id, struct step_bytes text);
 
 #endif

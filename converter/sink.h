@@ -6,16 +6,18 @@
 #include <stddef.h>
 
 #include "event.h"
+#include "event_records.h"
 #include "steptrace/status.h"
 #include "trace_source.h"
 
-enum sink_addresses { ADDRESSES_ID, ADDRESSES_BUMP, ADDRESSES_MALLOC };
-
 /* What a person may choose of an output format. */
 struct trace_sink_options {
-    enum sink_addresses addresses;
-    bool class_attributes;
-    int level; /* of the compression; 0: the default */
+    struct record_options records; /* how events become HATF's records */
+    enum hatf_encoding encoding;
+    enum hatf_split split;
+    unsigned omitted; /* bits of HATF's fields that are left out, 1 << enum hatf_field */
+    bool is_plain;    /* STEP: addresses as they are, without the heap's model */
+    int level;        /* of the compression; 0: the default */
 };
 
 struct trace_sink {

@@ -47,9 +47,9 @@ static const struct {
                                {ALL_MEANS, ALL_MEANS, ALL_MEANS, ALL_MEANS, ALL_MEANS, PLANNED}},
 };
 
-/* Where metadata of several fields stand before one record: in the order of the record's fields. */
-static const uint8_t field_order[HATF_FIELD_COUNT] = {HATF_SIZE, HATF_ADDRESS, HATF_THREAD,
-                                                      HATF_HEAP, HATF_TIME,    HATF_ATTRIBUTES};
+/* The order of metadata of several fields before one record. */
+static const uint8_t field_order[HATF_FIELD_COUNT] = {HATF_ATTRIBUTES, HATF_SIZE, HATF_ADDRESS,
+                                                      HATF_THREAD,     HATF_HEAP, HATF_TIME};
 
 struct pending {
     struct hatf_record record;

@@ -173,6 +173,15 @@ static uint8_t naive_width(enum hatf_field field, uint64_t value)
     return field == HATF_TIME && width < HATF_WIDTH_4 ? HATF_WIDTH_4 : width;
 }
 
+/* Attributes: as soon as a record of the window has some, all of its records can. */
+static bool has_attributes(const struct hatf_plan_task *task)
+{
+    for (size_t i = 0; task->field == HATF_ATTRIBUTES && i < task->count; i++)
+        if (task->items[i].value > 0)
+            return true;
+    return false;
+}
+
 static bool fits(enum hatf_field field, const struct hatf_field_state *state, uint64_t value)
 {
     if (field == HATF_ATTRIBUTES)

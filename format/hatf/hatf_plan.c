@@ -197,9 +197,14 @@ bool hatf_plan_naive(const struct hatf_plan_task *task, const struct hatf_field_
     struct hatf_planner planner;
     hatf_planner_init(&planner, task, start, plan);
     const struct hatf_field_state *state = &planner.state.fields[task->field];
+    bool needs_attributes = has_attributes(task);
     for (size_t i = 0; i < task->count; i++) {
         const struct hatf_plan_item *item = &task->items[i];
-        uint64_t most = item->has_second && item->second > item->value ? item->second : item->value;
+        uint64_t most = item->value;
+        if (needs_attributes)
+            most = HATF_ATTRIBUTES_MAX;
+        else if (item->has_second && item->second > most)
+            most = item->second;
         if (!fits(task->field, state, most)) {
             hatf_planner_set_width(&planner, item->record, naive_width(task->field, most));
             if (state->interpretation != HATF_NONE)

@@ -11,7 +11,7 @@
 
 #include "heap_writer.h"
 #include "input.h"
-#include "packed_output.h"
+#include "steptrace/packed.h"
 
 /* The formats that heaps can be written in. */
 static const struct {
@@ -214,13 +214,13 @@ static enum step_status write_all(struct heap_import *import, struct output_file
                                   struct step_error *error)
 {
     struct step_output to = output_file_as_output(file);
-    struct packed_output *packed = NULL;
+    struct step_packed_output *packed = NULL;
     struct heap_writer *writer = NULL;
     enum step_status status = STEP_STATUS_OK;
     if (writers[writer_number].gzip)
-        status = packed_output_create(PACKING_GZIP, options->level, &to, &packed, error);
+        status = step_packed_output_create(STEP_PACKING_GZIP, options->level, &to, &packed, error);
     if (packed != NULL)
-        to = packed_output_as_output(packed);
+        to = step_packed_output_as_output(packed);
     if (status == STEP_STATUS_OK)
         status = heap_writer_create(writers[writer_number].writer, &to, &options->heap,
                                     &import->infra.sites, &writer, error);
@@ -234,7 +234,7 @@ static enum step_status write_all(struct heap_import *import, struct output_file
         goto out;
     status = heap_writer_close(writer, error);
     if (status == STEP_STATUS_OK && packed != NULL)
-        status = packed_output_close(packed, error);
+        status = step_packed_output_close(packed, error);
     if (status == STEP_STATUS_OK)
         status = output_file_commit(file, error);
     if (status != STEP_STATUS_OK)
@@ -242,7 +242,7 @@ static enum step_status write_all(struct heap_import *import, struct output_file
 out:
     heap_writer_destroy(writer);
     if (packed != NULL)
-        packed_output_destroy(packed);
+        step_packed_output_destroy(packed);
     return status;
 }
 

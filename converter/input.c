@@ -82,22 +82,9 @@ enum step_status input_open(struct input *input, const char *path,
         snprintf(input->spool_path, sizeof input->spool_path, "/proc/self/fd/%d", input->spool);
         path = input->spool_path;
     }
-    if (format == NULL)
-        format = trace_format_by_ending(path);
-    if (format == NULL)
-        format = trace_format_by_content(path);
-    if (status == STEP_STATUS_OK && format == NULL)
-        status = access(path, R_OK) == 0
-                     ? step_error_set(&error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,
-                                      "its format is none that can be read")
-                     : step_error_set(&error, STEP_STATUS_IO, path, STEP_NO_OFFSET,
-                                      "cannot open: %s", strerror(errno));
-    else if (status == STEP_STATUS_OK && format->open_source == NULL)
-        status = step_error_set(&error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
-                                "the format %s is only written, not read", format->name);
     bool is_there = access(path, F_OK) == 0;
     if (status == STEP_STATUS_OK)
-        status = format->open_source(path, wish, &input->source, &error);
+        status = trace_format_open(path, format, wish, &input->source, &error);
     if (status == STEP_STATUS_OK)
         return status;
     if (status == STEP_STATUS_NOT_FOUND && is_there)
@@ -152,6 +139,29 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
     }
     clear_progress(input);
     free(events);
+    if (status == STEP_STATUS_END)
+        return STEP_STATUS_OK;
+    tell_error(&error);
+    return as_bad_input(status);
+}
+
+enum step_status input_each_record(struct input *input, input_visit_record visit, void *user)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct record_source *records = input->source->records;
+    const struct trace_wish *wish = &input->source->filter.wish;
+    struct hatf_record record;
+    enum step_status status;
+    while ((status = record_source_next(records, &record, &error)) == STEP_STATUS_OK) {
+        if (record_is_wanted(wish, &record))
+            status = visit(user, &record, &error);
+        if (status != STEP_STATUS_OK)
+            break;
+        input->events++;
+        if (input->shows_progress && (input->events & 0x7fff) == 0)
+            show_progress(input);
+    }
+    clear_progress(input);
     if (status == STEP_STATUS_END)
         return STEP_STATUS_OK;
     tell_error(&error);

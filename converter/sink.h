@@ -6,11 +6,10 @@
 #include <stddef.h>
 
 #include "event.h"
+#include "event_records.h"
 #include "heap_moment.h"
 #include "steptrace/status.h"
 #include "trace_source.h"
-
-enum sink_addresses { ADDRESSES_ID, ADDRESSES_BUMP, ADDRESSES_MALLOC };
 
 /* What of a heap is written. */
 struct heap_export {
@@ -27,10 +26,13 @@ struct heap_export {
 
 /* What a person may choose of an output format. */
 struct trace_sink_options {
-    enum sink_addresses addresses;
-    bool class_attributes;
+    struct record_options records; /* how events become HATF's records */
+    enum hatf_encoding encoding;
+    enum hatf_split split;
+    unsigned omitted; /* bits of HATF's fields that are left out, 1 << enum hatf_field */
+    bool is_plain;    /* STEP: addresses as they are, without the heap's model */
     struct heap_export heap;
-    int level; /* of the compression; 0: the default */
+    int level;        /* of the compression; 0: the default */
 };
 
 struct trace_sink {

@@ -5,13 +5,13 @@
 #include "format.h"
 #include "heap_tracker.h"
 #include "heap_writer.h"
-#include "packed_output.h"
+#include "steptrace/packed.h"
 
 struct heap_sink {
     struct trace_sink base;
     struct trace_sink_options options;
     struct heap_tracker tracker;
-    struct packed_output *packed; /* NULL: the file is not packed */
+    struct step_packed_output *packed; /* NULL: the file is not packed */
     struct heap_writer *writer;
     uint64_t snapshot_count;
 };
@@ -51,7 +51,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
     if (status == STEP_STATUS_OK)
         status = heap_writer_close(sink->writer, error);
     if (status == STEP_STATUS_OK && sink->packed != NULL)
-        status = packed_output_close(sink->packed, error);
+        status = step_packed_output_close(sink->packed, error);
     return status;
 }
 
@@ -60,7 +60,7 @@ static void destroy(struct trace_sink *base)
     struct heap_sink *sink = of(base);
     heap_writer_destroy(sink->writer);
     if (sink->packed != NULL)
-        packed_output_destroy(sink->packed);
+        step_packed_output_destroy(sink->packed);
     heap_tracker_reset(&sink->tracker);
     free(sink);
 }
@@ -96,9 +96,9 @@ static enum step_status create(const struct heap_writer_operations *kind, bool g
         status = step_error_set(error, STEP_STATUS_UNSUPPORTED, NULL, STEP_NO_OFFSET,
                                 "this format holds one moment: --every is for memory-infra");
     if (status == STEP_STATUS_OK && gzip)
-        status = packed_output_create(PACKING_GZIP, options->level, &to, &sink->packed, error);
+        status = step_packed_output_create(STEP_PACKING_GZIP, options->level, &to, &sink->packed, error);
     if (sink->packed != NULL)
-        to = packed_output_as_output(sink->packed);
+        to = step_packed_output_as_output(sink->packed);
     if (status == STEP_STATUS_OK)
         status = heap_writer_create(kind, &to, &sink->options.heap, &sink->tracker.sites,
                                     &sink->writer, error);

@@ -47,6 +47,17 @@ const char *hatf_interpretation_name(enum hatf_interpretation interpretation)
     return (unsigned) interpretation < HATF_INTERPRETATION_COUNT ? names[interpretation] : "?";
 }
 
+const char *hatf_stream_name(enum hatf_split split, unsigned stream)
+{
+    if (split == HATF_SPLIT_ADDRESS)
+        return stream == HATF_STREAM_MAIN               ? "hatf"
+               : stream == HATF_STREAM_OF(HATF_ADDRESS) ? "address"
+                                                        : NULL;
+    if (split != HATF_SPLIT_FIELDS || stream >= HATF_STREAM_COUNT)
+        return NULL;
+    return stream == HATF_STREAM_MAIN ? "tag" : hatf_field_name((enum hatf_field)(stream - 1));
+}
+
 bool hatf_tag_has(enum hatf_tag tag, enum hatf_field field)
 {
     if ((unsigned) tag >= HATF_TAG_COUNT || (unsigned) field >= HATF_FIELD_COUNT)

@@ -14,6 +14,8 @@ static const struct trace_format formats[] = {
     {"memory-infra.gz", ".memory-infra.json.gz", NULL, NULL, memory_infra_gzip_sink_create},
     {"pprof", ".pb.gz", NULL, NULL, pprof_sink_create},
     {"collapsed", ".collapsed", NULL, NULL, collapsed_sink_create},
+    {"speedscope-calls", ".calls.speedscope.json", NULL, NULL, speedscope_calls_sink_create},
+    {"chrome-trace", ".trace.json", NULL, NULL, chrome_trace_sink_create},
     {"speedscope", ".speedscope.json", NULL, NULL, speedscope_sink_create},
     {"hatf", ".hatf", NULL, NULL, hatf_sink_create},
     {"hatf.gz", ".hatf.gz", NULL, NULL, hatf_gzip_sink_create},
@@ -59,5 +61,5 @@ const struct trace_format *trace_format_by_content(const char *path)
 const char *trace_format_names(void)
 {
     return "step, text, lines, hatf, hatf.gz, hatf.zst, memory-infra, memory-infra.gz, "
-           "pprof, collapsed, speedscope";
+           "pprof, collapsed, speedscope, speedscope-calls, chrome-trace";
 }

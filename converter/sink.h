@@ -30,7 +30,8 @@ struct trace_sink_options {
     enum sink_addresses addresses;
     bool class_attributes;
     struct heap_export heap;
-    int level; /* of the compression; 0: the default */
+    uint64_t calls_from_ns; /* formats of calls: where the slice begins */
+    int level;              /* of the compression; 0: the default */
 };
 
 struct trace_sink {

@@ -23,6 +23,8 @@ static const struct trace_format formats[] = {
     {"memory-infra.gz", ".memory-infra.json.gz", NULL, NULL, memory_infra_gzip_sink_create, NULL},
     {"pprof", ".pb.gz", NULL, NULL, pprof_sink_create, NULL},
     {"collapsed", ".collapsed", NULL, NULL, collapsed_sink_create, NULL},
+    {"speedscope-calls", ".calls.speedscope.json", NULL, NULL, speedscope_calls_sink_create, NULL},
+    {"chrome-trace", ".trace.json", NULL, NULL, chrome_trace_sink_create, NULL},
     {"speedscope", ".speedscope.json", NULL, NULL, speedscope_sink_create, NULL},
 };
 
@@ -80,7 +82,8 @@ const struct trace_format *trace_format_by_content(const char *path)
 const char *trace_format_names(void)
 {
     return "step, text, lines, hatf, hatf.gz, hatf.zst, hatf.zip, hatf.txt, memory-replay, "
-           "memory-infra, memory-infra.gz, pprof, collapsed, speedscope";
+           "memory-infra, memory-infra.gz, pprof, collapsed, speedscope, speedscope-calls, "
+           "chrome-trace";
 }
 
 enum step_status hatf_source_create(const char *path, const struct trace_wish *wish,

@@ -59,14 +59,17 @@ enum step_status hatf_text_source_create(const char *path, const struct trace_wi
                                          struct trace_source **out, struct step_error *error);
 
 /* Heaps: sink_heap.c. */
-#define HEAP_SINK_CREATE(name)                                                                     \
+#define SINK_CREATE(name)                                                                          \
     enum step_status name(struct output_file *output, const struct trace_source *source,           \
                           const struct trace_sink_options *options, struct trace_sink **out,       \
                           struct step_error *error)
-HEAP_SINK_CREATE(memory_infra_sink_create);
-HEAP_SINK_CREATE(memory_infra_gzip_sink_create);
-HEAP_SINK_CREATE(pprof_sink_create);
-HEAP_SINK_CREATE(collapsed_sink_create);
-HEAP_SINK_CREATE(speedscope_sink_create);
+SINK_CREATE(memory_infra_sink_create);
+SINK_CREATE(memory_infra_gzip_sink_create);
+SINK_CREATE(pprof_sink_create);
+SINK_CREATE(collapsed_sink_create);
+SINK_CREATE(speedscope_sink_create);
+/* Calls. */
+SINK_CREATE(speedscope_calls_sink_create);
+SINK_CREATE(chrome_trace_sink_create);
 
 #endif

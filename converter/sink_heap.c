@@ -96,7 +96,8 @@ static enum step_status create(const struct heap_writer_operations *kind, bool g
         status = step_error_set(error, STEP_STATUS_UNSUPPORTED, NULL, STEP_NO_OFFSET,
                                 "this format holds one moment: --every is for memory-infra");
     if (status == STEP_STATUS_OK && gzip)
-        status = step_packed_output_create(STEP_PACKING_GZIP, options->level, &to, &sink->packed, error);
+        status =
+            step_packed_output_create(STEP_PACKING_GZIP, options->level, &to, &sink->packed, error);
     if (sink->packed != NULL)
         to = step_packed_output_as_output(sink->packed);
     if (status == STEP_STATUS_OK)

@@ -116,6 +116,9 @@ static const struct verb_help help = {
     "  .pb.gz              pprof                                    (out)\n"
     "  .collapsed          stacks for flame graphs                  (out)\n"
     "  .speedscope.json    speedscope                               (out)\n"
+    "and calls, where the trace has method events:\n"
+    "  .trace.json         Chrome trace events                      (out)\n"
+    "  .calls.speedscope.json  speedscope                           (out)\n"
     "IN or OUT may be -, standard input or output (then name the format).\n"};
 
 static enum step_status find_output_format(const struct arguments *arguments,
@@ -143,6 +146,19 @@ static enum step_status prepare_heap(const struct arguments *arguments,
     conversion->wish.kinds = HEAP_KINDS;
     conversion->wish.untracked = true;
     return STEP_STATUS_OK;
+}
+
+/* Calls that began before the slice are followed from the trace's start. */
+static void prepare_calls(struct conversion *conversion)
+{
+    struct trace_wish *wish = &conversion->wish;
+    if (strcmp(conversion->to->name, "chrome-trace") != 0 &&
+        strcmp(conversion->to->name, "speedscope-calls") != 0)
+        return;
+    conversion->sink.calls_from_ns = wish->from_ns;
+    wish->from_ns = 0;
+    wish->untracked = true;
+    wish->kinds &= HEAP_KINDS & ~TRACE_KIND_BIT(STEP_TEXT_OA);
 }
 
 static enum step_status parse(struct conversion *conversion, struct arguments *arguments, int argc,
@@ -186,7 +202,10 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     status = arguments_expect(arguments, 1, 1);
     if (status == STEP_STATUS_OK)
         status = find_output_format(arguments, conversion);
-    return status == STEP_STATUS_OK ? prepare_heap(arguments, conversion) : status;
+    if (status != STEP_STATUS_OK)
+        return status;
+    prepare_calls(conversion);
+    return prepare_heap(arguments, conversion);
 }
 
 static enum step_status put_events(void *user, const struct trace_event *events, size_t count,

@@ -38,6 +38,20 @@ static uint64_t make_number(bool is_unsigned, uint64_t *seed)
     return is_unsigned && mix(seed) % 7 == 0 ? UINT64_MAX - number : number;
 }
 
+/* What a field of `size=N` bytes holds. */
+static uint64_t fit(const struct step_field *field, uint64_t number)
+{
+    const char *argument;
+    size_t length;
+    if (!step_attributes_rule(&field->attributes, "encoding", "size", &argument, &length) ||
+        length != 1 || *argument < '1' || *argument > '7')
+        return number;
+    unsigned bits = 8u * (unsigned) (*argument - '0');
+    if (step_field_is_unsigned(field))
+        return number & ((UINT64_C(1) << bits) - 1);
+    return (uint64_t) ((int64_t) (number << (64 - bits)) >> (64 - bits));
+}
+
 static uint64_t make_bytes(uint64_t *seed)
 {
     struct step_bytes *bytes = take(sizeof *bytes);
@@ -79,8 +93,9 @@ static uint64_t *make_value(const struct step_definition *definition,
     } else if (field->kind == STEP_TYPE_RECORD) {
         slots = make_record(definition, field->record, slots, seed);
     } else {
-        *slots++ = field->kind == STEP_TYPE_INT ? make_number(step_field_is_unsigned(field), seed)
-                                                : make_bytes(seed);
+        *slots++ = field->kind == STEP_TYPE_INT
+                       ? fit(field, make_number(step_field_is_unsigned(field), seed))
+                       : make_bytes(seed);
     }
     return slots;
 }

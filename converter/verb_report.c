@@ -38,7 +38,9 @@ static enum step_status make_data(const struct report_model *model,
     *data = NULL;
     FILE *stream = open_memstream(data, length);
     bool ok = stream != NULL && report_data_put(model, options, stream);
-    if (stream != NULL && (ferror(stream) != 0) | (fclose(stream) != 0))
+    if (stream != NULL && ferror(stream) != 0)
+        ok = false;
+    if (stream != NULL && fclose(stream) != 0)
         ok = false;
     if (ok)
         return STEP_STATUS_OK;

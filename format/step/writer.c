@@ -11,11 +11,11 @@
 
 enum { DEFAULT_BLOCK_RECORDS = 250000 };
 /* Storage of all streams that is kept for their next records, and beyond which the largest stream
- * is flushed; and of one stream beyond which it is. */
+ * is flushed; one stream is flushed beyond half of that.  Dictionaries have less. */
 #define KEPT_MEMORY ((size_t) 64 << 20)
 #define MOST_MEMORY ((size_t) 256 << 20)
 #define KEPT_DICTIONARY_MEMORY ((size_t) 64 << 10)
-#define MOST_STREAM_MEMORY ((size_t) 128 << 20)
+#define MOST_DICTIONARY_MEMORY ((size_t) 128 << 20)
 
 struct dictionary {
     uint64_t written_count;
@@ -228,6 +228,8 @@ enum step_status step_writer_create(const struct step_writer_options *options,
     writer->error.offset = STEP_NO_OFFSET;
     if (writer->options.block_records == 0)
         writer->options.block_records = DEFAULT_BLOCK_RECORDS;
+    if (writer->options.memory_bytes == 0)
+        writer->options.memory_bytes = MOST_MEMORY;
     enum step_status status = start(writer, error);
     if (status != STEP_STATUS_OK) {
         step_writer_destroy(writer);
@@ -295,7 +297,7 @@ enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
     struct dictionary *dictionary = &writer->dictionaries[record];
     enum step_status status = STEP_STATUS_OK;
     if (dictionary->rows.record_count >= STEP_MAX_DICTIONARY_BLOCK_RECORDS ||
-        step_rows_memory(&dictionary->rows) > MOST_STREAM_MEMORY)
+        step_rows_memory(&dictionary->rows) > MOST_DICTIONARY_MEMORY)
         status = write_pending(writer);
     if (status == STEP_STATUS_OK)
         status = append(writer, &dictionary->rows, record, slots);
@@ -322,9 +324,9 @@ enum step_status step_writer_put(struct step_writer *writer, uint64_t number, ui
         return refuse_size(writer, status, record);
     count_memory(writer, stream);
     if (stream->rows.record_count >= writer->options.block_records ||
-        stream->memory > MOST_STREAM_MEMORY)
+        stream->memory > writer->options.memory_bytes / 2)
         status = flush_stream(writer, stream);
-    else if (writer->memory > MOST_MEMORY)
+    else if (writer->memory > writer->options.memory_bytes)
         status = flush_largest(writer);
     return status == STEP_STATUS_OK ? status : keep(writer, status, NULL);
 }

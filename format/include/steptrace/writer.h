@@ -31,7 +31,17 @@ struct step_output {
                               struct step_error *error);
 };
 
-enum step_compression { STEP_COMPRESSION_NONE, STEP_COMPRESSION_ZSTD, STEP_COMPRESSION_ZLIB };
+/* A method that was not built in means the first that was, of zstd and zlib.  BEST is for keeping:
+ * more encodings are tried, and of every part all methods that were built in, which takes about 20
+ * times as long. */
+enum step_compression {
+    STEP_COMPRESSION_NONE,
+    STEP_COMPRESSION_ZSTD,
+    STEP_COMPRESSION_ZLIB,
+    STEP_COMPRESSION_XZ,
+    STEP_COMPRESSION_BZIP3,
+    STEP_COMPRESSION_BEST = 255
+};
 
 /* How the records of a block are laid out: as a stream for each field, or as one stream of
  * records with meta-records (STEP paper, section 3.2). */
@@ -44,10 +54,11 @@ enum step_write_layout {
 struct step_writer_options {
     const struct step_definition *definition; /* borrowed for the writer's life */
     struct step_output output;
-    enum step_compression compression; /* where zstd was not built in, ZSTD means ZLIB */
-    int level;                         /* of the compressor; 0: the project's default */
-    uint32_t block_records;            /* 0: the project's default */
+    enum step_compression compression;
+    int level;              /* of the compressor; 0: the project's default */
+    uint32_t block_records; /* 0: the project's default */
     enum step_write_layout layout;
+    size_t memory_bytes; /* that waiting records may take; 0: the project's default, 256 MiB */
 };
 
 struct step_writer;

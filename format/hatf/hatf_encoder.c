@@ -191,7 +191,7 @@ static bool plan_above(struct track *track, const struct hatf_plan_task *task, u
                   : hatf_plan_cheapest(task, start, means, &track->states[below], other, own);
     if (!ok || !hatf_plan_follow(task, start, &track->states[below], other, &track->spare))
         return false;
-    uint64_t distance = hatf_plan_distance(task->field, &own->end, &other->end);
+    uint64_t distance = task->is_last ? 0 : hatf_plan_distance(task->field, &own->end, &other->end);
     if (own->cost + distance > track->spare.cost) {
         struct hatf_plan swap = *own;
         *own = track->spare;
@@ -200,10 +200,12 @@ static bool plan_above(struct track *track, const struct hatf_plan_task *task, u
     return true;
 }
 
-static const struct hatf_plan *plan_field(struct hatf_encoder *encoder, unsigned field, bool *ok)
+static const struct hatf_plan *plan_field(struct hatf_encoder *encoder, unsigned field,
+                                          bool is_last, bool *ok)
 {
     struct track *track = &encoder->tracks[field];
-    const struct hatf_plan_task task = {(enum hatf_field) field, track->items, track->count};
+    const struct hatf_plan_task task = {(enum hatf_field) field, track->items, track->count,
+                                        is_last};
     unsigned means = encodings[encoder->encoding].means[field];
     unsigned top = means == 0 ? NAIVE : BEST;
     *ok = hatf_plan_naive(&task, &track->states[NAIVE], &track->plans[NAIVE]);
@@ -257,7 +259,8 @@ static enum step_status put_window(struct hatf_encoder *encoder,
     return status;
 }
 
-enum step_status hatf_encoder_flush(struct hatf_encoder *encoder, struct step_error *error)
+static enum step_status flush_window(struct hatf_encoder *encoder, bool is_last,
+                                     struct step_error *error)
 {
     const struct hatf_plan *plans[HATF_FIELD_COUNT] = {NULL};
     for (unsigned field = 0; field < HATF_FIELD_COUNT; field++) {
@@ -266,7 +269,7 @@ enum step_status hatf_encoder_flush(struct hatf_encoder *encoder, struct step_er
         if (!needs_nothing(&encoder->tracks[field], field, &encoder->tracks[field].states[NAIVE]) ||
             !needs_nothing(&encoder->tracks[field], field,
                            hatf_writer_field(encoder->writer, (enum hatf_field) field)))
-            plans[field] = plan_field(encoder, field, &ok);
+            plans[field] = plan_field(encoder, field, is_last, &ok);
         if (!ok)
             return no_memory(error);
     }
@@ -274,6 +277,11 @@ enum step_status hatf_encoder_flush(struct hatf_encoder *encoder, struct step_er
     encoder->count = 0;
     encoder->bytes.length = 0;
     return status;
+}
+
+enum step_status hatf_encoder_flush(struct hatf_encoder *encoder, struct step_error *error)
+{
+    return flush_window(encoder, true, error);
 }
 
 enum step_status hatf_encoder_put(struct hatf_encoder *encoder, const struct hatf_record *record,
@@ -296,5 +304,5 @@ enum step_status hatf_encoder_put(struct hatf_encoder *encoder, const struct hat
     encoder->count++;
     if (encoder->count < WINDOW_RECORDS && encoder->bytes.length < WINDOW_BYTES)
         return STEP_STATUS_OK;
-    return hatf_encoder_flush(encoder, error);
+    return flush_window(encoder, false, error);
 }

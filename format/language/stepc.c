@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "c_output.h"
+#include "dl_tree.h"
+#include "steptrace/maps.h"
 #include "text_outputs.h"
 
 #ifndef STEPTRACE_VERSION
@@ -151,6 +153,38 @@ static int write_c(int count, char **arguments)
     return code;
 }
 
+struct map_check {
+    const struct step_definition *definition;
+    size_t faults;
+};
+
+static void report_map(void *user, const char *record, const struct step_attribute *attribute,
+                       const char *message)
+{
+    struct map_check *check = user;
+    char text[400];
+    struct step_fault fault = {.message = text};
+    (void) record;
+    snprintf(text, sizeof text, "map: %s", message);
+    dl_definition_locate(check->definition, (struct dl_place){attribute->line, attribute->column},
+                         &fault);
+    report_fault(NULL, &fault);
+    check->faults++;
+}
+
+/* What the language allows, but no reader could follow. */
+static int check_maps(const struct step_definition *definition, const char *path)
+{
+    struct map_check check = {definition, 0};
+    struct step_maps *maps = NULL;
+    struct step_error error;
+    enum step_status status = step_maps_create(definition, report_map, &check, &maps, &error);
+    step_maps_destroy(maps);
+    if (status != STEP_STATUS_OK)
+        fprintf(stderr, "stepc: %s: %s\n", path, error.message);
+    return status != STEP_STATUS_OK ? EXIT_FAILED : check.faults > 0 ? EXIT_BAD_INPUT : EXIT_DONE;
+}
+
 static int check_files(int count, char **arguments)
 {
     int worst = EXIT_DONE;
@@ -159,8 +193,9 @@ static int check_files(int count, char **arguments)
     for (int i = 0; i < count; i++) {
         int code = EXIT_DONE;
         struct step_definition *definition = parse_file(arguments[i], &code);
-        if (definition == NULL)
-            worst = code > worst ? code : worst;
+        if (definition != NULL)
+            code = check_maps(definition, arguments[i]);
+        worst = code > worst ? code : worst;
         step_definition_destroy(definition);
     }
     return worst;

@@ -225,6 +225,7 @@ enum step_status step_writer_create(const struct step_writer_options *options,
     if (writer == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
     writer->options = *options;
+    writer->options.finish = NULL;
     writer->error.offset = STEP_NO_OFFSET;
     if (writer->options.block_records == 0)
         writer->options.block_records = DEFAULT_BLOCK_RECORDS;
@@ -235,6 +236,7 @@ enum step_status step_writer_create(const struct step_writer_options *options,
         step_writer_destroy(writer);
         return status;
     }
+    writer->options.finish = options->finish;
     *out = writer;
     return status;
 }
@@ -420,11 +422,25 @@ static enum step_status write_end(struct step_writer *writer)
     return status == STEP_STATUS_OK ? output(writer, footer, sizeof footer) : status;
 }
 
+static void finish(struct step_writer *writer, bool complete)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    if (writer->options.finish == NULL)
+        return;
+    enum step_status status = writer->options.finish(writer->options.output.user, complete, &error);
+    writer->options.finish = NULL;
+    if (status != STEP_STATUS_OK && writer->status == STEP_STATUS_OK) {
+        writer->status = status;
+        writer->error = error;
+    }
+}
+
 enum step_status step_writer_close(struct step_writer *writer, struct step_error *error)
 {
     if (!writer->closed && step_writer_flush(writer) == STEP_STATUS_OK)
         keep(writer, write_end(writer), NULL);
     writer->closed = true;
+    finish(writer, writer->status == STEP_STATUS_OK);
     if (writer->status != STEP_STATUS_OK && error != NULL)
         *error = writer->error;
     return writer->status;
@@ -434,6 +450,7 @@ void step_writer_destroy(struct step_writer *writer)
 {
     if (writer == NULL)
         return;
+    finish(writer, false);
     step_stream_table_reset(&writer->streams);
     for (size_t i = 0; writer->dictionaries != NULL && i < writer->options.definition->record_count;
          i++)

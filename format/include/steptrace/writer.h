@@ -17,6 +17,8 @@
 #ifndef STEPTRACE_WRITER_H
 #define STEPTRACE_WRITER_H
 
+#include <stdbool.h>
+
 #include "steptrace/definition.h"
 #include "steptrace/status.h"
 #include "steptrace/value.h"
@@ -59,6 +61,10 @@ struct step_writer_options {
     uint32_t block_records; /* 0: the project's default */
     enum step_write_layout layout;
     size_t memory_bytes; /* that waiting records may take; 0: the project's default, 256 MiB */
+    /* NULL, or called once for a writer that was made, with the output's `user`: by the first
+     * step_writer_close(), with whether all was written, or by step_writer_destroy() where there
+     * was none.  What it returns is what closing returns. */
+    enum step_status (*finish)(void *user, bool complete, struct step_error *error);
 };
 
 struct step_writer;
@@ -69,6 +75,12 @@ void step_writer_options_init(struct step_writer_options *options);
 /* Writes the file header and the definition at once. */
 enum step_status step_writer_create(const struct step_writer_options *options,
                                     struct step_writer **out, struct step_error *error);
+
+/* The same into a file.  It is PATH.part until step_writer_close() has written all of it, and then
+ * takes its name; without that PATH.part stays and can be read as far as it was written.  `output`
+ * and `finish` of the options are not used. */
+enum step_status step_writer_open(const char *path, const struct step_writer_options *options,
+                                  struct step_writer **out, struct step_error *error);
 
 /* Provenance: a key (lower-case, words with '-') and a UTF-8 value.  May be called at any time
  * before close; a key given again replaces the earlier value for readers.  Properties reach the

@@ -25,13 +25,9 @@ static uint64_t *fill_empty(const struct step_definition *definition, uint32_t r
     const struct step_record *type = &definition->records[record];
     for (size_t i = 0; i < type->field_count; i++) {
         const struct step_field *field = &type->fields[i];
-        const char *value;
-        size_t length;
         if (field->array_depth > 0)
             *slots++ = step_slot_of_array(&no_array);
-        else if (step_attributes_rule(&field->attributes, "encoding", "identifier", &value,
-                                      &length) ||
-                 field->kind == STEP_TYPE_INT)
+        else if (step_field_is_identifier(field) || field->kind == STEP_TYPE_INT)
             *slots++ = 0;
         else if (field->kind == STEP_TYPE_RECORD)
             slots = fill_empty(definition, field->record, slots);

@@ -51,4 +51,17 @@ read -ra shared < <(pkg-config --cflags --libs steptrace)
 read -ra static < <(pkg-config --static --cflags --libs steptrace)
 try shared "${shared[@]}"
 try static "${static[@]/#-lsteptrace/$prefix/$libdir/libsteptrace.a}"
+
+# The examples, as somebody with an installed StepTrace would build them.
+examples=$(cd "$(dirname "$0")/../examples" && pwd)
+for definition in net net2; do
+    "$prefix/bin/stepc" --c "$prefix/${definition}_trace" "$examples/$definition.step"
+done
+for program in producer:net consumer2:net2; do
+    "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -I"$prefix" -o "$prefix/${program%:*}" \
+        "$examples/${program%:*}.c" "$prefix/${program#*:}_trace.c" "${shared[@]}"
+done
+export LD_LIBRARY_PATH=$prefix/$libdir
+"$prefix/producer" "$prefix/run.step" && "$prefix/consumer2" "$prefix/run.step"
+"$prefix/bin/stepc" --check "$prefix"/share/steptrace/*.step
 "$prefix/bin/steptrace" --version

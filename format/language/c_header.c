@@ -113,7 +113,8 @@ static void put_file_functions(const struct c_output *output, FILE *out)
             "    struct step_records *records;\n    struct %s_binding binding;\n};\n\n"
             "static inline void %s_close(struct %s_reader *reader)\n{\n"
             "    step_records_destroy(reader->records);\n    %s_unbind(&reader->binding);\n"
-            "    step_reader_destroy(reader->file);\n}\n\n",
+            "    step_reader_destroy(reader->file);\n    reader->records = NULL;\n"
+            "    reader->file = NULL;\n}\n\n",
             base, base, base, base, base);
     fprintf(
         out,

@@ -12,7 +12,6 @@
 #include "live_decoder.h"
 #include "live_heap.h"
 #include "steptrace/hatf_trace.h"
-#include "steptrace/java_trace.h"
 #include "steptrace/live.h"
 
 #define CHUNK_LIMIT (UINT32_C(1) << 26)
@@ -145,20 +144,37 @@ struct decoders {
     struct live_heap_decoder *heap;
 };
 
-/* The raw records become what this program was compiled with: the trace must have the same. */
+/* The raw records of native programs become these: the trace must have them as this program does.
+ */
+static const struct {
+    uint32_t record;
+    const char *name;
+    size_t field_count;
+} heap_records[] = {
+    {HEAP_THREAD_CREATE, "heap.ThreadCreate", 3},
+    {HEAP_THREAD_DESTROY, "heap.ThreadDestroy", 3},
+    {HEAP_ALLOC, "heap.Alloc", 6},
+    {HEAP_FREE, "heap.Free", 5},
+    {HEAP_REALLOC_IN_PLACE, "heap.ReallocInPlace", 7},
+    {HEAP_REALLOC_MOVE, "heap.ReallocMove", 7},
+    {HEAP_REALLOC_ALLOC, "heap.ReallocAlloc", 7},
+    {HEAP_REALLOC_FREE, "heap.ReallocFree", 7},
+};
+
 static enum step_status check_definition(struct live_file *file, const struct step_writer *writer)
 {
     const struct step_definition *theirs = step_writer_borrow_definition(writer);
-    const struct step_definition *ours = file->header.definition == STEP_LIVE_DEFINITION_HEAP
-                                             ? &hatf_trace_definition
-                                             : &java_trace_definition;
-    bool fits = theirs->record_count >= ours->record_count;
-    for (size_t i = 0; fits && i < ours->record_count; i++)
-        fits = strcmp(ours->records[i].name, theirs->records[i].name) == 0 &&
-               ours->records[i].field_count == theirs->records[i].field_count;
-    return fits ? STEP_STATUS_OK
-                : step_error_set(file->error, STEP_STATUS_UNSUPPORTED, file->path, STEP_NO_OFFSET,
-                                 "the trace beside it has another definition");
+    bool fits = true;
+    for (size_t i = 0; i < sizeof heap_records / sizeof heap_records[0]; i++) {
+        uint32_t record = heap_records[i].record;
+        fits = fits && record < theirs->record_count &&
+               strcmp(theirs->records[record].name, heap_records[i].name) == 0 &&
+               theirs->records[record].field_count == heap_records[i].field_count;
+    }
+    return fits || file->header.definition != STEP_LIVE_DEFINITION_HEAP
+               ? STEP_STATUS_OK
+               : step_error_set(file->error, STEP_STATUS_UNSUPPORTED, file->path, STEP_NO_OFFSET,
+                                "the trace beside it is not one of a native program");
 }
 
 static bool create_decoders(const struct live_file *file, struct step_writer *writer,

@@ -402,6 +402,11 @@ enum step_status step_writer_flush(struct step_writer *writer)
     return keep(writer, status, NULL);
 }
 
+const struct step_definition *step_writer_borrow_definition(const struct step_writer *writer)
+{
+    return writer->options.definition;
+}
+
 uint64_t step_writer_size(const struct step_writer *writer)
 {
     return writer->offset;

@@ -120,6 +120,9 @@ enum step_status step_writer_resume_dictionary(struct step_writer *writer, uint3
 enum step_status step_writer_flush_stream(struct step_writer *writer, uint64_t stream);
 enum step_status step_writer_flush(struct step_writer *writer);
 
+/* The definition that the writer was created with. */
+const struct step_definition *step_writer_borrow_definition(const struct step_writer *writer);
+
 /* Bytes handed to the output so far. */
 uint64_t step_writer_size(const struct step_writer *writer);
 

@@ -9,7 +9,7 @@
 #include "bytes.h"
 #include "form.h"
 
-enum { TABLE = 255, ESCAPE = 255, MAX_HASH_BITS = 16 };
+enum { TABLE = 255, ESCAPE = 255, MAX_HASH_BITS = 12, MOST_DISTINCT = 1 << (MAX_HASH_BITS - 1) };
 
 /* How often the values occur; those that come when it is full are not counted. */
 struct census {
@@ -68,15 +68,6 @@ static bool take_census(struct census *census, const uint64_t *values, size_t co
     return true;
 }
 
-static size_t count_from(const struct census *census, uint32_t least)
-{
-    size_t size = (size_t) 1 << census->bits;
-    size_t n = 0;
-    for (size_t i = 0; i < size; i++)
-        n += census->tallies[i].count >= least;
-    return n;
-}
-
 static int compare(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *) left;
@@ -84,24 +75,30 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Puts the most frequent values into `table`, and their ranks into the census. */
-static size_t fill_table(struct census *census, size_t count, uint64_t *table)
+/* The least count that at most TABLE values reach; a value that is there once saves nothing. */
+static uint32_t find_least(const struct census *census, uint64_t *counts)
 {
-    /* the least count that at most TABLE values reach; a value that is there once saves nothing */
-    uint32_t low = 2;
-    uint32_t high = (uint32_t) (count < UINT32_MAX - 1 ? count + 1 : UINT32_MAX);
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (count_from(census, middle) > TABLE)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t size = (size_t) 1 << census->bits;
+    size_t n = 0;
+    for (size_t i = 0; i < size; i++)
+        if (census->tallies[i].count >= 2)
+            counts[n++] = census->tallies[i].count;
+    if (n <= TABLE)
+        return 2;
+    qsort(counts, n, sizeof *counts, compare);
+    return (uint32_t) counts[n - TABLE - 1] + 1;
+}
+
+/* Puts the most frequent values into `table`, and their ranks into the census. */
+static size_t fill_table(struct census *census, uint64_t *table)
+{
+    uint64_t counts[MOST_DISTINCT];
+    uint32_t least = find_least(census, counts);
     size_t size = (size_t) 1 << census->bits;
     size_t n = 0;
     for (size_t i = 0; i < size; i++) {
         census->tallies[i].rank = ESCAPE;
-        if (census->tallies[i].count >= low && n < TABLE)
+        if (census->tallies[i].count >= least && n < TABLE)
             table[n++] = census->tallies[i].value;
     }
     qsort(table, n, sizeof *table, compare);
@@ -117,7 +114,7 @@ static size_t ranked_encode(uint64_t parameter, const uint64_t *values, size_t c
     struct census census;
     if (!take_census(&census, values, count))
         return STEP_FORM_NO_MEMORY;
-    size_t n = fill_table(&census, count, table);
+    size_t n = fill_table(&census, table);
     uint8_t *at = step_varint_put(out, n);
     for (size_t i = 0; i < n; i++)
         at = step_varint_put(at, table[i] - (i > 0 ? table[i - 1] : 0));

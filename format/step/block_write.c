@@ -6,7 +6,10 @@
 
 #include "checksum.h"
 
-enum { TRIAL_RECORDS = 8192 };
+enum {
+    TRIAL_RECORDS = 8192,
+    ROWS_PAUSE = 15 /* large blocks that are not tried as rows after one that lost by far */
+};
 
 enum step_status step_block_writer_init(struct step_block_writer *writer,
                                         enum step_compression compression, int level)
@@ -207,11 +210,17 @@ static bool rows_may_win(struct step_block_writer *writer, const struct step_col
     size_t count = columns->record_count;
     if (count <= TRIAL_RECORDS)
         return true;
+    if (writer->rows_pause > 0) {
+        writer->rows_pause--;
+        return false;
+    }
     if (step_row_write(&writer->rows, columns, TRIAL_RECORDS) != STEP_STATUS_OK)
         return false;
     size_t sample = step_compress_estimate(writer->compressor, writer->rows.rows.data,
                                            writer->rows.rows.length);
-    return sample / 2 < writer->block.length / (count / TRIAL_RECORDS);
+    bool may_win = sample / 2 < writer->block.length / (count / TRIAL_RECORDS);
+    writer->rows_pause = may_win ? 0 : ROWS_PAUSE;
+    return may_win;
 }
 
 static void swap_blocks(struct step_block_writer *writer)

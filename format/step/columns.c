@@ -209,6 +209,55 @@ static bool scatter_node(struct step_columns *columns, const struct step_plan_no
     return true;
 }
 
+/* How many columns all types of the block begin with, in one order; 0 where some type is not flat. */
+static uint32_t common_columns(const struct step_columns *columns)
+{
+    const struct step_plan_record *first = &columns->plan->records[columns->records[0]];
+    uint32_t common = first->flat ? first->slot_count : 0;
+    for (size_t i = 1; i < columns->type_count; i++) {
+        const struct step_plan_record *other = &columns->plan->records[columns->records[i]];
+        if (!other->flat)
+            return 0;
+        uint32_t most = common < other->slot_count ? common : other->slot_count;
+        for (common = 0; common < most; common++)
+            if (first->slot_columns[common] != other->slot_columns[common])
+                break;
+    }
+    return common;
+}
+
+/* The slots after the first three of all records from `words` on. */
+static const uint64_t *scatter_rest(struct step_columns *columns,
+                                    const struct step_plan_record *record, const uint64_t *words)
+{
+    for (uint32_t k = 3; k < record->slot_count; k++) {
+        struct step_column_data *column = &columns->columns[record->slot_columns[k]];
+        column->values[column->count++] = words[k];
+    }
+    return words + record->slot_count;
+}
+
+/* All types are flat and begin with the same three columns (those of Event and one more): the
+ * most frequent case, and worth a loop of its own. */
+static void scatter_three(struct step_columns *columns, const struct step_rows *rows)
+{
+    const struct step_plan_record *records = columns->plan->records;
+    const uint32_t *shared = records[columns->records[0]].slot_columns;
+    uint64_t *out[3];
+    for (size_t k = 0; k < 3; k++) {
+        out[k] = columns->columns[shared[k]].values;
+        columns->columns[shared[k]].count = rows->record_count;
+    }
+    const uint64_t *words = rows->words;
+    for (size_t i = 0; i < rows->record_count; i++) {
+        const struct step_plan_record *record = &records[rows->types[i]];
+        out[0][i] = words[0];
+        out[1][i] = words[1];
+        out[2][i] = words[2];
+        words = scatter_rest(columns, record, words);
+    }
+}
+
 /* How many records of one type follow each other from `start` on; not so many that their words pass
  * a processor's nearest cache. */
 static size_t run_length(const struct step_rows *rows, size_t start)
@@ -238,6 +287,10 @@ static enum step_status scatter(struct step_columns *columns, const struct step_
 {
     const struct step_plan *plan = columns->plan;
     static const uint8_t nothing[1] = {0};
+    if (columns->type_count > 1 && common_columns(columns) >= 3) {
+        scatter_three(columns, rows);
+        return STEP_STATUS_OK;
+    }
     struct source source = {rows->words, rows->bytes.data != NULL ? rows->bytes.data : nothing};
     for (size_t i = 0; i < rows->record_count; i++) {
         const struct step_plan_record *record = &plan->records[rows->types[i]];
@@ -276,6 +329,26 @@ struct step_sequence step_columns_sequence(const struct step_columns *columns)
                                   columns->records, columns->type_count,  columns->series};
 }
 
+/* In two strands, so that a processor need not wait for one comparison to make the next. */
+static void widen(struct step_range *range, const uint64_t *values, size_t count)
+{
+    struct step_range even = *range;
+    struct step_range odd = *range;
+    size_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        even.min = values[i] < even.min ? values[i] : even.min;
+        even.max = values[i] > even.max ? values[i] : even.max;
+        odd.min = values[i + 1] < odd.min ? values[i + 1] : odd.min;
+        odd.max = values[i + 1] > odd.max ? values[i + 1] : odd.max;
+    }
+    if (i < count) {
+        even.min = values[i] < even.min ? values[i] : even.min;
+        even.max = values[i] > even.max ? values[i] : even.max;
+    }
+    range->min = even.min < odd.min ? even.min : odd.min;
+    range->max = even.max > odd.max ? even.max : odd.max;
+}
+
 static struct step_range range_of(const struct step_columns *columns, bool time)
 {
     struct step_range range = {UINT64_MAX, 0};
@@ -286,11 +359,7 @@ static struct step_range range_of(const struct step_columns *columns, bool time)
         if (!(time ? column->wish.is_time : column->wish.is_thread) || data->count == 0)
             continue;
         any = true;
-        for (size_t k = 0; k < data->count; k++) {
-            uint64_t value = data->values[k];
-            range.min = value < range.min ? value : range.min;
-            range.max = value > range.max ? value : range.max;
-        }
+        widen(&range, data->values, data->count);
     }
     return any ? range : (struct step_range){0, 0};
 }

@@ -28,6 +28,24 @@ void step_rows_clear(struct step_rows *rows); /* keeps it */
 enum step_status step_rows_append(struct step_rows *rows, const struct step_plan *plan,
                                   uint32_t record, const uint64_t *slots);
 
+/* The same for a flat record that needs no check, where there is room for it and the rows then have
+ * less than `limit` records; false: nothing was done. */
+static inline bool step_rows_append_flat(struct step_rows *rows,
+                                         const struct step_plan_record *planned, uint32_t record,
+                                         const uint64_t *slots, size_t limit)
+{
+    size_t count = planned->slot_count;
+    if (rows->record_count + 1 >= limit || rows->record_count >= rows->record_capacity ||
+        count > rows->word_capacity - rows->word_count)
+        return false;
+    uint64_t *words = rows->words + rows->word_count;
+    for (size_t i = 0; i < count; i++)
+        words[i] = slots[i];
+    rows->word_count += count;
+    rows->types[rows->record_count++] = (uint16_t) record;
+    return true;
+}
+
 /* Bytes of storage held. */
 size_t step_rows_memory(const struct step_rows *rows);
 

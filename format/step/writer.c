@@ -318,6 +318,12 @@ enum step_status step_writer_put(struct step_writer *writer, uint64_t number, ui
         return ready(writer);
     if (record >= writer->options.definition->record_count)
         return refuse_record(writer, record);
+    /* Most records are plain, and come after another of the same stream. */
+    struct step_stream *last = writer->streams.last;
+    const struct step_plan_record *planned = &writer->plan->records[record];
+    if (last != NULL && last->number == number && planned->flat && !planned->checked &&
+        step_rows_append_flat(&last->rows, planned, record, slots, writer->options.block_records))
+        return STEP_STATUS_OK;
     struct step_stream *stream = step_stream_get(&writer->streams, number);
     if (stream == NULL)
         return keep(writer, STEP_STATUS_NO_MEMORY, NULL);

@@ -143,7 +143,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
         options_print_help();
         exit(0);
     }
-    if (!initialize(vm) || !engine_prepare(tracer.options.events))
+    if (!initialize(vm) || !engine_prepare(&tracer.options))
         return JNI_ERR;
     tracer.start = clock_moment_now();
     prepared = session_prepare(&tracer.options);

@@ -68,7 +68,8 @@ struct tracer {
     struct clock_moment start;         /* VM start: time zero */
     _Atomic(struct session *) session; /* NULL: no events are recorded */
     _Atomic uint64_t session_count;
-    _Atomic uint64_t collections; /* garbage collections finished */
+    _Atomic uint64_t collections_begun, collections; /* garbage collections: begun, finished */
+    _Atomic uint64_t collection_raw; /* when the last one finished, as clock_raw() */
     _Atomic bool events_on;       /* JVMTI notifications are enabled */
     _Atomic bool forked;          /* this process is a fork of the traced one */
     pthread_mutex_t control_lock; /* starting and stopping */
@@ -102,10 +103,10 @@ void *drain_run(void *session);
 /* main.c: the callbacks of the VM's start and end. */
 void main_callbacks(jvmtiEventCallbacks *callbacks);
 
-/* engine_jvmti.c */
+/* engine.c */
 /* Before a session: asks the JVM for what these events need (what it cannot give is named and left
  * out) and sets the callbacks.  False, and said why, if no event is left. */
-bool engine_prepare(uint32_t events);
+bool engine_prepare(const struct options *options);
 /* Switches the notifications that the session's options need; on a Java thread only. */
 void engine_enable(const struct session *session, bool on);
 /* The same for method events, which must wait for the start snapshot. */

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The class file rewriter: puts calls to the probes into the methods of a class.
+ *
+ * Pure functions over bytes: no JVM, no global state, no locks, nothing printed; any number of
+ * threads may rewrite at once.  A class file is hostile input: it is checked as far as it is used.
+ *
+ * The probes are static methods of PROBE_CLASS, which the agent defines in the boot loader
+ * (probe_class_file()) and whose native methods it registers before the first rewritten class runs.
+ * Where they are called:
+ *
+ *   alloc(Object)            a new object, each once: last thing in Object.<init>, after newarray
+ * and anewarray, after calls whose result the VM makes (alloc_call.h lists them); may be null where
+ * the callee returned null allocOnce(Object)        the same after a call which may or may not have
+ * told of its result already (clone() of a class whose superclasses are not known here): the callee
+ * must look whether it knows the object allocArrays(Object,int)  an array of arrays and all
+ * sub-arrays of that many dimensions (1: only the array itself) entry(int)               first
+ * thing in a static method; its number is request->method_number() entryThis(int,Object)    first
+ * thing in an instance method entryNew(int)            first thing in a constructor (`this` may not
+ * be passed on yet) constructed(int,Object)  in a constructor, directly after its super() or this()
+ * returned; null in the odd class file that keeps `this` in no local variable exit(int) before each
+ * return instruction unwind(int)              an exception leaves the method (which then throws it
+ * on) caught(int)              first thing in each exception handler of a method with a number:
+ * what this method called is gone
+ *
+ * What an exception thrown by or before super() leaves has no unwind(): the verifier lets no
+ * handler cover that part of a constructor.  Whoever keeps a shadow stack closes such a frame
+ * (entryNew() without constructed()) when the next caught(), unwind() or exit() of a frame below it
+ * comes.  The same rule closes frames whose probes could not run because the stack was full.  In
+ * Object.<init> the order is entryNew, alloc, constructed, exit.
+ */
+#ifndef REWRITE_H
+#define REWRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROBE_CLASS "java/lang/StepTraceProbe"
+
+/* Name and descriptor of each probe, in the order of enum probe. */
+#define PROBE_METHODS(X)                                                                           \
+    X(ALLOC, "alloc", "(Ljava/lang/Object;)V")                                                     \
+    X(ALLOC_ONCE, "allocOnce", "(Ljava/lang/Object;)V")                                            \
+    X(ALLOC_ARRAYS, "allocArrays", "(Ljava/lang/Object;I)V")                                       \
+    X(ENTRY, "entry", "(I)V")                                                                      \
+    X(ENTRY_THIS, "entryThis", "(ILjava/lang/Object;)V")                                           \
+    X(ENTRY_NEW, "entryNew", "(I)V")                                                               \
+    X(CONSTRUCTED, "constructed", "(ILjava/lang/Object;)V")                                        \
+    X(EXIT, "exit", "(I)V")                                                                        \
+    X(UNWIND, "unwind", "(I)V")                                                                    \
+    X(CAUGHT, "caught", "(I)V")
+
+enum probe {
+#define PROBE_NAME(name, text, descriptor) PROBE_##name,
+    PROBE_METHODS(PROBE_NAME)
+#undef PROBE_NAME
+        PROBE_COUNT
+};
+
+/* Class, method and descriptor as in the class file (modified UTF-8), ended by a 0 byte. */
+struct rewrite_request {
+    const uint8_t *class_file;
+    size_t size_bytes;
+    bool alloc, method; /* which probes */
+    /* The number that a method's probes pass; 0: no method probes in it.  Called once for each
+     * method with code, in the order of the class file.  Needed where `method` is set. */
+    uint32_t (*method_number)(void *context, const char *class_name, const char *method_name,
+                              const char *descriptor, uint16_t access_flags);
+    /* Called for each method that stays without probes though it should have some, because it would
+     * be too large or is written in a way that can't be changed; NULL: nobody asks. */
+    void (*left_alone)(void *context, const char *class_name, const char *method_name,
+                       const char *descriptor, const char *reason);
+    void *context;
+};
+
+enum rewrite_result {
+    REWRITE_CHANGED,     /* *out is the new class file */
+    REWRITE_UNCHANGED,   /* nothing to put in */
+    REWRITE_MALFORMED,   /* not a class file that a JVM would take */
+    REWRITE_UNSUPPORTED, /* newer than this rewriter, or its tables are full */
+    REWRITE_NO_MEMORY
+};
+
+struct rewrite_error {
+    size_t offset; /* in the class file */
+    char message[96];
+};
+
+/*
+ * Rewrites one class.  REWRITE_CHANGED: *out, *out_bytes are the result, which the caller frees
+ * with free(); otherwise *out is NULL, *out_bytes 0, and the class stays as it is.  `error` may be
+ * NULL; it is filled for all results but the first two.
+ */
+enum rewrite_result class_rewrite(const struct rewrite_request *request, uint8_t **out,
+                                  size_t *out_bytes, struct rewrite_error *error);
+
+/* The class file of PROBE_CLASS, all of whose methods are native; the caller frees it with free().
+ * NULL: out of memory. */
+uint8_t *probe_class_file(size_t *size_bytes);
+
+/* Newest class file version that is known (JDK 25). */
+#define REWRITE_NEWEST_VERSION 69
+
+#endif

@@ -10,6 +10,7 @@
 
 #include "log.h"
 #include "probes.h"
+#include "reaper.h"
 
 /* Events of JDK 21 and later, which the headers of JDK 17 do not have. */
 #define EVENT_NUMBER_VIRTUAL_THREAD_START 87
@@ -37,6 +38,7 @@ static void JNICALL on_object_free(jvmtiEnv *jvmti, jlong tag)
 static void JNICALL on_collection_start(jvmtiEnv *jvmti)
 {
     (void) jvmti;
+    atomic_store(&tracer.in_collection, true);
     atomic_fetch_add(&tracer.collections_begun, 1);
 }
 
@@ -46,6 +48,8 @@ static void JNICALL on_collection_end(jvmtiEnv *jvmti)
     (void) jvmti;
     atomic_store(&tracer.collection_raw, clock_raw());
     atomic_fetch_add(&tracer.collections, 1);
+    atomic_store(&tracer.in_collection, false);
+    reaper_wake();
 }
 
 static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
@@ -222,7 +226,7 @@ bool engine_prepare(const struct options *options)
     return set_callbacks(engine);
 }
 
-void engine_enable_methods(const struct session *session)
+void engine_enable_methods(struct session *session)
 {
     if ((session->options.events & EVENT_METHOD) != 0)
         engines[session->options.engine]->enable_methods(session, true);
@@ -230,15 +234,18 @@ void engine_enable_methods(const struct session *session)
 
 /* Frees are switched off first and last on: what the JVM has found dead but not yet told is sent
  * when the event is disabled, and must find the session. */
-void engine_enable(const struct session *session, bool on)
+void engine_enable(struct session *session, bool on)
 {
     const struct engine *engine = engines[session->options.engine];
     uint32_t events = session->options.events;
     if (!on && (events & EVENT_METHOD) != 0)
         engine->enable_methods(session, false);
     if ((events & EVENT_FREE) != 0) {
-        engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
+        if (!on)
+            engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
         engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
+        if (on)
+            engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
         engine_notify(on, JVMTI_EVENT_OBJECT_FREE);
     }
     engine_notify(on, JVMTI_EVENT_THREAD_START);

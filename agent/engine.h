@@ -13,7 +13,7 @@ struct engine {
     /* Switches what the session's options need, but method events; on a Java thread only. */
     void (*enable)(const struct session *session, bool on);
     /* On: called when the start snapshot is done.  Off: called first of all. */
-    void (*enable_methods)(const struct session *session, bool on);
+    void (*enable_methods)(struct session *session, bool on);
 };
 
 extern const struct engine engine_jvmti;

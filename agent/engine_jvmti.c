@@ -80,7 +80,7 @@ static void enable(const struct session *session, bool on)
     }
 }
 
-static void enable_methods(const struct session *session, bool on)
+static void enable_methods(struct session *session, bool on)
 {
     (void) session;
     engine_notify(on, on ? JVMTI_EVENT_METHOD_EXIT : JVMTI_EVENT_METHOD_ENTRY);

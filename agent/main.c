@@ -34,6 +34,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void) jvmti, (void) jni;
+    tracer.dying = true;
     session_stop(END_VM_DEATH);
 }
 

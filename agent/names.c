@@ -279,24 +279,34 @@ uint64_t class_number(struct session *session, jclass class)
 
 /* A reference is the address of where the JVM keeps the object's address; that address is read as
  * a hint, whatever it is, and decides nothing. */
-uint64_t class_number_cached(struct session *session, struct os_thread *os, JNIEnv *jni,
-                             jclass class)
+struct class_cache_entry *class_cached(struct session *session, struct os_thread *os, JNIEnv *jni,
+                                       jclass class)
 {
     uintptr_t hint = *(const uintptr_t *) ((uintptr_t) class & ~(uintptr_t) 7);
     size_t slot = (size_t) (((uint64_t) hint * UINT64_C(0x9e3779b97f4a7c15)) >> 57);
     struct class_cache_entry *cached = &os->classes[slot % CLASS_CACHE];
     if (cached->hint == hint && cached->session == session->number &&
         (*jni)->IsSameObject(jni, class, cached->mirror))
-        return cached->number;
+        return cached;
     jlong tag = 0;
     uint64_t number = class_number(session, class);
+    os->uncached = (struct class_cache_entry){.number = number};
     if (number == 0 || (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag) != JVMTI_ERROR_NONE ||
         class_number_of_tag(session, tag) != number)
-        return number;
+        return &os->uncached;
     jweak mirror = atomic_load(&named_of_tag(tag)->mirror);
-    if (mirror != NULL)
-        *cached = (struct class_cache_entry){hint, mirror, session->number, number};
-    return number;
+    if (mirror == NULL)
+        return &os->uncached;
+    *cached = (struct class_cache_entry){hint, mirror, session->number, number, 0};
+    return cached;
+}
+
+bool class_is_array(jclass class)
+{
+    jlong tag = 0;
+    (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag);
+    const struct named_object *named = (tag & TAG_CLASS) != 0 ? named_of_tag(tag) : NULL;
+    return named != NULL && named->name != NULL && named->name[0] == '[';
 }
 
 uint64_t class_number_existing(struct session *session, jclass class)

@@ -152,7 +152,8 @@ static void put_provenance(struct session *session)
     options_event_names(session->options.events, events, sizeof events);
     gethostname(host, sizeof host - 1);
     put_property(session, "producer", "StepTrace libtracer.so");
-    put_property(session, "engine", "jvmti");
+    put_property(session, "engine",
+                 session->options.engine == ENGINE_JVMTI ? "jvmti" : "bytecode");
     put_property(session, "events", events);
     put_property(session, "options", session->options.text);
     put_number(session, "resolution-ns", session->options.resolution_ns);

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the new code: instructions with their new jumps, probes, trampolines, the handler. */
+#include "method_code.h"
+
+#define ALOAD_0 0x2A
+#define ACONST_NULL 0x01
+#define DUP 0x59
+#define DUP_X1 0x5A
+#define SWAP 0x5F
+#define ARRAYLENGTH 0xBE
+#define ATHROW 0xBF
+#define GOTO 0xA7
+#define JSR 0xA8
+#define GOTO_W 0xC8
+#define JSR_W 0xC9
+
+static bool put_call(struct method_code *method, enum probe probe)
+{
+    uint32_t index = pool_probe(method->file, probe);
+    put_u1(&method->file->output, 0xB8);
+    put_u2(&method->file->output, index);
+    return index != 0;
+}
+
+static void put_number(struct method_code *method)
+{
+    put_bytes(&method->file->output, method->push.bytes, method->push.size);
+}
+
+/* A probe that takes the number, and perhaps one more operand, which `load` pushes. */
+static bool put_numbered(struct method_code *method, enum probe probe, uint32_t load)
+{
+    put_number(method);
+    if (load != 0)
+        put_u1(&method->file->output, load);
+    return put_call(method, probe);
+}
+
+static bool put_prologue(struct method_code *method)
+{
+    if (method->number == 0)
+        return true;
+    if (method->constructor || method->object_init)
+        return put_numbered(method, PROBE_ENTRY_NEW, 0);
+    if ((method->access & ACCESS_STATIC) != 0)
+        return put_numbered(method, PROBE_ENTRY, 0);
+    return put_numbered(method, PROBE_ENTRY_THIS, ALOAD_0);
+}
+
+static bool put_return(struct method_code *method)
+{
+    if (method->object_init && method->alloc) {
+        put_u1(&method->file->output, ALOAD_0);
+        if (!put_call(method, PROBE_ALLOC))
+            return false;
+    }
+    if (method->object_init && method->number != 0 &&
+        !put_numbered(method, PROBE_CONSTRUCTED, ALOAD_0))
+        return false;
+    return method->number == 0 || put_numbered(method, PROBE_EXIT, 0);
+}
+
+static bool put_before(struct method_code *method, uint32_t offset)
+{
+    uint32_t marks = method->marks[offset];
+    if ((marks & MARK_CAUGHT) != 0 && !put_numbered(method, PROBE_CAUGHT, 0))
+        return false;
+    if ((marks & MARK_RETURN) != 0 && !put_return(method))
+        return false;
+    if ((marks & MARK_ARRAYS_CALL) != 0)
+        put_u1(&method->file->output, DUP_X1);
+    return true;
+}
+
+static void put_dimensions(struct class_output *output, uint32_t dimensions)
+{
+    if (dimensions <= 5) {
+        put_u1(output, 3 + dimensions); /* iconst */
+    } else if (dimensions <= 127) {
+        put_u1(output, 0x10); /* bipush */
+        put_u1(output, dimensions);
+    } else {
+        put_u1(output, 0x11); /* sipush */
+        put_u2(output, dimensions);
+    }
+}
+
+static bool put_after(struct method_code *method, uint32_t offset)
+{
+    struct class_output *output = &method->file->output;
+    uint32_t marks = method->marks[offset];
+    if ((marks & MARK_CONSTRUCTED) != 0) {
+        uint32_t load = (marks & MARK_NO_THIS) != 0 ? ACONST_NULL : ALOAD_0;
+        return put_numbered(method, PROBE_CONSTRUCTED, load);
+    }
+    if ((marks & MARK_ARRAYS_CALL) != 0) {
+        put_u1(output, DUP_X1);
+        put_u1(output, SWAP);
+        put_u1(output, ARRAYLENGTH);
+        return put_call(method, PROBE_ALLOC_ARRAYS);
+    }
+    if ((marks & (MARK_ALLOC | MARK_ONCE | MARK_ARRAYS)) == 0)
+        return true;
+    put_u1(output, DUP);
+    if ((marks & MARK_ARRAYS) != 0) {
+        put_dimensions(output, method->code[offset + 3]);
+        return put_call(method, PROBE_ALLOC_ARRAYS);
+    }
+    return put_call(method, (marks & MARK_ONCE) != 0 ? PROBE_ALLOC_ONCE : PROBE_ALLOC);
+}
+
+/* The same condition the other way round. */
+static uint32_t inverse(uint32_t opcode)
+{
+    return opcode >= 0xC6 ? opcode ^ 1 : ((opcode + 1) ^ 1) - 1;
+}
+
+static bool put_jump(struct method_code *method, uint32_t offset, uint32_t place)
+{
+    struct class_output *output = &method->file->output;
+    uint32_t opcode = method->code[offset], marks = method->marks[offset];
+    uint32_t target = jump_target(method, offset);
+    if ((method->marks[target] & MARK_START) == 0)
+        return method_malformed(method, offset, "a jump to no instruction");
+    uint32_t to = (marks & MARK_TRAMPOLINE) != 0 ? trampoline_of(method, offset)->position
+                                                 : method->map[target];
+    if ((marks & MARK_WIDE) != 0 && opcode != GOTO && opcode != JSR) {
+        put_u1(output, inverse(opcode));
+        put_u2(output, 8);
+        place += 3;
+        opcode = GOTO;
+    }
+    if ((marks & MARK_WIDE) != 0)
+        opcode = opcode == GOTO ? GOTO_W : JSR_W;
+    put_u1(output, opcode);
+    if (opcode_is_wide_jump(opcode))
+        put_u4(output, to - place);
+    else
+        put_u2(output, to - place);
+    return true;
+}
+
+/* A 32-bit offset of the instruction at `offset`, which lies at `place`. */
+static bool put_wide_offset(struct method_code *method, uint32_t offset, uint32_t place,
+                            uint32_t distance)
+{
+    int64_t target = (int64_t) offset + (int32_t) distance;
+    if (target < 0 || target >= method->length || (method->marks[target] & MARK_START) == 0)
+        return method_malformed(method, offset, "a jump to no instruction");
+    put_u4(&method->file->output, method->map[target] - place);
+    return true;
+}
+
+static bool put_switch(struct method_code *method, uint32_t offset, uint32_t place)
+{
+    struct class_output *output = &method->file->output;
+    const uint8_t *code = method->code;
+    uint32_t operands = switch_operands(offset), first, stride;
+    uint32_t count = switch_cases(code, offset, &first, &stride);
+    put_u1(output, code[offset]);
+    put_bytes(output, "\0\0\0", switch_operands(place) - place - 1);
+    if (!put_wide_offset(method, offset, place, load_u4(code + operands)))
+        return false;
+    put_bytes(output, code + operands + 4, code[offset] == 0xAA ? 8 : 4);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *row = code + first + i * stride;
+        if (stride == 8)
+            put_bytes(output, row - 4, 4); /* the key */
+        if (!put_wide_offset(method, offset, place, load_u4(row)))
+            return false;
+    }
+    return true;
+}
+
+static bool put_instruction(struct method_code *method, uint32_t offset, uint32_t size)
+{
+    uint32_t opcode = method->code[offset];
+    uint32_t place = instruction_place(method, offset);
+    if (opcode_is_jump(opcode))
+        return put_jump(method, offset, place);
+    if (opcode_is_switch(opcode))
+        return put_switch(method, offset, place);
+    if (opcode_is_wide_jump(opcode)) {
+        put_u1(&method->file->output, opcode);
+        return put_wide_offset(method, offset, place, load_u4(method->code + offset + 1));
+    }
+    put_bytes(&method->file->output, method->code + offset, size);
+    return true;
+}
+
+static void put_trampolines(struct method_code *method, uint32_t offset)
+{
+    struct class_output *output = &method->file->output;
+    const struct trampoline *first;
+    uint32_t count = slot_trampolines(method, offset, &first);
+    if (count > 0 && (method->marks[offset] & MARK_FALLS_IN) != 0) {
+        put_u1(output, GOTO);
+        put_u2(output, 3 + count * 5);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        put_u1(output, GOTO_W);
+        put_u4(output, method->map[first[i].target] - first[i].position);
+    }
+}
+
+bool code_emit(struct method_code *method)
+{
+    uint32_t size;
+    if (!put_prologue(method))
+        return false;
+    for (uint32_t offset = 0; offset < method->length; offset += size) {
+        size = instruction_size(method->code, method->length, offset);
+        put_trampolines(method, offset);
+        if (!put_before(method, offset) || !put_instruction(method, offset, size) ||
+            !put_after(method, offset))
+            return false;
+    }
+    if (method->number == 0)
+        return true;
+    if (!put_numbered(method, PROBE_UNWIND, 0))
+        return false;
+    put_u1(&method->file->output, ATHROW);
+    return true;
+}

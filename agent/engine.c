@@ -24,8 +24,8 @@ union callback_table {
     void *by_number[EVENT_NUMBERS_END - JVMTI_MIN_EVENT_TYPE_VAL];
 };
 
-static const struct engine *const engines[] = {[ENGINE_JVMTI] = &engine_jvmti,
-                                              [ENGINE_BYTECODE] = &engine_bytecode};
+static const struct engine *const engines[] = {
+    [ENGINE_JVMTI] = &engine_jvmti, [ENGINE_BYTECODE] = &engine_bytecode};
 /* The engine that the callbacks and capabilities are set for. */
 static const struct engine *prepared_engine;
 

@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "log.h"
 #include "method_probes.h"
+#include "names.h"
 #include "probe_natives.h"
 #include "reaper.h"
 #include "vm_objects.h"
@@ -18,7 +19,6 @@ static struct {
     _Atomic bool on; /* classes that are loaded or retransformed now are to be rewritten */
     bool alloc, method;
     const struct session *session;
-    jobject platform_loader; /* global reference */
     _Atomic uint64_t left_alone;
     /* a set of hashes of the names of changed classes: which ones to restore */
     _Atomic uint8_t changed[1u << CHANGED_BITS];
@@ -51,21 +51,31 @@ static void count_left_alone(void *context, const char *class_name, const char *
     log_message("%s.%s%s has no probes: %s", class_name, method_name, descriptor, reason);
 }
 
-/* Without include= methods are those of the application: not of the boot and platform loaders. */
 static bool wants_methods(JNIEnv *jni, jobject loader, const char *name)
 {
-    if (!engine.method || !options_trace_class(&engine.session->options, name))
-        return false;
-    return engine.session->options.include_count != 0 ||
-           (loader != NULL && !(*jni)->IsSameObject(jni, loader, engine.platform_loader));
+    return engine.method && options_trace_class(&engine.session->options, name) &&
+           (engine.session->options.include_count != 0 || class_is_of_application(jni, loader));
 }
 
+static unsigned char *copied(const uint8_t *bytes, size_t length)
+{
+    unsigned char *copy = NULL;
+    if (length > INT32_MAX ||
+        (*tracer.jvmti)->Allocate(tracer.jvmti, (jlong) length, &copy) != JVMTI_ERROR_NONE)
+        return NULL;
+    memcpy(copy, bytes, length);
+    return copy;
+}
+
+/* JDKs after 17 may take a class from the CDS archive with calls that are resolved already: to the
+ * methods as they were before they were rewritten.  A copy of the class file, even unchanged, makes
+ * them parse and resolve it anew. */
 static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader,
                                   const char *name, jobject domain, jint length,
                                   const unsigned char *bytes, jint *new_length,
                                   unsigned char **new_bytes)
 {
-    (void) redefined, (void) domain;
+    (void) jvmti, (void) domain;
     if (!atomic_load(&engine.on) || jni == NULL || (name != NULL && strcmp(name, PROBE_CLASS) == 0))
         return;
     struct rewrite_request request = {
@@ -79,16 +89,16 @@ static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined
     uint8_t *out = NULL;
     size_t out_bytes = 0;
     struct rewrite_error error;
-    if ((!request.alloc && !request.method) ||
-        class_rewrite(&request, &out, &out_bytes, &error) != REWRITE_CHANGED)
+    if (!request.alloc && !request.method)
         return;
+    bool changed = class_rewrite(&request, &out, &out_bytes, &error) == REWRITE_CHANGED;
     unsigned char *copy = NULL;
-    if (out_bytes <= INT32_MAX &&
-        (*jvmti)->Allocate(jvmti, (jlong) out_bytes, &copy) == JVMTI_ERROR_NONE) {
-        memcpy(copy, out, out_bytes);
+    if (changed || (redefined == NULL && tracer.java_major > 17))
+        copy = copied(changed ? out : bytes, changed ? out_bytes : (size_t) length);
+    if (copy != NULL) {
         *new_bytes = copy;
-        *new_length = (jint) out_bytes;
-        if (name != NULL)
+        *new_length = changed ? (jint) out_bytes : length;
+        if (name != NULL && changed)
             atomic_store(&engine.changed[hash_name(name)], 1);
     }
     free(out);
@@ -150,21 +160,6 @@ static void retransform_loaded(JNIEnv *jni, bool changed_only)
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
 }
 
-static void find_platform_loader(JNIEnv *jni)
-{
-    if (engine.platform_loader != NULL)
-        return;
-    jclass class = (*jni)->FindClass(jni, "java/lang/ClassLoader");
-    jmethodID get = class != NULL
-                        ? (*jni)->GetStaticMethodID(jni, class, "getPlatformClassLoader",
-                                                    "()Ljava/lang/ClassLoader;")
-                        : NULL;
-    jobject loader = get != NULL ? (*jni)->CallStaticObjectMethod(jni, class, get) : NULL;
-    if (loader != NULL)
-        engine.platform_loader = (*jni)->NewGlobalRef(jni, loader);
-    (*jni)->ExceptionClear(jni);
-}
-
 static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
 {
     if (event == EVENT_ALLOC) {
@@ -190,7 +185,6 @@ static void start(JNIEnv *jni, const struct session *session)
     if (!probe_natives_define(jni))
         return;
     reaper_clear(jni);
-    find_platform_loader(jni);
     engine.session = session;
     engine.alloc = (events & EVENT_ALLOC) != 0;
     engine.method = (events & EVENT_METHOD) != 0;

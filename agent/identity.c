@@ -19,8 +19,7 @@ struct shard {
     struct weak_entry *entries; /* id 0: none */
 };
 
-static struct shard shards[SHARDS] = {
-    [0 ... SHARDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+static struct shard shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
 uint32_t identity_key(jobject object)
 {
@@ -65,8 +64,7 @@ bool identity_add(uint32_t key, uint64_t id, jweak reference)
     struct shard *shard = &shards[key % SHARDS];
     pthread_mutex_lock(&shard->lock);
     size_t size = shard->entries != NULL ? shard->mask + 1 : 0;
-    bool room = shard->count * 2 < size ||
-                resize(shard, size == 0 ? FIRST_ENTRIES : size * 2);
+    bool room = shard->count * 2 < size || resize(shard, size == 0 ? FIRST_ENTRIES : size * 2);
     if (room) {
         put(shard, (struct weak_entry){(uint64_t) key << WEAK_ID_BITS | id, reference});
         shard->count++;

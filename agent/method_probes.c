@@ -130,8 +130,8 @@ void method_constructed(struct session *session, struct os_thread *os, JNIEnv *j
     if (java == NULL || java->session != session->number || stream == NULL || java->pending == 0)
         return;
     size_t found = java->depth;
-    while (found > 0 && (java->frames[found - 1].key != key_of(number) ||
-                         java->frames[found - 1].pending == 0))
+    while (found > 0 &&
+           (java->frames[found - 1].key != key_of(number) || java->frames[found - 1].pending == 0))
         found--;
     if (found == 0)
         return;
@@ -148,11 +148,10 @@ static bool close_frame(struct session *session, struct live_stream *stream,
                         struct java_thread *java, bool by_exception)
 {
     struct method_frame *frame = &java->frames[java->depth - 1];
-    if (!(by_exception
-              ? write_method(session, stream, java->id, STEP_LIVE_FRAME_POP_SHORT,
-                             STEP_LIVE_FRAME_POP, frame->method, 0)
-              : write_method(session, stream, java->id, STEP_LIVE_EXIT_SHORT, STEP_LIVE_EXIT,
-                             frame->method, 0)))
+    if (!(by_exception ? write_method(session, stream, java->id, STEP_LIVE_FRAME_POP_SHORT,
+                                      STEP_LIVE_FRAME_POP, frame->method, 0)
+                       : write_method(session, stream, java->id, STEP_LIVE_EXIT_SHORT,
+                                      STEP_LIVE_EXIT, frame->method, 0)))
         return false;
     java->depth--;
     if (__builtin_expect(frame->pending != 0, 0) && --java->pending == 0) {

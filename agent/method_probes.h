@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Method events with engine=bytecode: the numbers that rewritten methods pass, and what they mean. */
+/* Method events with engine=bytecode: the numbers that rewritten methods pass, and what they mean.
+ */
 #ifndef METHOD_PROBES_H
 #define METHOD_PROBES_H
 

@@ -388,6 +388,40 @@ static void write_method(struct session *session, struct method_entry *entry, ui
     free(words);
 }
 
+/* Without include= methods are those of the application: not of the boot and platform loaders. */
+bool class_is_of_application(JNIEnv *jni, jobject loader)
+{
+    static _Atomic(jobject) platform;
+    if (atomic_load(&platform) == NULL) {
+        jclass class = (*jni)->FindClass(jni, "java/lang/ClassLoader");
+        jmethodID get = class != NULL
+                            ? (*jni)->GetStaticMethodID(jni, class, "getPlatformClassLoader",
+                                                        "()Ljava/lang/ClassLoader;")
+                            : NULL;
+        jobject found = get != NULL ? (*jni)->CallStaticObjectMethod(jni, class, get) : NULL;
+        if (found != NULL)
+            atomic_store(&platform, (*jni)->NewGlobalRef(jni, found));
+        (*jni)->ExceptionClear(jni);
+        (*jni)->DeleteLocalRef(jni, found);
+        (*jni)->DeleteLocalRef(jni, class);
+    }
+    return loader != NULL && !(*jni)->IsSameObject(jni, loader, atomic_load(&platform));
+}
+
+static bool is_traced(const struct session *session, jclass mirror, const char *name)
+{
+    JNIEnv *jni = NULL;
+    jobject loader = NULL;
+    if (!options_trace_class(&session->options, name) || session->options.include_count != 0)
+        return options_trace_class(&session->options, name);
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
+        (*tracer.jvmti)->GetClassLoader(tracer.jvmti, mirror, &loader) != JVMTI_ERROR_NONE)
+        return false;
+    bool traced = class_is_of_application(jni, loader);
+    (*jni)->DeleteLocalRef(jni, loader);
+    return traced;
+}
+
 static void describe_method(struct session *session, struct method_entry *entry, jmethodID method)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
@@ -404,7 +438,7 @@ static void describe_method(struct session *session, struct method_entry *entry,
         (*jvmti)->GetMethodName(jvmti, method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
         (*jvmti)->GetMethodModifiers(jvmti, method, &modifiers) == JVMTI_ERROR_NONE) {
         entry->is_static = (modifiers & 0x0008) != 0;
-        entry->is_traced = options_trace_class(&session->options, named->name);
+        entry->is_traced = is_traced(session, mirror, named->name);
         if (entry->is_traced)
             write_method(session, entry, class, (uint64_t) (uint32_t) modifiers, name, descriptor);
     }

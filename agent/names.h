@@ -52,6 +52,9 @@ uint64_t object_of_tag(const struct session *session, jlong tag);
  * has one. */
 bool object_claim_tag(const struct session *session, jlong tag, uint64_t object);
 
+/* True for loaders but the boot and the platform loader.  Called once before probes run. */
+bool class_is_of_application(JNIEnv *jni, jobject loader);
+
 /* The method's entry for this session; NULL if the JVM cannot name it. */
 const struct method_entry *method_lookup(struct session *session, jmethodID method);
 

@@ -57,8 +57,7 @@ static bool is_known(const struct session *session, struct os_thread *os, jobjec
 }
 
 void probe_alloc_within(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
-                        jobject object, jclass class, uint64_t size_bytes,
-                        enum alloc_source source)
+                        jobject object, jclass class, uint64_t size_bytes, enum alloc_source source)
 {
     struct live_stream *stream = thread_stream(session, os);
     uint64_t class_id = class_cached(session, os, jni, class)->number;
@@ -160,8 +159,8 @@ void probe_free(jlong tag)
     frees_leave();
 }
 
-void probe_free_many(struct session *session, const uint64_t *objects, size_t count,
-                     uint64_t stamp, uint64_t collection)
+void probe_free_many(struct session *session, const uint64_t *objects, size_t count, uint64_t stamp,
+                     uint64_t collection)
 {
     if ((session->options.events & EVENT_FREE) == 0)
         return;
@@ -285,7 +284,7 @@ static uint64_t tagged_object(struct session *session, struct live_stream *strea
         if (class_id != 0 && (*jvmti)->GetTag(jvmti, object, &tag) == JVMTI_ERROR_NONE &&
             (*jvmti)->GetObjectSize(jvmti, object, &size) == JVMTI_ERROR_NONE)
             id = record_object(session, stream, thread, object, class_id, (uint64_t) size, tag,
-                               true);
+                               session->options.engine == ENGINE_JVMTI);
         (*jni)->DeleteLocalRef(jni, class);
     }
     return id;

@@ -19,8 +19,8 @@ void probe_alloc_within(struct session *session, struct os_thread *os, JNIEnv *j
 /* The object with that tag was found dead. */
 void probe_free(jlong tag);
 /* These objects were found dead by that collection, which ended then. */
-void probe_free_many(struct session *session, const uint64_t *objects, size_t count,
-                     uint64_t stamp, uint64_t collection);
+void probe_free_many(struct session *session, const uint64_t *objects, size_t count, uint64_t stamp,
+                     uint64_t collection);
 /* The object's id; one that is not known yet is reported now, if the session takes existing
  * objects.  0: it has none. */
 uint64_t probe_object_id(struct session *session, struct live_stream *stream, uint64_t thread,

@@ -152,8 +152,7 @@ static void put_provenance(struct session *session)
     options_event_names(session->options.events, events, sizeof events);
     gethostname(host, sizeof host - 1);
     put_property(session, "producer", "StepTrace libtracer.so");
-    put_property(session, "engine",
-                 session->options.engine == ENGINE_JVMTI ? "jvmti" : "bytecode");
+    put_property(session, "engine", session->options.engine == ENGINE_JVMTI ? "jvmti" : "bytecode");
     put_property(session, "events", events);
     put_property(session, "options", session->options.text);
     put_number(session, "resolution-ns", session->options.resolution_ns);
@@ -214,6 +213,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     }
     free(tracer.last);
     tracer.last = session;
+    class_is_of_application(jni, NULL);
     atomic_store(&tracer.session, session);
     atomic_store(&tracer.events_on, true);
     engine_enable(session, true);

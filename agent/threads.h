@@ -21,8 +21,8 @@ struct java_thread {
 };
 
 struct method_frame {
-    uint64_t method; /* in the session's dictionary */
-    void *key;       /* its jmethodID, or the number that its probes pass */
+    uint64_t method;  /* in the session's dictionary */
+    void *key;        /* its jmethodID, or the number that its probes pass */
     uint64_t pending; /* a constructor's entry whose object is not known yet: the number of its
                          record in the stream, and one; else 0 */
     struct live_stream *stream; /* that stream */
@@ -57,7 +57,7 @@ struct os_thread {
     struct java_thread *current; /* what runs on it now: own, or a virtual thread */
     struct os_thread *next_all;
     struct os_thread *next_idle;
-    struct method_cache_entry *methods; /* made at the first method event */
+    struct method_cache_entry *methods;    /* made at the first method event */
     _Atomic(struct weak_page *) weak_page; /* engine=bytecode: objects not yet with the reaper */
     _Atomic uint64_t weak_session;
     struct class_cache_entry uncached;

@@ -64,7 +64,7 @@ struct tracer {
     int java_major; /* 17, 25, ... */
     bool attached;  /* loaded into a running JVM */
     bool has_virtual_threads;
-    bool dying;     /* VM death: set before the last session ends */
+    bool dying;            /* VM death: set before the last session ends */
     bool early_collection; /* TLABs handed out before sampling must be retired (before 21) */
     uint32_t capable;      /* enum option_event bits that this JVM can give */
     struct options options;
@@ -75,10 +75,10 @@ struct tracer {
     _Atomic uint64_t collections_begun, collections; /* garbage collections: begun, finished */
     _Atomic bool in_collection;
     _Atomic uint64_t collection_raw; /* when the last one finished, as clock_raw() */
-    _Atomic bool events_on;       /* JVMTI notifications are enabled */
-    _Atomic bool forked;          /* this process is a fork of the traced one */
-    pthread_mutex_t control_lock; /* starting and stopping */
-    struct session *last;         /* the session of the last trace, ended or not */
+    _Atomic bool events_on;          /* JVMTI notifications are enabled */
+    _Atomic bool forked;             /* this process is a fork of the traced one */
+    pthread_mutex_t control_lock;    /* starting and stopping */
+    struct session *last;            /* the session of the last trace, ended or not */
 };
 
 extern struct tracer tracer;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects that no rewritten code makes: those that the VM makes for its native methods, and those of
- * JNI functions. */
+/* Objects that no rewritten code makes: those that the VM makes for its native methods, and those
+ * of JNI functions. */
 #ifndef VM_OBJECTS_H
 #define VM_OBJECTS_H
 

@@ -20,7 +20,7 @@
 #define WEAK_ID_MASK ((UINT64_C(1) << WEAK_ID_BITS) - 1)
 
 struct weak_entry {
-    uint64_t id; /* and the key */
+    uint64_t id;     /* and the key */
     jweak reference; /* NULL: found dead */
 };
 
@@ -48,12 +48,11 @@ void weak_table_collect(struct weak_table *table);
 void weak_table_reset(struct weak_table *table);
 
 /* Appends to the owner's page *page; false: out of memory. */
-static inline bool weak_table_add(struct weak_table *table, _Atomic(struct weak_page *) * slot,
+static inline bool weak_table_add(struct weak_table *table, _Atomic(struct weak_page *) *slot,
                                   uint64_t id, jweak reference)
 {
     struct weak_page *page = atomic_load_explicit(slot, memory_order_relaxed);
-    uint32_t used =
-        page != NULL ? atomic_load_explicit(&page->used, memory_order_relaxed) : 0;
+    uint32_t used = page != NULL ? atomic_load_explicit(&page->used, memory_order_relaxed) : 0;
     if (__builtin_expect(page == NULL || used == page->capacity, 0)) {
         struct weak_page *next = weak_table_turn_page(table, page);
         atomic_store_explicit(slot, next, memory_order_release);

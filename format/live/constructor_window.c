@@ -160,8 +160,7 @@ uint64_t window_settled(struct constructor_window *window, uint64_t written)
         passed++;
     window->span_count -= passed;
     if (passed != 0)
-        memmove(window->spans, window->spans + passed,
-                window->span_count * sizeof *window->spans);
+        memmove(window->spans, window->spans + passed, window->span_count * sizeof *window->spans);
     if (window->span_count != 0 && window->spans[0].start < written)
         return window->spans[0].start;
     return written;

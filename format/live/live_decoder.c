@@ -18,8 +18,8 @@ struct stream_state {
     uint64_t resumed; /* records below this number are in the trace file already */
     uint64_t thread;
     uint64_t last_ticks;
-    uint64_t last_object; /* of the allocations in this chunk */
-    uint64_t last_stamp;  /* in this chunk */
+    uint64_t last_object;              /* of the allocations in this chunk */
+    uint64_t last_stamp;               /* in this chunk */
     struct constructor_window *window; /* NULL until a constructor is seen */
 };
 
@@ -226,10 +226,8 @@ static enum step_status put_existing(struct live_decoder *decoder, uint64_t stre
 static enum step_status put_entry(struct live_decoder *decoder, uint64_t stream,
                                   const struct window_event *from)
 {
-    struct java_method_entry event = {.time = from->ticks,
-                                      .thread = from->thread,
-                                      .method = from->name,
-                                      .object = from->object};
+    struct java_method_entry event = {
+        .time = from->ticks, .thread = from->thread, .method = from->name, .object = from->object};
     return java_method_entry_put(decoder->writer, stream, &event);
 }
 
@@ -347,9 +345,8 @@ static enum step_status take_entry_new_short(const struct raw *raw)
 static enum step_status close_window(const struct raw *raw)
 {
     struct raw context = *raw;
-    return raw->state->window != NULL
-               ? window_close(raw->state->window, put_window_event, &context)
-               : STEP_STATUS_OK;
+    return raw->state->window != NULL ? window_close(raw->state->window, put_window_event, &context)
+                                      : STEP_STATUS_OK;
 }
 
 static enum step_status take_constructed(const struct raw *raw)

@@ -9,6 +9,7 @@
 #include "live_decoder.h"
 #include "log.h"
 #include "probes.h"
+#include "stacks.h"
 #include "threads.h"
 #include "trace_file.h"
 #include "tracer.h"
@@ -289,6 +290,8 @@ static void end_session(struct drain *drain)
     live_decoder_destroy(session->decoder);
     /* What the file could not take can be recovered from the live file. */
     live_map_destroy(session->map, drain->failed);
+    stack_tree_destroy(session->stacks);
+    session->stacks = NULL;
     session->file = NULL;
     session->writer = NULL;
     session->decoder = NULL;

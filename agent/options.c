@@ -257,6 +257,14 @@ static void set_level(struct parse *parse, const char *key, const char *value)
     parse->options->level = (uint32_t) level;
 }
 
+static void set_stack(struct parse *parse, const char *key, const char *value)
+{
+    static const struct unit plain[] = {{"", 1}};
+    uint64_t depth = 0;
+    parse_quantity(parse, key, value, plain, 1, 0, OPTION_STACK_MAX, &depth);
+    parse->options->stack = (uint32_t) depth;
+}
+
 static void set_include(struct parse *parse, const char *key, const char *value)
 {
     parse_globs(parse, key, value, parse->options->include, &parse->options->include_count);
@@ -284,6 +292,7 @@ static const struct option {
     {"resolution", "1ns..1s", "1us", "of the time stamps that are stored", set_resolution},
     {"existing", "yes|no", "yes", "report the objects that exist when tracing starts",
      set_existing},
+    {"stack", "0..1024", "0", "frames of the call stack that each allocation gets", set_stack},
     {"include", "GLOB+GLOB..", "the application's",
      "classes whose methods are traced; ** takes all", set_include},
     {"exclude", "GLOB+GLOB..", "none", "classes whose methods are not traced", set_exclude},

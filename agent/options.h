@@ -24,6 +24,7 @@ enum option_clock { CLOCK_AUTO, CLOCK_TSC, CLOCK_MONOTONIC_NS };
 enum option_command { COMMAND_START, COMMAND_STOP, COMMAND_FLUSH, COMMAND_STATUS };
 
 #define OPTION_GLOBS 64
+#define OPTION_STACK_MAX 1024
 #define OPTION_TEXT 4096
 
 struct options {
@@ -40,6 +41,7 @@ struct options {
     uint64_t limit_bytes; /* 0: none */
     uint64_t buffer_bytes;
     uint32_t level;
+    uint32_t stack; /* frames of each allocation's call stack; 0: none */
     /* class globs for methods: pointers into `globs_text` */
     const char *include[OPTION_GLOBS];
     size_t include_count;

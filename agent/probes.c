@@ -8,15 +8,16 @@
 #include "identity.h"
 #include "names.h"
 #include "records.h"
+#include "stacks.h"
 
 #define FREE_GAP_NS UINT64_C(10000000)
 
 /* Gives the object its id and records it; `tag` is what it is tagged with now. */
 static uint64_t record_object(struct session *session, struct live_stream *stream, uint64_t thread,
                               jobject object, uint64_t class, uint64_t size_bytes, jlong tag,
-                              bool existing)
+                              uint64_t stack, bool existing)
 {
-    uint64_t *room = reserve_event(session, stream, thread, 3);
+    uint64_t *room = reserve_alloc(session, stream, thread, stack, 3);
     if (room == NULL)
         return 0;
     uint64_t id = live_next_object(session->map, stream);
@@ -57,7 +58,8 @@ static bool is_known(const struct session *session, struct os_thread *os, jobjec
 }
 
 void probe_alloc_within(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
-                        jobject object, jclass class, uint64_t size_bytes, enum alloc_source source)
+                        jobject object, jclass class, uint64_t size_bytes, enum alloc_source source,
+                        jint skipped)
 {
     struct live_stream *stream = thread_stream(session, os);
     uint64_t class_id = class_cached(session, os, jni, class)->number;
@@ -72,8 +74,9 @@ void probe_alloc_within(struct session *session, struct os_thread *os, JNIEnv *j
     if (known ||
         (source == ALLOC_BY_VM && tag == 0 && tag_again(session, os, object, class_id, size_bytes)))
         return;
+    uint64_t stack = stack_of_allocation(session, os, skipped);
     os->last_object = record_object(session, stream, java != NULL ? java->id : 0, object, class_id,
-                                    size_bytes, tag, false);
+                                    size_bytes, tag, stack, false);
     os->last_class = class_id;
     os->last_size_bytes = size_bytes;
     if (source != ALLOC_SAMPLED || tag != 0)
@@ -88,7 +91,8 @@ void probe_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlon
     if (session == NULL)
         return;
     if (size_bytes >= 0)
-        probe_alloc_within(session, os, jni, thread, object, class, (uint64_t) size_bytes, source);
+        probe_alloc_within(session, os, jni, thread, object, class, (uint64_t) size_bytes, source,
+                           0);
     probe_leave(os);
 }
 
@@ -283,7 +287,7 @@ static uint64_t tagged_object(struct session *session, struct live_stream *strea
         uint64_t class_id = class_number(session, class);
         if (class_id != 0 && (*jvmti)->GetTag(jvmti, object, &tag) == JVMTI_ERROR_NONE &&
             (*jvmti)->GetObjectSize(jvmti, object, &size) == JVMTI_ERROR_NONE)
-            id = record_object(session, stream, thread, object, class_id, (uint64_t) size, tag,
+            id = record_object(session, stream, thread, object, class_id, (uint64_t) size, tag, 0,
                                session->options.engine == ENGINE_JVMTI);
         (*jni)->DeleteLocalRef(jni, class);
     }

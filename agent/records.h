@@ -21,6 +21,19 @@ static inline uint64_t *reserve_event(struct session *session, struct live_strea
     return room + 1;
 }
 
+/* The same for an allocation that comes from `stack`. */
+static inline uint64_t *reserve_alloc(struct session *session, struct live_stream *stream,
+                                      uint64_t thread, uint64_t stack, size_t words)
+{
+    uint64_t *room = reserve_event(session, stream, thread, words + 1);
+    if (room == NULL || __builtin_expect(stream->stack == stack, 1))
+        return room;
+    room[0] = live_word(STEP_LIVE_STACK, stack);
+    stream->stack = stack;
+    live_commit(stream, 1, 0);
+    return room + 1;
+}
+
 /* Most objects of a stream have the id after the one before: then it needs no word. */
 static inline void write_alloc(struct session *session, struct live_stream *stream, uint64_t *room,
                                uint64_t class, uint64_t size_bytes, uint64_t object, bool existing)

@@ -13,6 +13,7 @@
 #include "log.h"
 #include "names.h"
 #include "probes.h"
+#include "stacks.h"
 #include "steptrace/java_trace.h"
 #include "trace_file.h"
 #include "tracer.h"
@@ -58,6 +59,10 @@ static bool open_files(struct session *session)
         log_error(&error);
         return false;
     }
+    if (session->options.stack != 0 && (session->stacks = stack_tree_create()) == NULL) {
+        log_message("%s: out of memory for call stacks", session->options.file);
+        return false;
+    }
     session->global = live_stream_create(session->map, true);
     session->frees = live_stream_create(session->map, true);
     return session->global != NULL && session->frees != NULL;
@@ -70,6 +75,7 @@ static void destroy(struct session *session)
     step_writer_destroy(session->writer);
     live_decoder_destroy(session->decoder);
     live_map_destroy(session->map, false);
+    stack_tree_destroy(session->stacks);
     trace_file_close(session->file);
     free(session);
 }
@@ -159,6 +165,8 @@ static void put_provenance(struct session *session)
     put_property(session, "clock", clock_name());
     put_start_time(session);
     put_property(session, "attached", tracer.attached ? "yes" : "no");
+    if (session->options.stack != 0)
+        put_number(session, "stack", session->options.stack);
     put_property(session, "existing", session->options.existing ? "yes" : "no");
     put_property(session, "host", host);
     put_number(session, "process-id", (uint64_t) getpid());

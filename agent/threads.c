@@ -10,6 +10,7 @@
 
 #include "names.h"
 #include "reaper.h"
+#include "stacks.h"
 
 static __thread struct os_thread *self __attribute__((tls_model("initial-exec")));
 static pthread_key_t exit_key;
@@ -34,6 +35,8 @@ static void release_os_thread(void *data)
     atomic_store(&os->weak_page, NULL);
     os->stream = NULL;
     os->session = os->checked = 0;
+    stack_cache_destroy(os->stacks);
+    os->stacks = NULL;
     os->own = os->current = NULL;
     os->ended = false;
     os->last_object = 0;

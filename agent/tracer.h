@@ -24,6 +24,7 @@
 enum session_end { END_VM_DEATH, END_STOPPED, END_LIMIT, END_DISK_FULL, END_FAILED };
 
 struct live_decoder;
+struct stack_tree;
 struct trace_file;
 
 struct session {
@@ -42,6 +43,7 @@ struct session {
     uint64_t batch_stamp;          /* of the last of them */
     uint64_t batch_collection;
     _Atomic uint64_t class_count, method_count, thread_count; /* dictionary entries */
+    struct stack_tree *stacks; /* NULL: allocations have no call stack */
     /* the drain thread's */
     struct trace_file *file;
     struct step_writer *writer;

@@ -215,6 +215,18 @@ bool take_level(void *int_target, const char *value, const char **fault)
     return true;
 }
 
+bool take_heap_least(void *export_target, const char *value, const char **fault)
+{
+    struct heap_export *heap = export_target;
+    char *end;
+    *fault = "bytes or a share are expected, as in 4096 or 0.5%";
+    heap->least = strtod(value, &end);
+    heap->least_is_percent = strcmp(end, "%") == 0;
+    heap->has_least = true;
+    return end != value && (*end == '\0' || heap->least_is_percent) && heap->least >= 0 &&
+           heap->least < 1e18 && (!heap->least_is_percent || heap->least <= 100);
+}
+
 bool take_wish_thread(void *wish_target, const char *value, const char **fault)
 {
     struct trace_wish *wish = wish_target;

@@ -60,6 +60,7 @@ bool take_count(void *uint64_target, const char *value, const char **fault);
 bool take_level(void *int_target, const char *value, const char **fault);
 bool take_time(void *uint64_target, const char *value, const char **fault);
 bool take_kinds(void *uint32_target, const char *value, const char **fault);
+bool take_heap_least(void *export_target, const char *value, const char **fault);
 bool take_wish_thread(void *wish_target, const char *value, const char **fault);
 
 /* The rows of the slicing options. */

@@ -24,6 +24,7 @@ struct trace_event {
     uint64_t born_ns;  /* OF with TRACE_BORN_KNOWN: when it was allocated */
     uint32_t class_id; /* CL, OA, OF; 0: not known */
     uint32_t method_id;
+    uint32_t stack_id;  /* OA: the frame (trace_names.h) that it comes from; 0: not known */
     uint32_t thread_id; /* index in the names; 0: the VM, or not known */
     uint8_t kind;       /* enum step_text_kind */
     uint8_t flags;

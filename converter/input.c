@@ -29,10 +29,10 @@ static uint64_t now_ms(void)
     return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
 }
 
-static enum step_status spool_stdin(struct input *input, struct step_error *error)
+enum step_status input_spool_stdin(int *spool, struct step_error *error)
 {
     char *buffer = malloc(COPY_BYTES);
-    bool ok = buffer != NULL && (input->spool = output_file_spool()) >= 0;
+    bool ok = buffer != NULL && (*spool = output_file_spool()) >= 0;
     while (ok) {
         ssize_t got = read(STDIN_FILENO, buffer, COPY_BYTES);
         if (got < 0 && errno == EINTR)
@@ -42,14 +42,13 @@ static enum step_status spool_stdin(struct input *input, struct step_error *erro
             break;
         }
         for (ssize_t done = 0; ok && done < got;) {
-            ssize_t put = write(input->spool, buffer + done, (size_t) (got - done));
+            ssize_t put = write(*spool, buffer + done, (size_t) (got - done));
             ok = put > 0 || (put < 0 && errno == EINTR);
             done += put > 0 ? put : 0;
         }
     }
     int code = errno;
     free(buffer);
-    snprintf(input->spool_path, sizeof input->spool_path, "/proc/self/fd/%d", input->spool);
     return ok ? STEP_STATUS_OK
               : step_error_set(error, STEP_STATUS_IO, "standard input", STEP_NO_OFFSET, "%s",
                                strerror(code));
@@ -79,25 +78,13 @@ enum step_status input_open(struct input *input, const char *path,
         .spool = -1, .shows_progress = isatty(STDERR_FILENO) != 0, .started_ms = now_ms()};
     enum step_status status = STEP_STATUS_OK;
     if (strcmp(path, "-") == 0) {
-        status = spool_stdin(input, &error);
+        status = input_spool_stdin(&input->spool, &error);
+        snprintf(input->spool_path, sizeof input->spool_path, "/proc/self/fd/%d", input->spool);
         path = input->spool_path;
     }
-    if (format == NULL)
-        format = trace_format_by_ending(path);
-    if (format == NULL)
-        format = trace_format_by_content(path);
-    if (status == STEP_STATUS_OK && format == NULL)
-        status = access(path, R_OK) == 0
-                     ? step_error_set(&error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,
-                                      "its format is none that can be read")
-                     : step_error_set(&error, STEP_STATUS_IO, path, STEP_NO_OFFSET,
-                                      "cannot open: %s", strerror(errno));
-    else if (status == STEP_STATUS_OK && format->open_source == NULL)
-        status = step_error_set(&error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
-                                "the format %s is only written, not read", format->name);
     bool is_there = access(path, F_OK) == 0;
     if (status == STEP_STATUS_OK)
-        status = format->open_source(path, wish, &input->source, &error);
+        status = trace_format_open(path, format, wish, &input->source, &error);
     if (status == STEP_STATUS_OK)
         return status;
     if (status == STEP_STATUS_NOT_FOUND && is_there)
@@ -143,7 +130,8 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
         if (status != STEP_STATUS_OK)
             break;
         for (size_t i = 0; i < count; i++)
-            input->unknown_frees += events[i].kind == STEP_TEXT_OF && events[i].class_id == 0;
+            input->unknown_frees += events[i].kind == STEP_TEXT_OF && events[i].class_id == 0 &&
+                                    !input->source->filter.wish.untracked;
         status = visit(user, events, count, &error);
         input->events += count;
         if (input->shows_progress && (++batches & 63) == 0)
@@ -151,6 +139,29 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
     }
     clear_progress(input);
     free(events);
+    if (status == STEP_STATUS_END)
+        return STEP_STATUS_OK;
+    tell_error(&error);
+    return as_bad_input(status);
+}
+
+enum step_status input_each_record(struct input *input, input_visit_record visit, void *user)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct record_source *records = input->source->records;
+    const struct trace_wish *wish = &input->source->filter.wish;
+    struct hatf_record record;
+    enum step_status status;
+    while ((status = record_source_next(records, &record, &error)) == STEP_STATUS_OK) {
+        if (record_is_wanted(wish, &record))
+            status = visit(user, &record, &error);
+        if (status != STEP_STATUS_OK)
+            break;
+        input->events++;
+        if (input->shows_progress && (input->events & 0x7fff) == 0)
+            show_progress(input);
+    }
+    clear_progress(input);
     if (status == STEP_STATUS_END)
         return STEP_STATUS_OK;
     tell_error(&error);

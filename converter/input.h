@@ -33,11 +33,19 @@ typedef enum step_status (*input_visit)(void *user, const struct trace_event *ev
 /* Gives all events to `visit`, batch by batch.  Faults are told; `error` of a visit too. */
 enum step_status input_each(struct input *input, input_visit visit, void *user);
 
+typedef enum step_status (*input_visit_record)(void *user, const struct hatf_record *record,
+                                               struct step_error *error);
+/* The same with the records of a heap trace (input->source->records is not NULL). */
+enum step_status input_each_record(struct input *input, input_visit_record visit, void *user);
+
 /* Tells what was damaged or cut.  Returns CORRUPT if anything was, else OK. */
 enum step_status input_tell_damage(struct input *input);
 
 /* After input_tell_damage() where the verb says so by itself. */
 void input_close(struct input *input);
+
+/* Standard input in an unlinked file. */
+enum step_status input_spool_stdin(int *spool, struct step_error *error);
 
 /* Tells an error on stderr as "steptrace: ...", and returns its status. */
 enum step_status tell_error(const struct step_error *error);

@@ -13,6 +13,8 @@ void json_init(struct json_output *json, FILE *file)
 
 static void new_line(struct json_output *json)
 {
+    if (json->is_compact)
+        return;
     fputc('\n', json->file);
     for (unsigned i = 0; i < json->depth; i++)
         fputs("  ", json->file);
@@ -39,15 +41,18 @@ static size_t decode(const uint8_t *at, size_t left, uint32_t *code)
     return *code >= least[length] && *code <= 0x10ffff ? length : 0;
 }
 
-static void put_character(FILE *file, uint32_t code, const uint8_t *bytes, size_t length)
+static void put_character(const struct json_output *json, uint32_t code, const uint8_t *bytes,
+                          size_t length)
 {
+    FILE *file = json->file;
     static const char short_names[] = "\b\t\n\f\r";
     const char *found = code != 0 && code < 0x20 ? strchr(short_names, (int) code) : NULL;
     if (code == '"' || code == '\\')
         fprintf(file, "\\%c", (char) code);
     else if (found != NULL)
         fprintf(file, "\\%c", "btnfr"[found - short_names]);
-    else if (code < 0x20 || code == 0x7f || (code >= 0xd800 && code <= 0xdfff))
+    else if (code < 0x20 || code == 0x7f || (code >= 0xd800 && code <= 0xdfff) ||
+             (code == '<' && json->is_in_html))
         fprintf(file, "\\u%04x", (unsigned) code);
     else
         fwrite(bytes, 1, length, file);
@@ -62,7 +67,7 @@ static void put_string(struct json_output *json, struct step_bytes value)
         if (length == 0)
             fputs("\xef\xbf\xbd", json->file);
         else
-            put_character(json->file, code, value.data + at, length);
+            put_character(json, code, value.data + at, length);
         at += length == 0 ? 1 : length;
     }
     fputc('"', json->file);
@@ -79,7 +84,7 @@ static void start_item(struct json_output *json, const char *key)
     }
     if (key != NULL) {
         put_string(json, bytes_of(key));
-        fputs(": ", json->file);
+        fputs(json->is_compact ? ":" : ": ", json->file);
     }
 }
 
@@ -144,10 +149,22 @@ void json_real(struct json_output *json, const char *key, double value)
         fputs("null", json->file);
 }
 
+void json_literal(struct json_output *json, const char *key, const char *text)
+{
+    start_item(json, key);
+    fputs(text, json->file);
+}
+
 void json_bool(struct json_output *json, const char *key, bool value)
 {
     start_item(json, key);
     fputs(value ? "true" : "false", json->file);
+}
+
+void json_null(struct json_output *json, const char *key)
+{
+    start_item(json, key);
+    fputs("null", json->file);
 }
 
 void json_finish(struct json_output *json)

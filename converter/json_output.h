@@ -12,7 +12,9 @@
 #define JSON_DEPTH_MAX 16u
 
 struct json_output {
-    FILE *file; /* borrowed; its errors are the caller's to look at */
+    FILE *file;      /* borrowed; its errors are the caller's to look at */
+    bool is_compact; /* no line feeds and blanks; to be set after json_init() */
+    bool is_in_html; /* "<" is escaped, so that no text ends a script element; the same */
     unsigned depth;
     bool has_items[JSON_DEPTH_MAX];
 };
@@ -29,7 +31,10 @@ void json_text(struct json_output *json, const char *key, const char *value);
 void json_bytes(struct json_output *json, const char *key, struct step_bytes value);
 void json_number(struct json_output *json, const char *key, uint64_t value);
 void json_real(struct json_output *json, const char *key, double value);
+/* A number as it is to stand there. */
+void json_literal(struct json_output *json, const char *key, const char *text);
 void json_bool(struct json_output *json, const char *key, bool value);
+void json_null(struct json_output *json, const char *key);
 /* The line feed at the end. */
 void json_finish(struct json_output *json);
 

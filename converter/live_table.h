@@ -43,6 +43,13 @@ void live_table_reset(struct live_table *table);
 bool live_table_put(struct live_table *table, const struct live_object *object);
 bool live_table_find(const struct live_table *table, uint64_t object, struct live_object *out);
 bool live_table_has(const struct live_table *table, uint64_t object);
+/* The key of what lives at an address.  Addresses are mostly multiples of 16: neighbours lie next
+ * to each other in the table. */
+static inline uint64_t live_address_key(uint64_t address)
+{
+    return (address >> 4 | address << 60) + 1;
+}
+
 /* Finds and removes. */
 bool live_table_take(struct live_table *table, uint64_t object, struct live_object *out);
 

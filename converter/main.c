@@ -15,6 +15,8 @@ const struct verb verbs[] = {
     {"info", "tell what is in a trace", verb_info},
     {"check", "test that a trace is closed and consistent", verb_check},
     {"stats", "tell what was allocated, by whom, and how long it lived", verb_stats},
+    {"heap", "tell what held memory at a moment, and where it came from", verb_heap},
+    {"report", "make a page for a browser that shows all of it", verb_report},
     {"recover", "make a whole trace of a cut or damaged one", verb_recover},
     {"help", "tell about the verbs", verb_help},
     {"version", "print the version", verb_version},
@@ -39,7 +41,7 @@ static int exit_code_of(enum step_status status)
 
 static enum step_status unknown_verb(const char *name)
 {
-    const char *words[16];
+    const char *words[sizeof verbs / sizeof verbs[0]];
     for (size_t i = 0; i < verb_count; i++)
         words[i] = verbs[i].name;
     const char *nearest = nearest_word(name, words, verb_count);

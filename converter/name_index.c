@@ -109,6 +109,11 @@ uint32_t name_index_put(struct name_index *index, uint64_t number, struct step_b
     return id;
 }
 
+uint32_t name_index_find(const struct name_index *index, uint64_t number, struct step_bytes text)
+{
+    return index->slots[find(index, hash_of(number, text), number, text)];
+}
+
 void name_index_set_text(struct name_index *index, uint32_t id, struct step_bytes text)
 {
     index->entries[id].text = text;

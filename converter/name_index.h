@@ -30,6 +30,8 @@ void name_index_reset(struct name_index *index);
  * before the next call.  0: out of memory. */
 uint32_t name_index_put(struct name_index *index, uint64_t number, struct step_bytes text,
                         bool *is_new);
+/* The pair's number, 0 if it has none. */
+uint32_t name_index_find(const struct name_index *index, uint64_t number, struct step_bytes text);
 void name_index_set_text(struct name_index *index, uint32_t id, struct step_bytes text);
 
 #endif

@@ -6,16 +6,34 @@
 #include <stddef.h>
 
 #include "event.h"
+#include "event_records.h"
+#include "heap_moment.h"
 #include "steptrace/status.h"
 #include "trace_source.h"
 
-enum sink_addresses { ADDRESSES_ID, ADDRESSES_BUMP, ADDRESSES_MALLOC };
+/* What of a heap is written. */
+struct heap_export {
+    struct heap_moment at; /* where it is one moment */
+    bool has_moment;       /* `at` was asked for */
+    uint64_t every_ns;     /* not 0: a series */
+    bool every_collection;
+    bool allocated; /* what was allocated, not what lives */
+    bool v2;        /* memory-infra: heaps_v2 */
+    bool has_least; /* nodes smaller than `least` are left out */
+    bool least_is_percent;
+    double least;
+};
 
 /* What a person may choose of an output format. */
 struct trace_sink_options {
-    enum sink_addresses addresses;
-    bool class_attributes;
-    int level; /* of the compression; 0: the default */
+    struct record_options records; /* how events become HATF's records */
+    enum hatf_encoding encoding;
+    enum hatf_split split;
+    unsigned omitted; /* bits of HATF's fields that are left out, 1 << enum hatf_field */
+    bool is_plain;    /* STEP: addresses as they are, without the heap's model */
+    struct heap_export heap;
+    uint64_t calls_from_ns; /* formats of calls: where the slice begins */
+    int level;              /* of the compression; 0: the default */
 };
 
 struct trace_sink {

@@ -26,6 +26,7 @@ struct step_sink {
     struct id_table classes; /* uint64_t: the identifier in the output */
     struct id_table methods;
     struct id_table threads;
+    struct id_table frames;
     bool is_part;           /* the output has not all events: some allocations may be missing */
     struct live_table live; /* then: the objects whose allocation the output has */
 };
@@ -62,6 +63,34 @@ static uint64_t method_id(struct step_sink *sink, uint32_t id)
         entry.descriptor = method->descriptor;
     java_method_define(sink->writer, &entry, known);
     return *known;
+}
+
+/* Parents first: their chain is turned round. */
+static uint64_t frame_id(struct step_sink *sink, uint32_t id)
+{
+    uint64_t *known = NULL;
+    while (id != 0) {
+        uint32_t undefined = id;
+        for (uint32_t at = id; at != 0; at = trace_frame_of(&sink->source->names, at)->parent) {
+            known = id_table_get(&sink->frames, at);
+            if (known == NULL || *known != 0)
+                break;
+            undefined = at;
+        }
+        known = id_table_get(&sink->frames, undefined);
+        if (known == NULL || *known != 0)
+            break;
+        const struct trace_frame *frame = trace_frame_of(&sink->source->names, undefined);
+        uint64_t *parent = id_table_find(&sink->frames, frame->parent);
+        struct java_frame entry = {.parent = parent != NULL ? *parent : 0,
+                                   .method = method_id(sink, frame->method_id),
+                                   .line = frame->line,
+                                   .bytecode = frame->bytecode};
+        java_frame_define(sink->writer, &entry, known);
+        if (*known == 0 || undefined == id)
+            break;
+    }
+    return known != NULL ? *known : 0;
 }
 
 static bool define_thread(struct step_sink *sink, const struct trace_thread *thread, uint64_t *id)
@@ -110,6 +139,11 @@ static enum step_status put_alloc(struct step_sink *sink, const struct trace_eve
         !live_table_put(&sink->live, &(struct live_object){.object = event->object,
                                                            .class_id = event->class_id}))
         return STEP_STATUS_NO_MEMORY;
+    if ((event->flags & TRACE_EXISTING) == 0 && event->stack_id != 0)
+        return java_object_alloc_at_put(
+            sink->writer, STREAM,
+            &(struct java_object_alloc_at){record.time, record.thread, record.class_, record.size,
+                                           record.object, frame_id(sink, event->stack_id)});
     if ((event->flags & TRACE_EXISTING) == 0)
         return java_object_alloc_put(sink->writer, STREAM, &record);
     struct java_object_existing existing = {record.time, record.thread, record.class_, record.size,
@@ -217,6 +251,7 @@ static void destroy(struct trace_sink *base)
     id_table_reset(&sink->classes);
     id_table_reset(&sink->methods);
     id_table_reset(&sink->threads);
+    id_table_reset(&sink->frames);
     if (sink->is_part)
         live_table_reset(&sink->live);
     free(sink);
@@ -265,6 +300,7 @@ enum step_status step_sink_create(struct output_file *output, const struct trace
     id_table_init(&sink->classes, sizeof(uint64_t));
     id_table_init(&sink->methods, sizeof(uint64_t));
     id_table_init(&sink->threads, sizeof(uint64_t));
+    id_table_init(&sink->frames, sizeof(uint64_t));
     struct step_writer_options writer_options;
     step_writer_options_init(&writer_options);
     writer_options.definition = &java_trace_definition;

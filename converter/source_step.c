@@ -173,12 +173,12 @@ static const struct trace_source_operations operations = {
     .destroy = destroy,
 };
 
-static enum step_status start(struct step_source *source, const char *path,
+/* Takes the reader over. */
+static enum step_status start(struct step_source *source, struct step_reader *reader,
                               struct step_error *error)
 {
-    enum step_status status = step_reader_open(path, &source->reader, error);
-    if (status != STEP_STATUS_OK)
-        return status;
+    enum step_status status;
+    source->reader = reader;
     const struct trace_wish *wish = &source->base.filter.wish;
     status = step_streams_init(&source->streams, source->reader, &source->base.names, wish,
                                source->base.keep_live, error);
@@ -194,15 +194,28 @@ static enum step_status start(struct step_source *source, const char *path,
 enum step_status step_source_create(const char *path, const struct trace_wish *wish,
                                     struct trace_source **out, struct step_error *error)
 {
+    struct step_reader *reader;
+    struct record_source *records;
+    enum step_status status = step_reader_open(path, &reader, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (step_reader_has_heap_events(reader)) {
+        status = step_record_source_create(path, reader, &records, error);
+        return status == STEP_STATUS_OK ? record_trace_source_create(records, wish, out, error)
+                                        : status;
+    }
     struct step_source *source = calloc(1, sizeof *source);
-    if (source == NULL)
+    if (source == NULL) {
+        step_reader_destroy(reader);
         return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
-    enum step_status status;
-    if (trace_source_init(&source->base, &operations, path, wish))
-        status = start(source, path, error);
-    else
+    }
+    if (trace_source_init(&source->base, &operations, path, wish)) {
+        status = start(source, reader, error);
+    } else {
+        source->reader = reader;
         status =
             step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+    }
     if (status != STEP_STATUS_OK) {
         destroy(&source->base);
         return status;

@@ -26,6 +26,8 @@ static const struct {
     [JAVA_THREAD_END] = {STEP_TEXT_TE, 0},
     [JAVA_OBJECT_ALLOC] = {STEP_TEXT_OA, 0},
     [JAVA_OBJECT_EXISTING] = {STEP_TEXT_OA, TRACE_EXISTING},
+    [JAVA_OBJECT_ALLOC_AT] = {STEP_TEXT_OA, 0},
+    [JAVA_FRAME] = {STEP_TEXT_KIND_COUNT, 0},
     [JAVA_OBJECT_FREE] = {STEP_TEXT_OF, 0},
     [JAVA_OBJECT_FREE_UNKNOWN] = {STEP_TEXT_OF, 0},
     [JAVA_METHOD_ENTRY] = {STEP_TEXT_MN, 0},
@@ -132,6 +134,29 @@ static uint32_t resolve_method(struct step_decoder *decoder, uint64_t id)
     return method_id;
 }
 
+/* The frame and all that it is called from.  A frame is defined after its parent: what the file
+ * says else is passed over, so that there are no cycles. */
+static uint32_t resolve_frame(struct step_decoder *decoder, uint64_t id)
+{
+    for (uint32_t at = narrow(id); at != 0;) {
+        struct trace_frame *frame = id_table_find(&decoder->names->frames, at);
+        if (frame != NULL && frame->known)
+            break;
+        struct java_frame entry;
+        if (!java_frame_look_up(&decoder->binding, decoder->reader, at, &entry))
+            return at == id ? 0 : narrow(id);
+        if ((frame = id_table_get(&decoder->names->frames, at)) == NULL)
+            return 0;
+        frame->parent = entry.parent < at ? (uint32_t) entry.parent : 0;
+        frame->method_id = resolve_method(decoder, entry.method);
+        frame->line = narrow(entry.line);
+        frame->bytecode = narrow(entry.bytecode);
+        frame->known = true;
+        at = frame->parent;
+    }
+    return narrow(id);
+}
+
 /* Takes the "#17" or "#17 " off the name, and gives the number; `otherwise` where there is none. */
 static uint64_t take_number(struct step_bytes *name, uint64_t otherwise)
 {
@@ -210,6 +235,10 @@ bool step_decoder_event(struct step_decoder *decoder, const struct step_record_v
     case JAVA_OBJECT_EXISTING:
         GET(object_alloc, event->class_id = resolve_class(decoder, out.class_);
             event->size = out.size; event->object = out.object;)
+    case JAVA_OBJECT_ALLOC_AT:
+        GET(object_alloc_at, event->class_id = resolve_class(decoder, out.class_);
+            event->size = out.size; event->object = out.object;
+            event->stack_id = resolve_frame(decoder, out.stack);)
     case JAVA_OBJECT_FREE:
         GET(object_free, event->object = out.object;)
     case JAVA_OBJECT_FREE_UNKNOWN:

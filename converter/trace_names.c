@@ -25,6 +25,7 @@ void trace_names_init(struct trace_names *names)
     id_table_init(&names->classes, sizeof(struct trace_class));
     id_table_init(&names->methods, sizeof(struct trace_method));
     id_table_init(&names->threads, sizeof(struct trace_thread));
+    id_table_init(&names->frames, sizeof(struct trace_frame));
     names->chunks = NULL;
 }
 
@@ -33,6 +34,7 @@ void trace_names_reset(struct trace_names *names)
     id_table_reset(&names->classes);
     id_table_reset(&names->methods);
     id_table_reset(&names->threads);
+    id_table_reset(&names->frames);
     while (names->chunks != NULL) {
         struct name_chunk *next = names->chunks->next;
         free(names->chunks);
@@ -69,6 +71,13 @@ const struct trace_method *trace_method_of(const struct trace_names *names, uint
 {
     const struct trace_method *entry = id_table_find(&names->methods, id);
     return entry != NULL && entry->known ? entry : &unknown_method;
+}
+
+const struct trace_frame *trace_frame_of(const struct trace_names *names, uint32_t id)
+{
+    static const struct trace_frame unknown_frame = {0};
+    const struct trace_frame *entry = id_table_find(&names->frames, id);
+    return entry != NULL && entry->known ? entry : &unknown_frame;
 }
 
 const struct trace_thread *trace_thread_of(const struct trace_names *names, uint32_t id)

@@ -30,6 +30,15 @@ struct trace_method {
     bool known;
 };
 
+/* A place on call stacks.  A parent's number is less than its own: they make a tree. */
+struct trace_frame {
+    uint32_t parent; /* 0: it is the outermost */
+    uint32_t method_id;
+    uint32_t line;     /* 0: not known */
+    uint32_t bytecode; /* 1 + index, where the line is not known; 0: none */
+    bool known;
+};
+
 enum trace_thread_flag { TRACE_THREAD_DAEMON = 1, TRACE_THREAD_VIRTUAL = 2 };
 
 struct trace_thread {
@@ -45,6 +54,7 @@ struct trace_names {
     struct id_table classes; /* struct trace_class */
     struct id_table methods; /* struct trace_method */
     struct id_table threads; /* struct trace_thread */
+    struct id_table frames;  /* struct trace_frame */
     struct name_chunk *chunks;
 };
 
@@ -57,6 +67,7 @@ bool trace_names_copy(struct trace_names *names, struct step_bytes bytes, struct
 /* What the number stands for; never NULL (an entry named "?" where there is none). */
 const struct trace_class *trace_class_of(const struct trace_names *names, uint32_t id);
 const struct trace_method *trace_method_of(const struct trace_names *names, uint32_t id);
+const struct trace_frame *trace_frame_of(const struct trace_names *names, uint32_t id);
 const struct trace_thread *trace_thread_of(const struct trace_names *names, uint32_t id);
 
 #endif

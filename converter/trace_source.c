@@ -11,6 +11,7 @@ bool trace_source_init(struct trace_source *source,
     source->operations = operations;
     source->path = path;
     source->keep_live =
+        !wish->untracked &&
         (wish->kinds & (TRACE_KIND_BIT(STEP_TEXT_OF) | TRACE_KIND_BIT(STEP_TEXT_MN))) != 0;
     trace_names_init(&source->names);
     trace_filter_init(&source->filter, wish);

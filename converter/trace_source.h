@@ -41,13 +41,16 @@ struct trace_inventory {
     uint64_t threads;
 };
 
+struct record_source;
+
 struct trace_source {
     const struct trace_source_operations *operations;
     const char *path; /* for messages; borrowed */
     struct trace_names names;
     struct live_table live;
     struct trace_filter filter;
-    bool keep_live; /* the live table is kept: some wanted event needs it */
+    bool keep_live;                /* the live table is kept: some wanted event needs it */
+    struct record_source *records; /* a heap trace: what its events are made of; else NULL */
 };
 
 struct trace_source_operations {

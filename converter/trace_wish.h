@@ -17,6 +17,7 @@ struct trace_wish {
     bool has_thread;
     uint64_t thread;        /* as the text format shows it */
     uint32_t kinds;         /* bits of TRACE_KIND_BIT */
+    bool untracked;         /* the verb follows what lives: frees need not tell of what */
     const char *class_glob; /* NULL: all events, also those of no class */
 };
 

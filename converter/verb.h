@@ -32,6 +32,8 @@ enum step_status verb_dump(int argc, char **argv);
 enum step_status verb_info(int argc, char **argv);
 enum step_status verb_check(int argc, char **argv);
 enum step_status verb_stats(int argc, char **argv);
+enum step_status verb_heap(int argc, char **argv);
+enum step_status verb_report(int argc, char **argv);
 enum step_status verb_recover(int argc, char **argv);
 enum step_status verb_help(int argc, char **argv);
 enum step_status verb_version(int argc, char **argv);

@@ -2,9 +2,11 @@
 /* steptrace check: is the trace closed? */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "check_rules.h"
+#include "heap_check.h"
 #include "input.h"
 #include "verb.h"
 
@@ -17,7 +19,9 @@ static const struct verb_help help = {
             "time of its event: VS, VI first and VD last (1); what existed before has VI's time\n"
             "(2); classes, objects and threads are told of before they are used (3), identifiers\n"
             "used once (4), objects freed once (5); calls nest (6); time never goes back (7);\n"
-            "calls of instance methods carry the object (8).  Exit code 3 if there is a breach.\n",
+            "calls of instance methods carry the object (8).  In a heap trace (HATF): double\n"
+            "frees, frees and reallocs of what does not live, objects that overlap, each with\n"
+            "record and offset.  Exit code 3 if there is a breach.\n",
 };
 
 struct check {
@@ -90,6 +94,80 @@ static enum step_status check_input(struct check *check, struct input *input)
     return status;
 }
 
+/* ---- heap traces ---- */
+
+struct heap_run {
+    struct heap_check check;
+    const struct record_source *records;
+    uint64_t limit;
+    uint64_t printed;
+};
+
+static void print_heap_breach(void *user, enum heap_rule rule, const char *text)
+{
+    struct heap_run *run = user;
+    uint64_t offset = record_source_offset(run->records);
+    (void) rule;
+    if (run->printed == run->limit)
+        return;
+    run->printed++;
+    printf("record %" PRIu64, record_source_number(run->records));
+    if (offset != STEP_NO_OFFSET)
+        printf(", offset %" PRIu64, offset);
+    printf(": %s\n", text);
+}
+
+static enum step_status visit_record(void *user, const struct hatf_record *record,
+                                     struct step_error *error)
+{
+    struct heap_run *run = user;
+    return heap_check_put(&run->check, record, record_source_number(run->records))
+               ? STEP_STATUS_OK
+               : step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET,
+                                "out of memory");
+}
+
+static void print_heap_verdict(const struct heap_run *run, bool is_damaged)
+{
+    const struct heap_check *check = &run->check;
+    uint64_t count = heap_check_breach_count(check);
+    if (count > run->printed)
+        printf("and %" PRIu64 " more (--limit=N prints more)\n", count - run->printed);
+    for (unsigned rule = 0; rule < HEAP_RULE_COUNT; rule++)
+        if (check->breaches[rule] > 0)
+            printf("%s: %" PRIu64 " breaches\n", heap_rule_text((enum heap_rule) rule),
+                   check->breaches[rule]);
+    printf("%" PRIu64 " records: ", check->record_count);
+    if (count > 0)
+        printf("%" PRIu64 " breaches\n", count);
+    else
+        printf("%s, %zu objects live at the end\n",
+               is_damaged ? "no breach in what could be read" : "consistent", check->live.count);
+}
+
+static enum step_status check_heap(uint64_t limit, struct input *input)
+{
+    struct heap_run *run = malloc(sizeof *run);
+    if (run == NULL || !heap_check_init(&run->check, print_heap_breach, run)) {
+        free(run);
+        fprintf(stderr, "steptrace: out of memory\n");
+        return STEP_STATUS_NO_MEMORY;
+    }
+    run->records = input->source->records;
+    run->limit = limit;
+    run->printed = 0;
+    enum step_status status = input_each_record(input, visit_record, run);
+    if (status == STEP_STATUS_OK) {
+        status = input_tell_damage(input);
+        print_heap_verdict(run, status != STEP_STATUS_OK);
+        if (heap_check_breach_count(&run->check) > 0)
+            status = STEP_STATUS_CORRUPT;
+    }
+    heap_check_reset(&run->check);
+    free(run);
+    return status;
+}
+
 enum step_status verb_check(int argc, char **argv)
 {
     struct check check = {.limit = LIMIT_DEFAULT};
@@ -109,7 +187,8 @@ enum step_status verb_check(int argc, char **argv)
     status = input_open(&input, arguments.operands[0], NULL, &wish);
     if (status != STEP_STATUS_OK)
         return status;
-    status = check_input(&check, &input);
+    status = input.source->records != NULL ? check_heap(check.limit, &input)
+                                           : check_input(&check, &input);
     input_close(&input);
     return status;
 }

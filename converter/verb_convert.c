@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "heap_import.h"
+#include "heap_tracker.h"
 #include "input.h"
 #include "verb.h"
 
@@ -16,7 +18,7 @@ struct conversion {
 
 static bool take_format(void *format_target, const char *value, const char **fault)
 {
-    static char expected[128];
+    static char expected[512];
     const struct trace_format *format = trace_format_by_name(value);
     snprintf(expected, sizeof expected, "formats are %s", trace_format_names());
     *fault = expected;
@@ -30,7 +32,7 @@ static bool take_addresses(void *addresses_target, const char *value, const char
     *fault = "id, bump or malloc is expected";
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(value, names[i]) == 0) {
-            *(enum sink_addresses *) addresses_target = (enum sink_addresses) i;
+            *(enum record_addresses *) addresses_target = (enum record_addresses) i;
             return true;
         }
     return false;
@@ -43,13 +45,80 @@ static bool take_attributes(void *bool_target, const char *value, const char **f
     return strcmp(value, "class") == 0;
 }
 
+static bool take_heap_moment(void *export_target, const char *value, const char **fault)
+{
+    struct heap_export *heap = export_target;
+    *fault = "peak, end, gc:N or a time is expected";
+    heap->has_moment = true;
+    return heap_moment_parse(value, &heap->at);
+}
+
+static bool take_every(void *export_target, const char *value, const char **fault)
+{
+    struct heap_export *heap = export_target;
+    heap->every_collection = strcmp(value, "gc") == 0;
+    *fault = "gc or a time is expected";
+    return heap->every_collection ||
+           (take_time(&heap->every_ns, value, fault) && heap->every_ns > 0);
+}
+
+static bool take_encoding(void *encoding_target, const char *value, const char **fault)
+{
+    *fault = "naive, small-size, same-size, combined-size, base-offset-1, base-offset-2, "
+             "best-base-offset, stride, best or optimal is expected";
+    for (unsigned i = 0; i < HATF_ENCODING_COUNT; i++)
+        if (strcmp(value, hatf_encoding_name((enum hatf_encoding) i)) == 0) {
+            *(enum hatf_encoding *) encoding_target = (enum hatf_encoding) i;
+            return true;
+        }
+    return false;
+}
+
+static bool take_split(void *split_target, const char *value, const char **fault)
+{
+    *fault = "fields or address is expected";
+    *(enum hatf_split *) split_target =
+        strcmp(value, "fields") == 0 ? HATF_SPLIT_FIELDS : HATF_SPLIT_ADDRESS;
+    return strcmp(value, "fields") == 0 || strcmp(value, "address") == 0;
+}
+
+static bool take_omitted(void *unsigned_target, const char *value, const char **fault)
+{
+    *fault = "time, thread, heap and attributes are expected, with + between";
+    for (;;) {
+        size_t length = strcspn(value, "+");
+        unsigned field = HATF_TIME;
+        while (field < HATF_FIELD_COUNT &&
+               (strlen(hatf_field_name((enum hatf_field) field)) != length ||
+                strncmp(value, hatf_field_name((enum hatf_field) field), length) != 0))
+            field++;
+        if (field == HATF_FIELD_COUNT)
+            return false;
+        *(unsigned *) unsigned_target |= 1u << field;
+        if (value[length] == '\0')
+            return true;
+        value += length + 1;
+    }
+}
+
 static const struct verb_help help = {
     "convert", "IN -o OUT [OPTION]...",
     "Turns a trace into another format. Formats go by the files' endings:\n"
     "  .step      STEP, what the agent writes                       (in and out)\n"
     "  .zip       text, a line an event, in a ZIP entry `trace`     (in and out)\n"
     "  .txt       the same lines without the ZIP file               (in and out)\n"
-    "  .hatf      HATF 1.0; also .hatf.gz and .hatf.zst             (out)\n"
+    "  .hatf      HATF 1.0; also .hatf.gz and .hatf.zst             (in and out)\n"
+    "  .hatf.zip  HATF in streams, each in an entry of its own       (in and out)\n"
+    "  .hatf.txt  HATF's records as text, a line a record            (in and out)\n"
+    "  memory-replay  text for Android's memory_replay              (out)\n"
+    "and heaps, those of a trace at one moment, or heap dumps of others:\n"
+    "  .memory-infra.json  Chromium's heap dumps; also with .gz     (in and out)\n"
+    "  .pb.gz              pprof                                    (out)\n"
+    "  .collapsed          stacks for flame graphs                  (out)\n"
+    "  .speedscope.json    speedscope                               (out)\n"
+    "and calls, where the trace has method events:\n"
+    "  .trace.json         Chrome trace events                      (out)\n"
+    "  .calls.speedscope.json  speedscope                           (out)\n"
     "IN or OUT may be -, standard input or output (then name the format).\n"};
 
 static enum step_status find_output_format(const struct arguments *arguments,
@@ -66,20 +135,62 @@ static enum step_status find_output_format(const struct arguments *arguments,
     return STEP_STATUS_OK;
 }
 
+/* A heap is made of the whole trace, and its maker follows what lives. */
+static enum step_status prepare_heap(const struct arguments *arguments,
+                                     struct conversion *conversion)
+{
+    if (!trace_format_is_heap(conversion->to))
+        return STEP_STATUS_OK;
+    if (!trace_wish_is_all(&conversion->wish))
+        return arguments_fault(arguments, "a heap is that of the whole trace; --at chooses when");
+    conversion->wish.kinds = HEAP_KINDS;
+    conversion->wish.untracked = true;
+    return STEP_STATUS_OK;
+}
+
+/* Calls that began before the slice are followed from the trace's start. */
+static void prepare_calls(struct conversion *conversion)
+{
+    struct trace_wish *wish = &conversion->wish;
+    if (strcmp(conversion->to->name, "chrome-trace") != 0 &&
+        strcmp(conversion->to->name, "speedscope-calls") != 0)
+        return;
+    conversion->sink.calls_from_ns = wish->from_ns;
+    wish->from_ns = 0;
+    wish->untracked = true;
+    wish->kinds &= HEAP_KINDS & ~TRACE_KIND_BIT(STEP_TEXT_OA);
+}
+
 static enum step_status parse(struct conversion *conversion, struct arguments *arguments, int argc,
                               char **argv)
 {
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the file to write", take_text, &conversion->output},
-        {"to", 0, "FORMAT", "its format: step, text, lines, hatf, hatf.gz, hatf.zst", take_format,
-         &conversion->to},
+        {"to", 0, "FORMAT", "its format, by name: see above", take_format, &conversion->to},
         {"from", 0, "FORMAT", "the format of IN", take_format, &conversion->from},
         {"addresses", 0, "HOW", "HATF: id (default), bump or malloc", take_addresses,
-         &conversion->sink.addresses},
+         &conversion->sink.records.addresses},
         {"attributes", 0, "class", "HATF: store the class name with each object", take_attributes,
-         &conversion->sink.class_attributes},
+         &conversion->sink.records.class_attributes},
+        {"encoding", 0, "NAME", "HATF: naive (default), small-size, ..., best or optimal",
+         take_encoding, &conversion->sink.encoding},
+        {"split", 0, "HOW", "HATF: a ZIP file of streams: fields or address", take_split,
+         &conversion->sink.split},
+        {"omit", 0, "FIELDS", "HATF: leave out time, thread, heap, attributes (with +)",
+         take_omitted, &conversion->sink.omitted},
+        {"plain", 0, NULL, "heap trace to STEP: addresses as they are", take_flag,
+         &conversion->sink.is_plain},
         {"level", 0, "N", "of the compression, 1 to 19 (gzip: 9)", take_level,
          &conversion->sink.level},
+        {"at", 0, "MOMENT", "heaps: peak (default), end, gc:N or a time", take_heap_moment,
+         &conversion->sink.heap},
+        {"every", 0, "STEP", "memory-infra: a dump at every step (100ms) or after every gc",
+         take_every, &conversion->sink.heap},
+        {"allocated", 0, NULL, "heaps: what was allocated, dead or not", take_flag,
+         &conversion->sink.heap.allocated},
+        {"least", 0, "SIZE", "memory-infra: of an entry, bytes or a share (0.1%)", take_heap_least,
+         &conversion->sink.heap},
+        {"v2", 0, NULL, "memory-infra: write heaps_v2", take_flag, &conversion->sink.heap.v2},
         WISH_ROWS(&conversion->wish),
     };
     arguments->help = &help;
@@ -89,7 +200,12 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     if (status != STEP_STATUS_OK || arguments->help_wanted)
         return status;
     status = arguments_expect(arguments, 1, 1);
-    return status == STEP_STATUS_OK ? find_output_format(arguments, conversion) : status;
+    if (status == STEP_STATUS_OK)
+        status = find_output_format(arguments, conversion);
+    if (status != STEP_STATUS_OK)
+        return status;
+    prepare_calls(conversion);
+    return prepare_heap(arguments, conversion);
 }
 
 static enum step_status put_events(void *user, const struct trace_event *events, size_t count,
@@ -99,31 +215,77 @@ static enum step_status put_events(void *user, const struct trace_event *events,
     return sink->operations->put(sink, events, count, error);
 }
 
-/* Gives the input's events to a sink; whatever fails is told. */
+struct record_pour {
+    struct record_sink *sink;
+    unsigned omitted;
+};
+
+static enum step_status put_record(void *user, const struct hatf_record *record,
+                                   struct step_error *error)
+{
+    const struct record_pour *pour = user;
+    struct hatf_record copy = *record;
+    record_omit(&copy, pour->omitted);
+    return pour->sink->operations->put(pour->sink, &copy, error);
+}
+
+/* A heap trace into a format that takes records. */
+static enum step_status pour_records(struct input *input, const struct conversion *conversion,
+                                     struct output_file *file, struct step_error *error,
+                                     bool *is_told)
+{
+    struct record_pour pour = {.omitted = conversion->sink.omitted};
+    enum step_status status =
+        conversion->to->open_record_sink(file, input->source, &conversion->sink, &pour.sink, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = input_each_record(input, put_record, &pour);
+    *is_told = status != STEP_STATUS_OK;
+    if (status == STEP_STATUS_OK)
+        status = pour.sink->operations->close(pour.sink, error);
+    pour.sink->operations->destroy(pour.sink);
+    return status;
+}
+
+static enum step_status pour_events(struct input *input, const struct conversion *conversion,
+                                    struct output_file *file, struct step_error *error,
+                                    bool *is_told)
+{
+    struct trace_sink *sink = NULL;
+    const struct trace_format *to = conversion->to;
+    enum step_status status =
+        to->open_sink != NULL ? to->open_sink(file, input->source, &conversion->sink, &sink, error)
+                              : event_sink_create(to->open_record_sink, file, input->source,
+                                                  &conversion->sink, &sink, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = input_each(input, put_events, sink);
+    *is_told = status != STEP_STATUS_OK;
+    if (status == STEP_STATUS_OK)
+        status = sink->operations->close(sink, error);
+    sink->operations->destroy(sink);
+    return status;
+}
+
+/* Gives the input's events or records to a sink; whatever fails is told. */
 static enum step_status pour(struct input *input, const struct conversion *conversion,
                              struct output_file *file)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct trace_sink *sink = NULL;
-    enum step_status status =
-        conversion->to->open_sink(file, input->source, &conversion->sink, &sink, &error);
-    if (status != STEP_STATUS_OK)
-        return tell_error(&error);
-    status = input_each(input, put_events, sink);
-    if (status == STEP_STATUS_OK) {
-        status = sink->operations->close(sink, &error);
-        if (status == STEP_STATUS_OK)
-            status = output_file_commit(file, &error);
-        if (status != STEP_STATUS_OK)
-            tell_error(&error);
-    }
-    sink->operations->destroy(sink);
+    bool is_told = false;
+    bool has_records = input->source->records != NULL && conversion->to->open_record_sink != NULL;
+    enum step_status status = has_records ? pour_records(input, conversion, file, &error, &is_told)
+                                          : pour_events(input, conversion, file, &error, &is_told);
+    if (status == STEP_STATUS_OK)
+        status = output_file_commit(file, &error);
+    if (status != STEP_STATUS_OK && !is_told)
+        tell_error(&error);
     return status;
 }
 
 enum step_status verb_convert(int argc, char **argv)
 {
-    struct conversion conversion = {.from = NULL};
+    struct conversion conversion = {.sink = {.heap = {.at = {.kind = HEAP_AT_PEAK}}}};
     struct arguments arguments = {0};
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct input input;
@@ -132,6 +294,9 @@ enum step_status verb_convert(int argc, char **argv)
     enum step_status status = parse(&conversion, &arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
+    if (heap_import_is_meant(arguments.operands[0], conversion.from))
+        return heap_import_convert(arguments.operands[0], conversion.to, &conversion.sink,
+                                   conversion.output);
     status = input_open(&input, arguments.operands[0], conversion.from, &conversion.wish);
     if (status != STEP_STATUS_OK)
         return status;

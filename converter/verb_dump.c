@@ -6,7 +6,8 @@
 static const struct verb_help help = {
     "dump", "IN [OPTION]...",
     "Prints the events, or a part of them, in the trace's order: the lines of the\n"
-    "text format. IN is a trace in any format that can be read; - is standard input.\n"};
+    "text format, or, for a heap trace, those of .hatf.txt. IN is a trace in any format\n"
+    "that can be read; - is standard input.\n"};
 
 static enum step_status put_events(void *user, const struct trace_event *events, size_t count,
                                    struct step_error *error)
@@ -15,28 +16,59 @@ static enum step_status put_events(void *user, const struct trace_event *events,
     return sink->operations->put(sink, events, count, error);
 }
 
-static enum step_status print(struct input *input)
+static enum step_status put_record(void *user, const struct hatf_record *record,
+                                   struct step_error *error)
+{
+    struct record_sink *sink = user;
+    return sink->operations->put(sink, record, error);
+}
+
+/* Sets `*is_told` where the fault was told already. */
+static enum step_status print_events(struct input *input, struct output_file *file, bool *is_told,
+                                     struct step_error *error)
 {
     static const struct trace_sink_options options = {0};
+    struct trace_sink *sink = NULL;
+    enum step_status status = lines_sink_create(file, input->source, &options, &sink, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    enum step_status given = input_each(input, put_events, sink);
+    status = sink->operations->close(sink, error);
+    sink->operations->destroy(sink);
+    *is_told = given != STEP_STATUS_OK;
+    return *is_told ? given : status;
+}
+
+static enum step_status print_records(struct input *input, struct output_file *file, bool *is_told,
+                                      struct step_error *error)
+{
+    static const struct trace_sink_options options = {0};
+    struct record_sink *sink = NULL;
+    enum step_status status =
+        hatf_text_record_sink_create(file, input->source, &options, &sink, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    enum step_status given = input_each_record(input, put_record, sink);
+    status = sink->operations->close(sink, error);
+    sink->operations->destroy(sink);
+    *is_told = given != STEP_STATUS_OK;
+    return *is_told ? given : status;
+}
+
+static enum step_status print(struct input *input)
+{
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct output_file file;
-    struct trace_sink *sink = NULL;
+    bool is_told = false;
     enum step_status status = output_file_open(&file, "-", &error);
-    if (status == STEP_STATUS_OK)
-        status = lines_sink_create(&file, input->source, &options, &sink, &error);
     if (status == STEP_STATUS_OK) {
-        enum step_status given = input_each(input, put_events, sink);
-        status = sink->operations->close(sink, &error);
-        sink->operations->destroy(sink);
-        if (given != STEP_STATUS_OK) {
-            output_file_abort(&file);
-            return given;
-        }
+        status = input->source->records != NULL ? print_records(input, &file, &is_told, &error)
+                                                : print_events(input, &file, &is_told, &error);
+        if (status == STEP_STATUS_OK)
+            status = output_file_commit(&file, &error);
+        output_file_abort(&file);
     }
-    if (status == STEP_STATUS_OK)
-        status = output_file_commit(&file, &error);
-    output_file_abort(&file);
-    return status == STEP_STATUS_OK ? status : tell_error(&error);
+    return status == STEP_STATUS_OK || is_told ? status : tell_error(&error);
 }
 
 enum step_status verb_dump(int argc, char **argv)

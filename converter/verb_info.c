@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heap_info.h"
 #include "input.h"
 #include "json_output.h"
 #include "quantity.h"
@@ -270,6 +271,11 @@ static enum step_status run(const char *path, bool json)
     enum step_status status = input_open(&input, path, NULL, &wish);
     if (status != STEP_STATUS_OK)
         return status;
+    if (input.source->records != NULL) {
+        status = heap_info(&input, path, json);
+        input_close(&input);
+        return status;
+    }
     status = gather(&info, &input);
     if (status == STEP_STATUS_OK) {
         if (json)

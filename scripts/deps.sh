@@ -8,7 +8,9 @@ deps_build=(cmake ninja-build gcc libc6-dev bison flex pkg-config zlib1g-dev lib
     libminizip-dev libxxhash-dev uthash-dev openjdk-17-jdk-headless)
 deps_demo=(unzip)
 deps_test=(libcunit1-dev clang libclang-rt-14-dev clang-format clang-tidy python3 unzip zip zstd
-    jattach mandoc)
+    jattach mandoc protobuf-compiler)
+# What some tests are skipped without: large, or not to be had everywhere.
+deps_optional=(chromium)
 
 # deps_group NAME: the packages of a group, one a line.
 deps_group() {
@@ -16,7 +18,8 @@ deps_group() {
         build) printf '%s\n' "${deps_build[@]}" ;;
         demo) printf '%s\n' "${deps_demo[@]}" ;;
         test) printf '%s\n' "${deps_test[@]}" ;;
-        *) echo "deps.sh: no group '$1' (build, demo, test)" >&2 && return 2 ;;
+        optional) printf '%s\n' "${deps_optional[@]}" ;;
+        *) echo "deps.sh: no group '$1' (build, demo, test, optional)" >&2 && return 2 ;;
     esac
 }
 

@@ -109,6 +109,7 @@ say_jdks() {
 }
 
 deps_install build test
+deps_install optional || echo "Going on without them; the tests that need them are skipped" >&2
 say_jdks
 
 failed=()

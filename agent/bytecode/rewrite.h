@@ -9,19 +9,23 @@
  * (probe_class_file()) and whose native methods it registers before the first rewritten class runs.
  * Where they are called:
  *
- *   alloc(Object)            a new object, each once: last thing in Object.<init>, after newarray
- * and anewarray, after calls whose result the VM makes (alloc_call.h lists them); may be null where
- * the callee returned null allocOnce(Object)        the same after a call which may or may not have
- * told of its result already (clone() of a class whose superclasses are not known here): the callee
- * must look whether it knows the object allocArrays(Object,int)  an array of arrays and all
- * sub-arrays of that many dimensions (1: only the array itself) entry(int)               first
- * thing in a static method; its number is request->method_number() entryThis(int,Object)    first
- * thing in an instance method entryNew(int)            first thing in a constructor (`this` may not
- * be passed on yet) constructed(int,Object)  in a constructor, directly after its super() or this()
- * returned; null in the odd class file that keeps `this` in no local variable exit(int) before each
- * return instruction unwind(int)              an exception leaves the method (which then throws it
- * on) caught(int)              first thing in each exception handler of a method with a number:
- * what this method called is gone
+ * - alloc(Object): a new object, each once: last thing in Object.<init>, after newarray and
+ *   anewarray, after calls whose result the VM makes (alloc_call.h lists them); may be null where
+ *   the callee returned null.
+ * - allocOnce(Object): the same after a call which may or may not have told of its result already
+ *   (clone() of a class whose superclasses are not known here): the callee must look whether it
+ *   knows the object.
+ * - allocArrays(Object,int): an array of arrays and all sub-arrays of that many dimensions (1: only
+ *   the array itself).
+ * - entry(int): first thing in a static method; its number is request->method_number().
+ * - entryThis(int,Object): first thing in an instance method.
+ * - entryNew(int): first thing in a constructor (`this` may not be passed on yet).
+ * - constructed(int,Object): in a constructor, directly after its super() or this() returned; null
+ *   in the odd class file that keeps `this` in no local variable.
+ * - exit(int): before each return instruction.
+ * - unwind(int): an exception leaves the method (which then throws it on).
+ * - caught(int): first thing in each exception handler of a method with a number: what this method
+ *   called is gone.
  *
  * What an exception thrown by or before super() leaves has no unwind(): the verifier lets no
  * handler cover that part of a constructor.  Whoever keeps a shadow stack closes such a frame

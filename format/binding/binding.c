@@ -8,30 +8,9 @@
 static const struct step_bytes no_bytes = {(const uint8_t *) "", 0};
 static const struct step_array no_elements = {NULL, 0};
 
-/* Does the field hold (the elements of an array: are they) numbers of dictionary entries?  An int
- * with that encoding holds its value all the same. */
-static bool is_identifier(const struct step_field *field)
-{
-    const struct step_attributes *attributes = &field->attributes;
-    size_t length = field->array_depth * sizeof "element" - (field->array_depth > 0);
-    for (size_t i = 0; field->array_depth > 0 && i < field->sub_attribute_count; i++) {
-        const char *path = field->sub_attributes[i].path;
-        if (strlen(path) == length && strncmp(path, "element", 7) == 0 &&
-            strncmp(path + length - 7, "element", 7) == 0 && strstr(path, "length") == NULL)
-            attributes = &field->sub_attributes[i].attributes;
-    }
-    return field->kind != STEP_TYPE_INT &&
-           step_attributes_rule(attributes, "encoding", "identifier", NULL, NULL);
-}
-
-static bool is_nested(const struct step_field *field)
-{
-    return field->kind == STEP_TYPE_RECORD && field->array_depth == 0 && !is_identifier(field);
-}
-
 static size_t field_slots(const struct step_definition *definition, const struct step_field *field)
 {
-    return is_nested(field) ? step_record_slot_count(definition, field->record) : 1;
+    return step_field_is_nested(field) ? step_record_slot_count(definition, field->record) : 1;
 }
 
 static bool same_layout(const struct step_binding *binding, uint32_t ours, uint32_t theirs);
@@ -41,11 +20,11 @@ static bool fits(const struct step_binding *binding, const struct step_field *ou
                  const struct step_field *theirs)
 {
     if (ours->kind != theirs->kind || ours->array_depth != theirs->array_depth ||
-        is_identifier(ours) != is_identifier(theirs))
+        step_field_is_identifier(ours) != step_field_is_identifier(theirs))
         return false;
     /* the elements of an array of records have the file's layout: only the same one will do */
-    return ours->array_depth == 0 || ours->kind != STEP_TYPE_RECORD || is_identifier(ours) ||
-           same_layout(binding, ours->record, theirs->record);
+    return ours->array_depth == 0 || ours->kind != STEP_TYPE_RECORD ||
+           step_field_is_identifier(ours) || same_layout(binding, ours->record, theirs->record);
 }
 
 static bool same_layout(const struct step_binding *binding, uint32_t ours, uint32_t theirs)
@@ -56,7 +35,7 @@ static bool same_layout(const struct step_binding *binding, uint32_t ours, uint3
     for (size_t i = 0; same && i < a->field_count; i++)
         same = strcmp(a->fields[i].name, b->fields[i].name) == 0 &&
                fits(binding, &a->fields[i], &b->fields[i]) &&
-               (!is_nested(&a->fields[i]) ||
+               (!step_field_is_nested(&a->fields[i]) ||
                 same_layout(binding, a->fields[i].record, b->fields[i].record));
     return same;
 }
@@ -83,7 +62,7 @@ static void map_record(const struct step_binding *binding, uint32_t ours, uint32
             at += field_slots(binding->file, &their_record->fields[j++]);
         bool found =
             j < their_record->field_count && fits(binding, field, &their_record->fields[j]);
-        if (!is_nested(field))
+        if (!step_field_is_nested(field))
             slots[(*next)++] = found ? (uint32_t) at : STEP_NO_SLOT;
         else if (found)
             map_record(binding, field->record, their_record->fields[j].record, at, slots, next);
@@ -105,7 +84,7 @@ static bool begins_like_parent(const struct step_definition *file, const struct 
             a->attributes.items == b->attributes.items && a->sub_attributes == b->sub_attributes;
         if (strcmp(a->name, b->name) != 0 || a->kind != b->kind || a->record != b->record ||
             a->array_depth != b->array_depth ||
-            (!same_attributes && is_identifier(a) != is_identifier(b)))
+            (!same_attributes && step_field_is_identifier(a) != step_field_is_identifier(b)))
             return false;
     }
     return true;
@@ -241,9 +220,9 @@ static uint64_t missing_value(const struct step_binding *binding, uint32_t recor
             slot -= slots;
             continue;
         }
-        if (is_nested(field))
+        if (step_field_is_nested(field))
             return missing_value(binding, field->record, slot);
-        if (is_identifier(field))
+        if (step_field_is_identifier(field))
             return 0;
         if (field->array_depth > 0)
             return step_slot_of_array(&no_elements);

@@ -2,6 +2,8 @@
 /* Candidates, and their trial on a sample of the column. */
 #include "choose.h"
 
+#include "predictor.h"
+
 enum { SAMPLE = 16384, CANDIDATES = 6, PREDICTION_WORTH_TRYING = 512 };
 
 /* What the forms' fitness depends on. */
@@ -54,14 +56,6 @@ static uint64_t width_of(uint64_t mask)
     return width;
 }
 
-static unsigned table_bits(size_t count, unsigned most)
-{
-    unsigned bits = 4;
-    while (bits < most && (size_t) 1 << bits < count)
-        bits++;
-    return bits;
-}
-
 /* The value that most have, if any has a majority. */
 static uint64_t majority(const uint64_t *values, size_t count)
 {
@@ -105,14 +99,14 @@ static void gather_candidates(const struct step_wish *wish, uint64_t reference,
         add_delta(candidates, values[0], 1);
     if (wish->given)
         step_chain_append(add(candidates), &step_transform_given, reference,
-                          !wish->given_identifier, table_bits(count, 16));
+                          !wish->given_identifier, step_table_bits(count, 16));
     if (wish->usual)
         step_chain_append(add(candidates), &step_transform_front, majority(values, count), 0, 0);
     if (wish->offset)
         step_chain_append(add(candidates), &step_transform_offset, wish->base, 0, 0);
     if (wish->order > 0 && count >= PREDICTION_WORTH_TRYING && candidates->count < CANDIDATES)
         step_chain_append(add(candidates), &step_transform_context, wish->order,
-                          table_bits(count, 16), 0);
+                          step_table_bits(count, 16), 0);
     if (candidates->count < CANDIDATES)
         add(candidates);
 }

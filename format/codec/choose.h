@@ -21,6 +21,8 @@ struct step_wish {
     uint64_t increment;    /* of stride */
     uint64_t base;         /* of offset */
     uint64_t order;        /* of context; 0: not wished */
+    uint64_t dfcm_order;   /* of dfcm; 0: not wished */
+    uint64_t recent;       /* how many values of recent; 0: not wished */
 };
 
 /* Chooses for `values`; `reference` is the first parameter of `given`.  On return scratch->work

@@ -4,6 +4,7 @@
 
 #include "bytes.h"
 #include "form.h"
+#include "steptrace/field_code.h"
 
 /* A run of equal values takes no bytes; whether they are equal is the caller's knowledge. */
 static bool constant_fits(uint64_t parameter, uint64_t mask)
@@ -54,7 +55,7 @@ static bool width_valid(uint64_t parameter)
 
 static bool width_fits(uint64_t parameter, uint64_t mask)
 {
-    return parameter == 8 || mask >> (8 * parameter) == 0;
+    return step_fits_unsigned(mask, (unsigned) parameter);
 }
 
 static uint64_t width_bound(uint64_t parameter, uint64_t count)

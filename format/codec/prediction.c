@@ -2,21 +2,11 @@
 /*
  * Transforms that predict a value from a table of what was seen before: `given` by the value of
  * another column of the same record, `context` by the values before it.
- *
- * Tables have 2^bits entries, all 0 at the start, and are indexed without a check of the key: two
- * keys that share an entry only predict worse.
  */
 #include <stdlib.h>
 
+#include "predictor.h"
 #include "transform.h"
-
-static const uint64_t MIX = UINT64_C(0x9e3779b97f4a7c15);
-
-/* The top `bits` of a hash; bits is 1..STEP_TABLE_BITS_MAX. */
-static inline size_t top_bits(uint64_t key, unsigned shift)
-{
-    return (size_t) (key * MIX >> shift);
-}
 
 /* Parameters of `given`: the column; 0 to index the table by the key's low bits (identifiers), 1
  * by its hash; the table's bits. */
@@ -25,18 +15,13 @@ static bool given_valid(const uint64_t *parameters)
     return parameters[1] <= 1 && parameters[2] >= 1 && parameters[2] <= STEP_TABLE_BITS_MAX;
 }
 
-static inline size_t given_entry(uint64_t key, bool hashed, uint64_t mask, unsigned shift)
-{
-    return hashed ? top_bits(key, shift) : (size_t) (key & mask);
-}
-
 static inline void given_forward_loop(const struct step_series *series, const uint64_t *in,
                                       uint64_t *out, size_t count, uint64_t *table, bool hashed,
                                       unsigned bits)
 {
     const uint64_t *key = series->values;
     for (size_t i = 0; i < count; i++, key += series->step) {
-        uint64_t *last = &table[given_entry(*key, hashed, (UINT64_C(1) << bits) - 1, 64 - bits)];
+        uint64_t *last = &table[step_given_entry(*key, hashed, bits)];
         uint64_t value = in[i];
         out[i] = value - *last;
         *last = value;
@@ -48,7 +33,7 @@ static inline void given_inverse_loop(const struct step_series *series, uint64_t
 {
     const uint64_t *key = series->values;
     for (size_t i = 0; i < count; i++, key += series->step) {
-        uint64_t *last = &table[given_entry(*key, hashed, (UINT64_C(1) << bits) - 1, 64 - bits)];
+        uint64_t *last = &table[step_given_entry(*key, hashed, bits)];
         values[i] = *last += values[i];
     }
 }
@@ -96,53 +81,31 @@ const struct step_transform step_transform_given = {
 /* Parameters of `context`: how many values before make the context, 1 to 4; the table's bits. */
 static bool context_valid(const uint64_t *parameters)
 {
-    return parameters[0] >= 1 && parameters[0] <= 4 && parameters[1] >= 1 &&
+    return parameters[0] >= 1 && parameters[0] <= STEP_CONTEXT_MAX && parameters[1] >= 1 &&
            parameters[1] <= STEP_TABLE_BITS_MAX;
 }
 
-/* The last values, the newest first; those beyond the order stay 0. */
-struct context {
-    uint64_t last[4];
-    size_t order;
-    unsigned shift;
-};
-
-static inline size_t context_entry(const struct context *context)
-{
-    uint64_t key = context->last[0] + 1;
-    for (size_t i = 1; i < context->order; i++)
-        key = (key ^ key >> 32) * MIX + context->last[i];
-    return top_bits(key ^ key >> 29, context->shift);
-}
-
-static inline void context_push(struct context *context, uint64_t value)
-{
-    for (size_t i = context->order - 1; i > 0; i--)
-        context->last[i] = context->last[i - 1];
-    context->last[0] = value;
-}
-
 /* The predicted value becomes 0; those below it move up by one. */
-static inline void context_forward_loop(struct context context, const uint64_t *in, uint64_t *out,
-                                        size_t count, uint64_t *table)
+static inline void context_forward_loop(struct step_context context, const uint64_t *in,
+                                        uint64_t *out, size_t count, uint64_t *table)
 {
     for (size_t i = 0; i < count; i++) {
-        uint64_t *guess = &table[context_entry(&context)];
+        uint64_t *guess = &table[step_context_entry(&context)];
         uint64_t value = in[i];
-        out[i] = value == *guess ? 0 : value + (value < *guess);
+        out[i] = step_front_code(value, *guess);
         *guess = value;
-        context_push(&context, value);
+        step_context_push(&context, value);
     }
 }
 
-static inline void context_inverse_loop(struct context context, uint64_t *values, size_t count,
+static inline void context_inverse_loop(struct step_context context, uint64_t *values, size_t count,
                                         uint64_t *table)
 {
     for (size_t i = 0; i < count; i++) {
-        uint64_t *guess = &table[context_entry(&context)];
-        uint64_t value = values[i] == 0 ? *guess : values[i] - (values[i] <= *guess);
+        uint64_t *guess = &table[step_context_entry(&context)];
+        uint64_t value = step_front_value(values[i], *guess);
         values[i] = *guess = value;
-        context_push(&context, value);
+        step_context_push(&context, value);
     }
 }
 
@@ -154,7 +117,7 @@ static enum step_status context_forward(const uint64_t *parameters,
     uint64_t *table = calloc((size_t) 1 << parameters[1], sizeof *table);
     if (table == NULL)
         return STEP_STATUS_NO_MEMORY;
-    struct context context = {{0}, (size_t) parameters[0], 64 - (unsigned) parameters[1]};
+    struct step_context context = {{0}, (size_t) parameters[0], 64 - (unsigned) parameters[1]};
     context_forward_loop(context, in, out, count, table);
     free(table);
     return STEP_STATUS_OK;
@@ -168,7 +131,7 @@ static enum step_status context_inverse(const uint64_t *parameters,
     uint64_t *table = calloc((size_t) 1 << parameters[1], sizeof *table);
     if (table == NULL)
         return STEP_STATUS_NO_MEMORY;
-    struct context context = {{0}, (size_t) parameters[0], 64 - (unsigned) parameters[1]};
+    struct step_context context = {{0}, (size_t) parameters[0], 64 - (unsigned) parameters[1]};
     context_inverse_loop(context, values, count, table);
     free(table);
     return STEP_STATUS_OK;

@@ -26,7 +26,7 @@ enum step_transform_id {
     STEP_TRANSFORM_CONTEXT = 6
 };
 
-enum { STEP_TRANSFORM_PARAMETERS = 4, STEP_TABLE_BITS_MAX = 20 };
+enum { STEP_TRANSFORM_PARAMETERS = 4 };
 
 /* Values of another column, one for each value at hand; `step` 0: all are values[0]. */
 struct step_series {

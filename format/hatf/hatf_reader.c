@@ -5,29 +5,43 @@
  * checked once, by where the decoder came to stand.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "hatf_file.h"
 #include "hatf_state.h"
 
 #define BUFFER_BYTES ((size_t) 1 << 20)
 #define WORD_BYTES 8u /* a number is loaded as a whole word, whatever its width */
 #define PADDING_BYTES ((size_t) HATF_RECORD_BYTES_MAX + WORD_BYTES)
 
-struct hatf_reader {
-    struct hatf_state state;
+/* Bytes that are read in order: the file, or one of the streams of a split trace. */
+struct stream {
     const uint8_t *at;
     const uint8_t *end;
     bool ended;                    /* the input has no more bytes */
-    uint64_t record_number;        /* of the last record that was given */
     uint64_t base;                 /* offset in the input of the buffer's first byte */
-    enum step_status status;       /* what hatf_reader_next() gives from now on, unless OK */
     enum step_status input_status; /* an error of the input, told once the buffer is empty */
-    struct step_error error;
     struct hatf_input input;
+    uint8_t *buffer; /* BUFFER_BYTES + PADDING_BYTES */
+};
+
+struct hatf_reader {
+    struct hatf_state state;
+    enum hatf_split split;
+    struct stream streams[HATF_STREAM_COUNT]; /* without a split only the first */
+    uint64_t record_number;                   /* of the last record that was given */
+    enum step_status status; /* what hatf_reader_next() gives from now on, unless OK */
+    struct step_error error;
     struct step_bytes memory; /* what is left of the input of hatf_reader_create_memory() */
+    struct hatf_file *file;   /* of hatf_reader_open(): ours to close */
     char name[256];
-    uint8_t buffer[BUFFER_BYTES + PADDING_BYTES];
+};
+
+/* Where the decoder is in each stream. */
+struct places {
+    const uint8_t *at[HATF_STREAM_COUNT];
 };
 
 static enum step_status read_memory(void *user, void *buffer, size_t size, size_t *got,
@@ -44,21 +58,46 @@ static enum step_status read_memory(void *user, void *buffer, size_t size, size_
     return STEP_STATUS_OK;
 }
 
+static bool has_stream(enum hatf_split split, unsigned stream)
+{
+    return stream == HATF_STREAM_MAIN || split == HATF_SPLIT_FIELDS ||
+           (split == HATF_SPLIT_ADDRESS && stream == HATF_STREAM_OF(HATF_ADDRESS));
+}
+
+static bool open_stream(struct stream *stream, const struct hatf_input *input)
+{
+    stream->input = *input;
+    stream->buffer = malloc(BUFFER_BYTES + PADDING_BYTES);
+    stream->at = stream->buffer;
+    stream->end = stream->buffer;
+    return stream->buffer != NULL;
+}
+
+enum step_status hatf_reader_create_split(const struct hatf_input *inputs, enum hatf_split split,
+                                          const char *name, struct hatf_reader **out,
+                                          struct step_error *error)
+{
+    struct hatf_reader *reader = calloc(1, sizeof *reader);
+    bool ok = reader != NULL;
+    *out = NULL;
+    for (unsigned i = 0; ok && i < HATF_STREAM_COUNT; i++)
+        ok = !has_stream(split, i) || open_stream(&reader->streams[i], &inputs[i]);
+    if (!ok) {
+        hatf_reader_destroy(reader);
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
+    }
+    hatf_state_init(&reader->state);
+    reader->split = split;
+    if (name != NULL)
+        memcpy(reader->name, name, strnlen(name, sizeof reader->name - 1));
+    *out = reader;
+    return STEP_STATUS_OK;
+}
+
 enum step_status hatf_reader_create(const struct hatf_input *input, const char *name,
                                     struct hatf_reader **out, struct step_error *error)
 {
-    struct hatf_reader *reader = malloc(sizeof *reader);
-    *out = reader;
-    if (reader == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
-    memset(reader, 0, offsetof(struct hatf_reader, buffer));
-    hatf_state_init(&reader->state);
-    reader->at = reader->buffer;
-    reader->end = reader->buffer;
-    reader->input = *input;
-    if (name != NULL)
-        memcpy(reader->name, name, strnlen(name, sizeof reader->name - 1));
-    return STEP_STATUS_OK;
+    return hatf_reader_create_split(input, HATF_SPLIT_NONE, name, out, error);
 }
 
 enum step_status hatf_reader_create_memory(const void *data, size_t length, const char *name,
@@ -68,105 +107,114 @@ enum step_status hatf_reader_create_memory(const void *data, size_t length, cons
     enum step_status status = hatf_reader_create(&input, name, out, error);
     if (status == STEP_STATUS_OK) {
         (*out)->memory = (struct step_bytes){.data = data, .length = length};
-        (*out)->input.user = &(*out)->memory;
+        (*out)->streams[HATF_STREAM_MAIN].input.user = &(*out)->memory;
     }
     return status;
 }
 
+enum step_status hatf_reader_open(const char *path, struct hatf_reader **out,
+                                  struct step_error *error)
+{
+    struct hatf_file *file;
+    *out = NULL;
+    enum step_status status = hatf_file_open(path, &file, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status =
+        hatf_reader_create_split(hatf_file_inputs(file), hatf_file_split(file), path, out, error);
+    if (status == STEP_STATUS_OK)
+        (*out)->file = file;
+    else
+        hatf_file_close(file);
+    return status;
+}
+
+double hatf_reader_progress(const struct hatf_reader *reader)
+{
+    return reader->file != NULL ? hatf_file_progress(reader->file) : 1.0;
+}
+
 void hatf_reader_destroy(struct hatf_reader *reader)
 {
+    if (reader == NULL)
+        return;
+    for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
+        free(reader->streams[i].buffer);
+    hatf_file_close(reader->file);
     free(reader);
 }
 
 /* Moves what is left to the buffer's start, but only when its end is near: input that comes in
  * small pieces must not cost a move each. */
-static void make_room(struct hatf_reader *reader)
+static void make_room(struct stream *stream)
 {
-    size_t left = (size_t) (reader->end - reader->at);
-    if ((size_t) (reader->end - reader->buffer) <= BUFFER_BYTES - PADDING_BYTES)
+    size_t left = (size_t) (stream->end - stream->at);
+    if ((size_t) (stream->end - stream->buffer) <= BUFFER_BYTES - PADDING_BYTES)
         return;
-    memmove(reader->buffer, reader->at, left);
-    reader->base += (uint64_t) (reader->at - reader->buffer);
-    reader->at = reader->buffer;
-    reader->end = reader->buffer + left;
+    memmove(stream->buffer, stream->at, left);
+    stream->base += (uint64_t) (stream->at - stream->buffer);
+    stream->at = stream->buffer;
+    stream->end = stream->buffer + left;
 }
 
 /* Fills the buffer until it holds a whole record or the input ends. */
-static void refill(struct hatf_reader *reader)
+static void refill(struct stream *stream, struct step_error *error)
 {
-    make_room(reader);
-    size_t at = (size_t) (reader->at - reader->buffer);
-    size_t end = (size_t) (reader->end - reader->buffer);
-    while (end - at < PADDING_BYTES && !reader->ended) {
+    make_room(stream);
+    size_t at = (size_t) (stream->at - stream->buffer);
+    size_t end = (size_t) (stream->end - stream->buffer);
+    while (end - at < PADDING_BYTES && !stream->ended) {
         size_t got = 0;
-        reader->input_status = reader->input.read(reader->input.user, reader->buffer + end,
-                                                  BUFFER_BYTES - end, &got, &reader->error);
-        reader->ended = reader->input_status != STEP_STATUS_OK || got == 0;
-        if (!reader->ended)
+        stream->input_status = stream->input.read(stream->input.user, stream->buffer + end,
+                                                  BUFFER_BYTES - end, &got, error);
+        stream->ended = stream->input_status != STEP_STATUS_OK || got == 0;
+        if (!stream->ended)
             end += got;
     }
-    reader->end = reader->buffer + end;
-    if (reader->ended)
-        memset(reader->buffer + end, 0, PADDING_BYTES);
+    stream->end = stream->buffer + end;
+    if (stream->ended)
+        memset(stream->buffer + end, 0, PADDING_BYTES);
 }
 
-static inline uint64_t load(const uint8_t *at)
+static inline bool is_low(const struct stream *stream)
 {
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word;
+    return (size_t) (stream->end - stream->at) < PADDING_BYTES && !stream->ended;
 }
 
-static inline uint64_t load_unsigned(const uint8_t *at, unsigned width)
+/* Where the field's bytes stand. */
+static inline const uint8_t **place_of(struct places *places, enum hatf_split split,
+                                       const struct hatf_field_state *state, enum hatf_field field)
 {
-    return width == 0 ? 0 : load(at) >> (64 - 8 * width);
+    bool apart =
+        split == HATF_SPLIT_FIELDS || (split == HATF_SPLIT_ADDRESS && field == HATF_ADDRESS &&
+                                       state->interpretation == HATF_NONE);
+    return &places->at[apart ? HATF_STREAM_OF(field) : HATF_STREAM_MAIN];
 }
 
-static inline uint64_t load_signed(const uint8_t *at, unsigned width)
+static inline uint64_t take_number(struct places *places, enum hatf_split split,
+                                   struct hatf_state *state, enum hatf_field number)
 {
-    if (width == 0)
-        return 0;
-    uint64_t sign = (uint64_t) 1 << (8 * width - 1);
-    return (load_unsigned(at, width) ^ sign) - sign;
-}
-
-static inline uint64_t take_number(const uint8_t **at, struct hatf_field_state *field)
-{
-    uint64_t value;
-    switch (field->interpretation) {
-    case HATF_NONE:
-        value = load_unsigned(*at, field->width);
-        break;
-    case HATF_DEFAULT:
-        value = field->value;
-        break;
-    case HATF_BASE_OFFSET:
-        value = field->value + load_signed(*at, field->width);
-        break;
-    case HATF_DELTA:
-        value = field->previous + load_signed(*at, field->width);
-        break;
-    default:
-        value = field->previous + field->stride;
-        break;
-    }
+    struct hatf_field_state *field = &state->fields[number];
+    const uint8_t **at = place_of(places, split, field, number);
+    uint64_t value = step_field_value(field->interpretation,
+                                      step_number_load(*at, field->width, HATF_BIG_ENDIAN),
+                                      field->width, field->value, field->stride, field->previous);
     *at += field->width;
     field->previous = value;
     return value;
 }
 
-static inline void take_attributes(const uint8_t **at, const struct hatf_field_state *field,
-                                   struct step_bytes *attributes)
+static inline void take_attributes(struct places *places, enum hatf_split split,
+                                   const struct hatf_state *state, struct step_bytes *attributes)
 {
+    const struct hatf_field_state *field = &state->fields[HATF_ATTRIBUTES];
+    const uint8_t **at = place_of(places, split, field, HATF_ATTRIBUTES);
     size_t length = field->width;
     if (length == HATF_WIDTH_V1) {
-        length = load_unsigned(*at, 1);
+        length = step_number_load(*at, 1, HATF_BIG_ENDIAN);
         *at += 1;
     } else if (length == HATF_WIDTH_V2) {
-        length = load_unsigned(*at, 2);
+        length = step_number_load(*at, 2, HATF_BIG_ENDIAN);
         *at += 2;
     }
     attributes->data = length > 0 ? *at : NULL;
@@ -186,8 +234,8 @@ static const char *take_metadata(const uint8_t **at, struct hatf_state *state,
     if (fault != NULL)
         return fault;
     unsigned values = hatf_metadata_values(metadata->operation, metadata->argument);
-    metadata->value = values > 0 ? load(*at) : 0;
-    metadata->stride = values > 1 ? load(*at + WORD_BYTES) : 0;
+    metadata->value = values > 0 ? step_word_load(*at, HATF_BIG_ENDIAN) : 0;
+    metadata->stride = values > 1 ? step_word_load(*at + WORD_BYTES, HATF_BIG_ENDIAN) : 0;
     *at += values * WORD_BYTES;
     hatf_state_apply(state, metadata);
     return NULL;
@@ -195,56 +243,56 @@ static const char *take_metadata(const uint8_t **at, struct hatf_state *state,
 
 static void take_comment(const uint8_t **at, struct step_bytes *comment)
 {
-    comment->length = load_unsigned(*at, 2);
+    comment->length = step_number_load(*at, 2, HATF_BIG_ENDIAN);
     comment->data = *at + 2;
     *at += 2 + comment->length;
 }
 
-/* Decodes the record at `*at` and moves on; NULL, or what is wrong with it. */
-static inline const char *decode(const uint8_t **at, struct hatf_state *state,
-                                 struct hatf_record *record)
+/* Decodes the record at hand and moves on; NULL, or what is wrong with it. */
+static inline const char *decode(struct places *places, enum hatf_split split,
+                                 struct hatf_state *state, struct hatf_record *record)
 {
-    struct hatf_field_state *fields = state->fields;
-    uint8_t tag = *(*at)++;
+    const uint8_t **main = &places->at[HATF_STREAM_MAIN];
+    uint8_t tag = *(*main)++;
     memset(record, 0, sizeof *record);
     record->tag = (enum hatf_tag) tag;
     switch (tag) {
     case HATF_ALLOC:
-        record->size = take_number(at, &fields[HATF_SIZE]);
-        record->address = take_number(at, &fields[HATF_ADDRESS]);
+        record->size = take_number(places, split, state, HATF_SIZE);
+        record->address = take_number(places, split, state, HATF_ADDRESS);
         break;
     case HATF_FREE:
-        record->address = take_number(at, &fields[HATF_ADDRESS]);
+        record->address = take_number(places, split, state, HATF_ADDRESS);
         break;
     case HATF_REALLOC_NO_ALLOC:
     case HATF_REALLOC_ALLOC_FREE:
     case HATF_REALLOC_ALLOC:
     case HATF_REALLOC_FREE:
-        record->size = take_number(at, &fields[HATF_SIZE]);
-        record->address = take_number(at, &fields[HATF_ADDRESS]);
-        record->new_address = take_number(at, &fields[HATF_ADDRESS]);
+        record->size = take_number(places, split, state, HATF_SIZE);
+        record->address = take_number(places, split, state, HATF_ADDRESS);
+        record->new_address = take_number(places, split, state, HATF_ADDRESS);
         break;
     case HATF_CREATE_HEAP:
     case HATF_DESTROY_HEAP:
-        record->heap = take_number(at, &fields[HATF_HEAP]);
+        record->heap = take_number(places, split, state, HATF_HEAP);
         break;
     case HATF_CREATE_THREAD:
     case HATF_DESTROY_THREAD:
         break;
     case HATF_COMMENT:
-        take_comment(at, &record->comment);
+        take_comment(main, &record->comment);
         return NULL;
     case HATF_METADATA:
-        return take_metadata(at, state, &record->metadata);
+        return take_metadata(main, state, &record->metadata);
     default:
         return "unknown tag";
     }
     /* What every record of data ends with. */
-    record->thread = take_number(at, &fields[HATF_THREAD]);
+    record->thread = take_number(places, split, state, HATF_THREAD);
     if (tag < HATF_CREATE_HEAP)
-        record->heap = take_number(at, &fields[HATF_HEAP]);
-    record->time = take_number(at, &fields[HATF_TIME]);
-    take_attributes(at, &fields[HATF_ATTRIBUTES], &record->attributes);
+        record->heap = take_number(places, split, state, HATF_HEAP);
+    record->time = take_number(places, split, state, HATF_TIME);
+    take_attributes(places, split, state, &record->attributes);
     return NULL;
 }
 
@@ -255,10 +303,10 @@ static enum step_status give_status(const struct hatf_reader *reader, struct ste
     return reader->status;
 }
 
-static enum step_status finish(struct hatf_reader *reader, struct step_error *error)
+static enum step_status fail_input(struct hatf_reader *reader, enum step_status status,
+                                   struct step_error *error)
 {
-    reader->status =
-        reader->input_status != STEP_STATUS_OK ? reader->input_status : STEP_STATUS_END;
+    reader->status = status;
     return give_status(reader, error);
 }
 
@@ -271,26 +319,88 @@ static enum step_status refuse(struct hatf_reader *reader, enum step_status stat
     return give_status(reader, error);
 }
 
+/* The records have ended; so must have all streams. */
+static enum step_status finish(struct hatf_reader *reader, struct step_error *error)
+{
+    for (unsigned i = 0; i < HATF_STREAM_COUNT; i++) {
+        const struct stream *stream = &reader->streams[i];
+        if (stream->input_status != STEP_STATUS_OK)
+            return fail_input(reader, stream->input_status, error);
+        if (stream->at != stream->end) {
+            reader->status = step_error_set(&reader->error, STEP_STATUS_CORRUPT, reader->name,
+                                            stream->base + (uint64_t) (stream->at - stream->buffer),
+                                            "the stream %s goes on after the last record",
+                                            hatf_stream_name(reader->split, i));
+            return give_status(reader, error);
+        }
+    }
+    reader->status = STEP_STATUS_END;
+    return reader->status;
+}
+
+static enum step_status next_plain(struct hatf_reader *reader, struct hatf_record *record,
+                                   struct step_error *error)
+{
+    struct stream *stream = &reader->streams[HATF_STREAM_MAIN];
+    if (is_low(stream))
+        refill(stream, &reader->error);
+    if (stream->at == stream->end)
+        return finish(reader, error);
+    struct places places = {.at = {stream->at}};
+    const char *fault = decode(&places, HATF_SPLIT_NONE, &reader->state, record);
+    if (places.at[HATF_STREAM_MAIN] > stream->end)
+        return stream->input_status != STEP_STATUS_OK
+                   ? fail_input(reader, stream->input_status, error)
+                   : refuse(reader, STEP_STATUS_CUT, "the file ends inside the record", error);
+    if (fault != NULL)
+        return refuse(reader, STEP_STATUS_CORRUPT, fault, error);
+    stream->at = places.at[HATF_STREAM_MAIN];
+    reader->record_number++;
+    return STEP_STATUS_OK;
+}
+
+static enum step_status refuse_stream(struct hatf_reader *reader, unsigned stream,
+                                      struct step_error *error)
+{
+    char fault[80];
+    if (reader->streams[stream].input_status != STEP_STATUS_OK)
+        return fail_input(reader, reader->streams[stream].input_status, error);
+    snprintf(fault, sizeof fault, "the stream %s ends inside the record",
+             hatf_stream_name(reader->split, stream));
+    return refuse(reader, STEP_STATUS_CUT, fault, error);
+}
+
+static enum step_status next_split(struct hatf_reader *reader, struct hatf_record *record,
+                                   struct step_error *error)
+{
+    struct stream *streams = reader->streams;
+    struct places places;
+    for (unsigned i = 0; i < HATF_STREAM_COUNT; i++) {
+        if (streams[i].buffer != NULL && is_low(&streams[i]))
+            refill(&streams[i], &reader->error);
+        places.at[i] = streams[i].at;
+    }
+    if (streams[HATF_STREAM_MAIN].at == streams[HATF_STREAM_MAIN].end)
+        return finish(reader, error);
+    const char *fault = decode(&places, reader->split, &reader->state, record);
+    for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
+        if (places.at[i] > streams[i].end)
+            return refuse_stream(reader, i, error);
+    if (fault != NULL)
+        return refuse(reader, STEP_STATUS_CORRUPT, fault, error);
+    for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
+        streams[i].at = places.at[i];
+    reader->record_number++;
+    return STEP_STATUS_OK;
+}
+
 enum step_status hatf_reader_next(struct hatf_reader *reader, struct hatf_record *record,
                                   struct step_error *error)
 {
     if (reader->status != STEP_STATUS_OK)
         return give_status(reader, error);
-    if ((size_t) (reader->end - reader->at) < PADDING_BYTES && !reader->ended)
-        refill(reader);
-    if (reader->at == reader->end)
-        return finish(reader, error);
-    const uint8_t *at = reader->at;
-    const char *fault = decode(&at, &reader->state, record);
-    if (at > reader->end)
-        return reader->input_status != STEP_STATUS_OK
-                   ? finish(reader, error)
-                   : refuse(reader, STEP_STATUS_CUT, "the file ends inside the record", error);
-    if (fault != NULL)
-        return refuse(reader, STEP_STATUS_CORRUPT, fault, error);
-    reader->at = at;
-    reader->record_number++;
-    return STEP_STATUS_OK;
+    return reader->split == HATF_SPLIT_NONE ? next_plain(reader, record, error)
+                                            : next_split(reader, record, error);
 }
 
 uint64_t hatf_reader_record_number(const struct hatf_reader *reader)
@@ -300,7 +410,8 @@ uint64_t hatf_reader_record_number(const struct hatf_reader *reader)
 
 uint64_t hatf_reader_offset(const struct hatf_reader *reader)
 {
-    return reader->base + (uint64_t) (reader->at - reader->buffer);
+    const struct stream *stream = &reader->streams[HATF_STREAM_MAIN];
+    return stream->base + (uint64_t) (stream->at - stream->buffer);
 }
 
 const struct hatf_field_state *hatf_reader_field(const struct hatf_reader *reader,

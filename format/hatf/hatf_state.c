@@ -47,6 +47,17 @@ const char *hatf_interpretation_name(enum hatf_interpretation interpretation)
     return (unsigned) interpretation < HATF_INTERPRETATION_COUNT ? names[interpretation] : "?";
 }
 
+const char *hatf_stream_name(enum hatf_split split, unsigned stream)
+{
+    if (split == HATF_SPLIT_ADDRESS)
+        return stream == HATF_STREAM_MAIN               ? "hatf"
+               : stream == HATF_STREAM_OF(HATF_ADDRESS) ? "address"
+                                                        : NULL;
+    if (split != HATF_SPLIT_FIELDS || stream >= HATF_STREAM_COUNT)
+        return NULL;
+    return stream == HATF_STREAM_MAIN ? "tag" : hatf_field_name((enum hatf_field)(stream - 1));
+}
+
 bool hatf_tag_has(enum hatf_tag tag, enum hatf_field field)
 {
     if ((unsigned) tag >= HATF_TAG_COUNT || (unsigned) field >= HATF_FIELD_COUNT)
@@ -102,23 +113,18 @@ unsigned hatf_metadata_values(uint8_t operation, uint8_t argument)
     return argument == HATF_STRIDE ? 2 : 1;
 }
 
-static bool stores_nothing(uint8_t interpretation)
-{
-    return interpretation == HATF_DEFAULT || interpretation == HATF_STRIDE;
-}
-
 static void set_width(struct hatf_field_state *field, uint8_t width)
 {
     if (width != 0)
         field->last_width = width;
-    if (!stores_nothing(field->interpretation))
+    if (!step_field_stores_nothing(field->interpretation))
         field->width = width;
 }
 
 static void set_interpretation(struct hatf_field_state *field, const struct hatf_metadata *metadata)
 {
     field->interpretation = metadata->argument;
-    field->width = stores_nothing(metadata->argument) ? 0 : field->last_width;
+    field->width = step_field_stores_nothing(metadata->argument) ? 0 : field->last_width;
     switch (metadata->argument) {
     case HATF_DEFAULT:
     case HATF_BASE_OFFSET:

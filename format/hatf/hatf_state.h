@@ -3,7 +3,11 @@
 #ifndef HATF_STATE_H
 #define HATF_STATE_H
 
+#include "steptrace/field_code.h"
 #include "steptrace/hatf.h"
+
+/* The byte order of HATF (the paper's figure of 2-byte data). */
+#define HATF_BIG_ENDIAN true
 
 struct hatf_state {
     struct hatf_field_state fields[HATF_FIELD_COUNT];

@@ -5,59 +5,91 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hatf_file.h"
 #include "hatf_state.h"
 
 #define BUFFER_BYTES ((size_t) 1 << 18)
 
-struct hatf_writer {
-    struct hatf_state state;
+/* Bytes that are written in order. */
+struct stream {
     struct step_output output;
     size_t pending;
     uint64_t flushed;
-    uint64_t record_count;
-    enum step_status status; /* the output's first error */
-    struct step_error error;
-    uint8_t buffer[BUFFER_BYTES];
+    uint8_t *buffer; /* BUFFER_BYTES */
 };
+
+struct hatf_writer {
+    struct hatf_state state;
+    enum hatf_split split;
+    struct stream streams[HATF_STREAM_COUNT]; /* without a split only the first */
+    uint64_t record_count;
+    enum step_status status; /* the outputs' first error */
+    struct step_error error;
+    struct hatf_output_file *file; /* of hatf_writer_open(): ours to finish */
+};
+
+enum step_status hatf_writer_create_split(const struct step_output *outputs, enum hatf_split split,
+                                          struct hatf_writer **out, struct step_error *error)
+{
+    struct hatf_writer *writer = calloc(1, sizeof *writer);
+    bool ok = writer != NULL;
+    *out = NULL;
+    for (unsigned i = 0; ok && i < HATF_STREAM_COUNT; i++) {
+        if (i != HATF_STREAM_MAIN && hatf_stream_name(split, i) == NULL)
+            continue;
+        writer->streams[i].output = outputs[i];
+        writer->streams[i].buffer = malloc(BUFFER_BYTES);
+        ok = writer->streams[i].buffer != NULL;
+    }
+    if (!ok) {
+        hatf_writer_destroy(writer);
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    }
+    hatf_state_init(&writer->state);
+    writer->split = split;
+    *out = writer;
+    return STEP_STATUS_OK;
+}
 
 enum step_status hatf_writer_create(const struct step_output *output, struct hatf_writer **out,
                                     struct step_error *error)
 {
-    struct hatf_writer *writer = malloc(sizeof *writer);
-    *out = writer;
-    if (writer == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
-    memset(writer, 0, offsetof(struct hatf_writer, buffer));
-    hatf_state_init(&writer->state);
-    writer->output = *output;
-    return STEP_STATUS_OK;
+    return hatf_writer_create_split(output, HATF_SPLIT_NONE, out, error);
+}
+
+enum step_status hatf_writer_open(const char *path, enum hatf_split split, int level,
+                                  struct hatf_writer **out, struct step_error *error)
+{
+    struct hatf_output_file *file;
+    *out = NULL;
+    enum step_status status = hatf_output_file_open(path, split, level, &file, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = hatf_writer_create_split(hatf_output_file_outputs(file), split, out, error);
+    if (status == STEP_STATUS_OK)
+        (*out)->file = file;
+    else
+        hatf_output_file_destroy(file);
+    return status;
 }
 
 void hatf_writer_destroy(struct hatf_writer *writer)
 {
+    if (writer == NULL)
+        return;
+    for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
+        free(writer->streams[i].buffer);
+    hatf_output_file_destroy(writer->file);
     free(writer);
 }
 
 /* ---- what fits ---- */
 
-static bool fits_unsigned(uint64_t value, unsigned width)
-{
-    return width == 8 || value >> (8 * width) == 0;
-}
-
-static bool fits_signed(uint64_t value, unsigned width)
-{
-    if (width == 0 || width == 8)
-        return width == 8 || value == 0;
-    uint64_t half = (uint64_t) 1 << (8 * width - 1);
-    return value + half < 2 * half;
-}
-
 enum hatf_width hatf_width_of_unsigned(uint64_t value)
 {
     static const uint8_t widths[] = {0, 1, 2, 4};
     for (size_t i = 0; i < sizeof widths; i++) {
-        if (fits_unsigned(value, widths[i]))
+        if (step_fits_unsigned(value, widths[i]))
             return (enum hatf_width) widths[i];
     }
     return HATF_WIDTH_8;
@@ -67,7 +99,7 @@ enum hatf_width hatf_width_of_signed(uint64_t value)
 {
     static const uint8_t widths[] = {0, 1, 2, 4};
     for (size_t i = 0; i < sizeof widths; i++) {
-        if (fits_signed(value, widths[i]))
+        if (step_fits_signed(value, widths[i]))
             return (enum hatf_width) widths[i];
     }
     return HATF_WIDTH_8;
@@ -75,18 +107,8 @@ enum hatf_width hatf_width_of_signed(uint64_t value)
 
 static bool number_fits(const struct hatf_field_state *field, uint64_t value, uint64_t previous)
 {
-    switch (field->interpretation) {
-    case HATF_NONE:
-        return fits_unsigned(value, field->width);
-    case HATF_DEFAULT:
-        return value == field->value;
-    case HATF_BASE_OFFSET:
-        return fits_signed(value - field->value, field->width);
-    case HATF_DELTA:
-        return fits_signed(value - previous, field->width);
-    default:
-        return value == previous + field->stride;
-    }
+    return step_field_fits(field->interpretation, value, field->width, field->value, field->stride,
+                           previous);
 }
 
 static bool attributes_fit(const struct hatf_field_state *field, size_t length)
@@ -158,16 +180,15 @@ bool hatf_writer_fits(const struct hatf_writer *writer, const struct hatf_record
 
 /* ---- bytes ---- */
 
-static enum step_status flush(struct hatf_writer *writer)
+static void flush(struct hatf_writer *writer, struct stream *stream)
 {
-    size_t pending = writer->pending;
-    writer->pending = 0;
+    size_t pending = stream->pending;
+    stream->pending = 0;
     if (writer->status == STEP_STATUS_OK && pending > 0) {
         writer->status =
-            writer->output.write(writer->output.user, writer->buffer, pending, &writer->error);
-        writer->flushed += pending;
+            stream->output.write(stream->output.user, stream->buffer, pending, &writer->error);
+        stream->flushed += pending;
     }
-    return writer->status;
 }
 
 static enum step_status give_status(const struct hatf_writer *writer, struct step_error *error)
@@ -178,31 +199,28 @@ static enum step_status give_status(const struct hatf_writer *writer, struct ste
 }
 
 /* Room for any record, and a word more: a number is stored as a whole word, whatever its width. */
-static uint8_t *reserve(struct hatf_writer *writer)
+static uint8_t *reserve(struct hatf_writer *writer, unsigned number)
 {
+    struct stream *stream = &writer->streams[number];
+    if (stream->buffer == NULL)
+        return NULL;
     if (writer->status == STEP_STATUS_OK &&
-        BUFFER_BYTES - writer->pending < HATF_RECORD_BYTES_MAX + 8)
-        flush(writer);
-    return writer->status == STEP_STATUS_OK ? writer->buffer + writer->pending : NULL;
+        BUFFER_BYTES - stream->pending < HATF_RECORD_BYTES_MAX + 8)
+        flush(writer, stream);
+    return writer->status == STEP_STATUS_OK ? stream->buffer + stream->pending : NULL;
 }
 
 static enum step_status commit(struct hatf_writer *writer, const uint8_t *end)
 {
-    writer->pending = (size_t) (end - writer->buffer);
+    struct stream *stream = &writer->streams[HATF_STREAM_MAIN];
+    stream->pending = (size_t) (end - stream->buffer);
     writer->record_count++;
     return STEP_STATUS_OK;
 }
 
 static inline uint8_t *store(uint8_t *out, uint64_t value, unsigned width)
 {
-    if (width == 0)
-        return out;
-    value <<= 64 - 8 * width;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    value = __builtin_bswap64(value);
-#endif
-    memcpy(out, &value, sizeof value);
-    return out + width;
+    return step_number_store(out, value, width, HATF_BIG_ENDIAN);
 }
 
 static uint8_t *store_bytes(uint8_t *out, struct step_bytes bytes)
@@ -214,11 +232,8 @@ static uint8_t *store_bytes(uint8_t *out, struct step_bytes bytes)
 
 static uint8_t *store_number(uint8_t *out, struct hatf_field_state *field, uint64_t value)
 {
-    uint64_t stored = value;
-    if (field->interpretation == HATF_BASE_OFFSET)
-        stored -= field->value;
-    else if (field->interpretation == HATF_DELTA)
-        stored -= field->previous;
+    uint64_t stored =
+        step_field_stored(field->interpretation, value, field->value, field->previous);
     field->previous = value;
     return store(out, stored, field->width);
 }
@@ -242,7 +257,7 @@ static enum step_status put_metadata(struct hatf_writer *writer,
         hatf_metadata_fault(metadata->operation, metadata->field, metadata->argument);
     if (fault != NULL)
         return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, "%s", fault);
-    uint8_t *out = reserve(writer);
+    uint8_t *out = reserve(writer, HATF_STREAM_MAIN);
     if (out == NULL)
         return give_status(writer, error);
     *out++ = HATF_METADATA;
@@ -291,7 +306,7 @@ enum step_status hatf_writer_comment(struct hatf_writer *writer, const void *tex
     if (length > HATF_COMMENT_MAX)
         return step_error_set(error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
                               "the comment has more than %u bytes", HATF_COMMENT_MAX);
-    uint8_t *out = reserve(writer);
+    uint8_t *out = reserve(writer, HATF_STREAM_MAIN);
     if (out == NULL)
         return give_status(writer, error);
     *out++ = HATF_COMMENT;
@@ -318,21 +333,48 @@ static enum step_status refuse(const struct hatf_writer *writer, const struct ha
         hatf_interpretation_name((enum hatf_interpretation) field->interpretation), field->width);
 }
 
+/* Stores one part of a record and returns what follows it. */
+static uint8_t *store_part(uint8_t *out, struct hatf_field_state *field,
+                           const struct hatf_record *record, uint8_t part)
+{
+    return part == HATF_ATTRIBUTES ? store_attributes(out, field, record->attributes)
+                                   : store_number(out, field, number_of(record, part));
+}
+
 static enum step_status put_data(struct hatf_writer *writer, const struct hatf_record *record,
                                  struct step_error *error)
 {
-    uint8_t *out = reserve(writer);
+    uint8_t *out = reserve(writer, HATF_STREAM_MAIN);
     if (out == NULL)
         return give_status(writer, error);
     *out++ = (uint8_t) record->tag;
-    for (const uint8_t *part = hatf_layouts[record->tag]; *part != HATF_PART_END; part++) {
-        struct hatf_field_state *field = &writer->state.fields[field_of(*part)];
-        if (*part == HATF_ATTRIBUTES)
-            out = store_attributes(out, field, record->attributes);
-        else
-            out = store_number(out, field, number_of(record, *part));
-    }
+    for (const uint8_t *part = hatf_layouts[record->tag]; *part != HATF_PART_END; part++)
+        out = store_part(out, &writer->state.fields[field_of(*part)], record, *part);
     return commit(writer, out);
+}
+
+/* The same for a trace in streams.  All have room before the first byte is stored. */
+static enum step_status put_split(struct hatf_writer *writer, const struct hatf_record *record,
+                                  struct step_error *error)
+{
+    uint8_t *out[HATF_STREAM_COUNT];
+    for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
+        out[i] = reserve(writer, i);
+    if (writer->status != STEP_STATUS_OK)
+        return give_status(writer, error);
+    *out[HATF_STREAM_MAIN]++ = (uint8_t) record->tag;
+    for (const uint8_t *part = hatf_layouts[record->tag]; *part != HATF_PART_END; part++) {
+        enum hatf_field number = field_of(*part);
+        struct hatf_field_state *field = &writer->state.fields[number];
+        bool apart = writer->split == HATF_SPLIT_FIELDS ||
+                     (number == HATF_ADDRESS && field->interpretation == HATF_NONE);
+        unsigned stream = apart ? HATF_STREAM_OF(number) : HATF_STREAM_MAIN;
+        out[stream] = store_part(out[stream], field, record, *part);
+    }
+    for (unsigned i = 1; i < HATF_STREAM_COUNT; i++)
+        if (out[i] != NULL)
+            writer->streams[i].pending = (size_t) (out[i] - writer->streams[i].buffer);
+    return commit(writer, out[HATF_STREAM_MAIN]);
 }
 
 enum step_status hatf_writer_put(struct hatf_writer *writer, const struct hatf_record *record,
@@ -346,7 +388,8 @@ enum step_status hatf_writer_put(struct hatf_writer *writer, const struct hatf_r
         return put_metadata(writer, &record->metadata, error);
     uint8_t part = find_misfit(&writer->state, record);
     if (part == HATF_PART_END)
-        return put_data(writer, record, error);
+        return writer->split == HATF_SPLIT_NONE ? put_data(writer, record, error)
+                                                : put_split(writer, record, error);
     if (misfit != NULL)
         *misfit = field_of(part);
     return refuse(writer, record, part, error);
@@ -365,16 +408,25 @@ uint64_t hatf_writer_record_count(const struct hatf_writer *writer)
 
 uint64_t hatf_writer_size(const struct hatf_writer *writer)
 {
-    return writer->flushed + writer->pending;
+    uint64_t size = 0;
+    for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
+        size += writer->streams[i].flushed + writer->streams[i].pending;
+    return size;
 }
 
 enum step_status hatf_writer_flush(struct hatf_writer *writer, struct step_error *error)
 {
-    flush(writer);
+    for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
+        flush(writer, &writer->streams[i]);
     return give_status(writer, error);
 }
 
 enum step_status hatf_writer_close(struct hatf_writer *writer, struct step_error *error)
 {
-    return hatf_writer_flush(writer, error);
+    if (hatf_writer_flush(writer, error) != STEP_STATUS_OK || writer->file == NULL)
+        return writer->status;
+    writer->status = hatf_output_file_finish(writer->file, &writer->error);
+    hatf_output_file_destroy(writer->file);
+    writer->file = NULL;
+    return give_status(writer, error);
 }

@@ -11,16 +11,15 @@
 struct c_output {
     const struct step_definition *definition;
     const char *file;
-    char base[128];   /* that as a C name ("java_trace") */
-    char prefix[128]; /* of the enum: the package that all records are in, else the base */
+    char base[128];      /* that as a C name ("java_trace") */
+    char prefix[128];    /* of the enum: the package that all records are in, else the base */
+    bool *is_dictionary; /* of each record: does a field hold numbers of its entries? */
 };
 
-/* False if two names become one in C; says so on stderr. */
-bool c_output_check(struct c_output *output, const char *file_name);
+/* Fills prefix and is_dictionary.  False if two names become one in C; says so on stderr. */
+bool c_output_init(struct c_output *output, const char *file_name);
+void c_output_reset(struct c_output *output);
 void c_output_header(const struct c_output *output, FILE *out);
 void c_output_source(const struct c_output *output, FILE *out);
-
-/* "java.ObjectAlloc" to "java_object_alloc"; at most `size` bytes. */
-void c_name_of_record(const char *name, char *out, size_t size);
 
 #endif

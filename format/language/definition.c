@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A definition from its text, and the questions that may be asked of it. */
+/* A definition from its text: includes, scanning, parsing, resolving, and what was at fault. */
 #include "steptrace/definition.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dl_tree.h"
+#include "dl_include.h"
 
 #include "dl_parse.tab.h"
 #include "dl_scan_state.h"
@@ -21,20 +21,57 @@
 struct owned_definition {
     struct step_definition definition; /* first: users hold a pointer to it */
     struct dl_arena arena;
+    const struct dl_record *tree;
 };
+
+void dl_fault_in(struct dl_parse *parse, const struct step_fault *fault)
+{
+    if (parse->fault_count++ == 0)
+        step_error_set(parse->error, STEP_STATUS_INVALID, fault->name, STEP_NO_OFFSET, "%u:%u: %s",
+                       fault->line, fault->column, fault->message);
+    if (parse->options->report != NULL && parse->fault_count <= DL_FAULT_LIMIT)
+        parse->options->report(parse->options->user, fault);
+}
+
+/* The text of a line; empty for lines that are not there. */
+static void find_line(const struct dl_expansion *expansion, uint32_t line, struct step_fault *fault)
+{
+    const char *at = expansion->text;
+    while (line > 1 && at != NULL) {
+        at = strchr(at, '\n');
+        at += at != NULL;
+        line--;
+    }
+    fault->text = at != NULL ? at : "";
+    fault->text_length = strcspn(fault->text, "\n");
+}
+
+void dl_locate(const struct dl_parse *parse, struct dl_place place, struct step_fault *fault)
+{
+    const struct dl_segment *segment = dl_find_segment(&parse->expansion, place.line);
+    fault->name = parse->name;
+    fault->line = place.line;
+    fault->column = fault->text_column = place.column;
+    if (segment != NULL) {
+        fault->name = segment->name;
+        fault->line = segment->first_line + (place.line - segment->line);
+        fault->column += place.line == segment->line ? segment->first_column - 1 : 0;
+    }
+}
 
 void dl_fault(struct dl_parse *parse, struct dl_place place, const char *format, ...)
 {
     char message[400];
+    struct step_fault fault = {.message = message};
+    if (parse->fault_count > DL_FAULT_LIMIT)
+        return;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    if (parse->fault_count++ == 0)
-        step_error_set(parse->error, STEP_STATUS_INVALID, parse->name, STEP_NO_OFFSET, "%u:%u: %s",
-                       place.line, place.column, message);
-    if (parse->report != NULL && parse->fault_count <= DL_FAULT_LIMIT)
-        parse->report(parse->user, parse->name, place.line, place.column, message);
+    find_line(&parse->expansion, place.line, &fault);
+    dl_locate(parse, place, &fault);
+    dl_fault_in(parse, &fault);
 }
 
 /* Length of the UTF-8 character at `text`, 0 if it is none that a text may have. */
@@ -69,11 +106,12 @@ static bool check_characters(struct dl_parse *parse, const char *text, size_t le
     return true;
 }
 
-static bool scan_and_parse(struct dl_parse *parse, const char *text, size_t length)
+static bool scan_and_parse(struct dl_parse *parse)
 {
-    struct dl_scan scan = {.arena = parse->arena};
+    const struct dl_expansion *whole = &parse->expansion;
+    struct dl_scan scan = {.arena = parse->arena, .parse = parse};
     yyscan_t scanner = NULL;
-    if (!check_characters(parse, text, length))
+    if (!check_characters(parse, whole->text, whole->length))
         return false;
     if (step_dl_lex_init_extra(&scan, &scanner) != 0) {
         parse->out_of_memory = true;
@@ -81,7 +119,7 @@ static bool scan_and_parse(struct dl_parse *parse, const char *text, size_t leng
     }
     volatile bool parsed = false; /* seen after a jump */
     if (setjmp(scan.fatal) == 0)
-        parsed = step_dl__scan_bytes(text, (int) length, scanner) != NULL &&
+        parsed = step_dl__scan_bytes(whole->text, (int) whole->length, scanner) != NULL &&
                  step_dl_parse(parse, scanner) == 0;
     else
         parse->out_of_memory = true;
@@ -103,31 +141,88 @@ static enum step_status fail(struct dl_parse *parse, struct owned_definition *ow
     return status;
 }
 
-enum step_status step_definition_parse(const char *text, size_t length, const char *name,
-                                       step_fault_report report, void *user,
-                                       struct step_definition **out, struct step_error *error)
+static struct owned_definition *create(const char *name, struct step_error *error)
 {
+    struct owned_definition *owned = calloc(1, sizeof *owned);
+    if (owned == NULL)
+        step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
+    else
+        dl_arena_init(&owned->arena, DL_MEMORY_LIMIT);
+    return owned;
+}
+
+static enum step_status read_text(struct owned_definition *owned, const char *text, size_t length,
+                                  const struct step_definition_options *options, const char *name,
+                                  struct step_definition **out, struct step_error *error)
+{
+    struct dl_parse parse = {
+        .arena = &owned->arena, .options = options, .name = name, .package = "", .error = error};
+    if (!dl_expand(&parse, text, length))
+        return fail(&parse, owned);
+    owned->definition.text = parse.expansion.text;
+    owned->definition.text_length = parse.expansion.length;
+    if (!scan_and_parse(&parse) || !dl_resolve(&parse, &owned->definition))
+        return fail(&parse, owned);
+    owned->tree = parse.first_record;
+    *out = &owned->definition;
+    return STEP_STATUS_OK;
+}
+
+enum step_status step_definition_read(const char *text, size_t length,
+                                      const struct step_definition_options *options,
+                                      struct step_definition **out, struct step_error *error)
+{
+    const char *name = options->name != NULL ? options->name : "definition";
     *out = NULL;
     if (length > DL_TEXT_LIMIT)
         return step_error_set(error, STEP_STATUS_LIMIT, name, STEP_NO_OFFSET,
                               "the definition is longer than %zu bytes", DL_TEXT_LIMIT);
-    struct owned_definition *owned = calloc(1, sizeof *owned);
+    struct owned_definition *owned = create(name, error);
+    return owned != NULL ? read_text(owned, text, length, options, name, out, error)
+                         : STEP_STATUS_NO_MEMORY;
+}
+
+enum step_status step_definition_load(const char *path,
+                                      const struct step_definition_options *options,
+                                      struct step_definition **out, struct step_error *error)
+{
+    struct step_definition_options with_includes = *options;
+    struct step_error local;
+    struct step_error *told = error != NULL ? error : &local;
+    size_t length = 0;
+    *out = NULL;
+    struct owned_definition *owned = create(path, error);
     if (owned == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
-    dl_arena_init(&owned->arena, DL_MEMORY_LIMIT);
-    struct dl_parse parse = {.arena = &owned->arena,
-                             .name = name,
-                             .package = "",
-                             .report = report,
-                             .user = user,
-                             .error = error};
-    owned->definition.text = dl_arena_text(&owned->arena, text, length);
-    owned->definition.text_length = length;
-    if (owned->definition.text == NULL || !scan_and_parse(&parse, text, length) ||
-        !dl_resolve(&parse, &owned->definition))
-        return fail(&parse, owned);
-    *out = &owned->definition;
-    return STEP_STATUS_OK;
+        return STEP_STATUS_NO_MEMORY;
+    with_includes.includes = true;
+    const char *text = dl_read_file(&owned->arena, path, &length, told);
+    if (text == NULL) {
+        step_definition_destroy(&owned->definition);
+        return told->status;
+    }
+    return read_text(owned, text, length, &with_includes, path, out, error);
+}
+
+/* A caller of the older kind. */
+struct reporter {
+    step_fault_report report;
+    void *user;
+};
+
+static void report_place(void *user, const struct step_fault *fault)
+{
+    const struct reporter *reporter = user;
+    reporter->report(reporter->user, fault->name, fault->line, fault->column, fault->message);
+}
+
+enum step_status step_definition_parse(const char *text, size_t length, const char *name,
+                                       step_fault_report report, void *user,
+                                       struct step_definition **out, struct step_error *error)
+{
+    struct reporter reporter = {report, user};
+    const struct step_definition_options options = {
+        .name = name, .report = report != NULL ? report_place : NULL, .user = &reporter};
+    return step_definition_read(text, length, &options, out, error);
 }
 
 void step_definition_destroy(struct step_definition *definition)
@@ -139,84 +234,7 @@ void step_definition_destroy(struct step_definition *definition)
     free(owned);
 }
 
-uint32_t step_definition_find(const struct step_definition *definition, const char *name)
+const struct dl_record *dl_definition_tree(const struct step_definition *definition)
 {
-    for (size_t i = 0; i < definition->record_count; i++)
-        if (strcmp(definition->records[i].name, name) == 0)
-            return (uint32_t) i;
-    return STEP_NO_RECORD;
-}
-
-size_t step_record_find_field(const struct step_record *record, const char *name)
-{
-    for (size_t i = 0; i < record->field_count; i++)
-        if (strcmp(record->fields[i].name, name) == 0)
-            return i;
-    return SIZE_MAX;
-}
-
-bool step_record_extends(const struct step_definition *definition, uint32_t record,
-                         uint32_t ancestor)
-{
-    while (record != STEP_NO_RECORD && record != ancestor)
-        record = definition->records[record].parent;
-    return record != STEP_NO_RECORD;
-}
-
-/* The last rule of one attribute value with that key. */
-static bool find_rule(const char *text, const char *key, const char **value, size_t *length)
-{
-    size_t key_length = strlen(key);
-    bool found = false;
-    for (const char *at = text;;) {
-        at += strspn(at, " \t");
-        size_t rule = strcspn(at, ","), name = strcspn(at, ",= \t");
-        if (name == key_length && memcmp(at, key, name) == 0) {
-            size_t start = name < rule ? name + strspn(at + name, " \t") : rule;
-            start += start < rule && at[start] == '=';
-            start += start < rule ? strspn(at + start, " \t") : 0;
-            while (rule > start && (at[rule - 1] == ' ' || at[rule - 1] == '\t'))
-                rule--;
-            *value = at + start;
-            *length = rule - start;
-            found = true;
-        }
-        at += strcspn(at, ",");
-        if (*at == '\0')
-            return found;
-        at++;
-    }
-}
-
-bool step_attributes_rule(const struct step_attributes *attributes, const char *group,
-                          const char *key, const char **value, size_t *length)
-{
-    const char *ignored_value;
-    size_t ignored_length;
-    if (value == NULL)
-        value = &ignored_value;
-    if (length == NULL)
-        length = &ignored_length;
-    for (size_t i = attributes->count; i-- > 0;)
-        if (strcmp(attributes->items[i].group, group) == 0 &&
-            find_rule(attributes->items[i].value, key, value, length))
-            return true;
-    return false;
-}
-
-static bool is_identifier(const struct step_field *field)
-{
-    return step_attributes_rule(&field->attributes, "encoding", "identifier", NULL, NULL);
-}
-
-size_t step_record_slot_count(const struct step_definition *definition, uint32_t record)
-{
-    size_t slots = 0;
-    for (size_t i = 0; i < definition->records[record].field_count; i++) {
-        const struct step_field *field = &definition->records[record].fields[i];
-        bool nested =
-            field->kind == STEP_TYPE_RECORD && field->array_depth == 0 && !is_identifier(field);
-        slots += nested ? step_record_slot_count(definition, field->record) : 1;
-    }
-    return slots;
+    return ((const struct owned_definition *) (const void *) definition)->tree;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The grammar of STEP-DL 1.0 (STEP paper, Appendix A).  Faults are reported and the rest of the text
- * is read on, from the next ';' or '}'. */
+/* The grammar of STEP-DL 1.0 (STEP paper, Appendix A).  Faults are reported, and the rest of the
+ * text is read on: behind the next ';', behind the block whose '{' comes first, or at the next word
+ * that a definition or a part of a record can begin with.  A '}' that ends what is open is never
+ * passed over. */
 %define api.pure full
 %define api.prefix {step_dl_}
 %define parse.error detailed
@@ -32,6 +34,10 @@ static void step_dl_error(const STEP_DL_LTYPE *at, struct dl_parse *parse, void 
 {
     (void) scanner;
     const char *text = strncmp(message, "syntax error, ", 14) == 0 ? message + 14 : message;
+    if (strcmp(message, "memory exhausted") == 0)
+        text = "this is nested too deep";
+    if (parse->unended)
+        return;
     dl_fault(parse, (struct dl_place){(uint32_t) at->first_line, (uint32_t) at->first_column},
              "%s", text);
 }
@@ -80,7 +86,6 @@ static const char *join(struct dl_parse *parse, const char *package, const char 
 %token INT "int" STRING "string" DATA "data"
 %token <text> NAME "name" LITERAL "string literal"
 %token BAD "character that has no place in STEP-DL"
-%token UNENDED "comment or string that does not end"
 
 %type <text> optional_literal path record_name
 %type <attribute> attribute
@@ -100,8 +105,20 @@ definitions: %empty | definitions definition ;
 definition:
     package
   | record
+  | error
   | error ';'
-  | error '}'
+  | error block
+  ;
+
+/* What is passed over. */
+block: '{' any_words '}' ;
+
+any_words: %empty | any_words any_word ;
+
+any_word:
+    NAME | LITERAL | PACKAGE | RECORD | EXTENDS | INT | STRING | DATA | BAD
+  | '<' | '>' | ':' | ';' | ',' | '.' | '~' | '!' | '[' | ']'
+  | block
   ;
 
 package:
@@ -208,7 +225,9 @@ body:
             $$.modifiers = modifier;
         $$.last_modifier = modifier;
     }
+  | body error { $$ = $1; }
   | body error ';' { $$ = $1; }
+  | body error block { $$ = $1; }
   ;
 
 modifier_sign: '~' { $$ = false; } | '!' { $$ = true; } ;

@@ -5,10 +5,11 @@
 
 #include <setjmp.h>
 
-#include "arena.h"
+#include "dl_tree.h"
 
 struct dl_scan {
     struct dl_arena *arena;
+    struct dl_parse *parse;
     jmp_buf fatal; /* where flex goes when it cannot go on, instead of to exit() */
 };
 

@@ -9,6 +9,8 @@
 #include "arena.h"
 #include "steptrace/definition.h"
 
+struct dl_scope;
+
 struct dl_place {
     uint32_t line, column;
 };
@@ -55,29 +57,42 @@ struct dl_record {
     struct dl_modifier *modifiers;
     struct dl_record *next;
     /* of the resolver */
+    const struct dl_scope *scope; /* of its package */
     uint32_t index;
     uint32_t depth; /* 1: no parent; 0: not resolved yet */
     bool resolving;
+    bool broken; /* it or an ancestor has a fault for which its fields are not known */
     struct dl_record *parent_record;
 };
 
-/* Lists grow at the end. */
-struct dl_list {
-    void *first, *last;
+/* A text with what it includes in place: from `line` of the whole on, lines of `name`, the first of
+ * them from its `first_column` on. */
+struct dl_segment {
+    uint32_t line;
+    const char *name;
+    uint32_t first_line, first_column;
+};
+
+struct dl_expansion {
+    const char *text; /* NUL-terminated; NULL before it is made */
+    size_t length;
+    struct dl_segment *segments;
+    size_t segment_count;
 };
 
 /* One parse. */
 struct dl_parse {
     struct dl_arena *arena;
+    const struct step_definition_options *options;
     const char *name; /* of the text, for messages */
+    struct dl_expansion expansion;
     const char *package;
     uint32_t package_depth;
     struct dl_record *first_record, *last_record;
     uint32_t record_count;
     uint32_t fault_count;
     bool out_of_memory;
-    step_fault_report report;
-    void *user;
+    bool unended; /* the text ended within a word, which was reported */
     struct step_error *error;
 };
 
@@ -94,9 +109,18 @@ struct dl_parse {
 #define DL_VALUE_LIMIT 4096u    /* bytes of an attribute's value */
 #define DL_FAULT_LIMIT 100u
 
-/* Reports a fault; the first also fills the caller's error. */
+/* Reports a fault at a place of the whole text; the first also fills the caller's error. */
 __attribute__((format(printf, 3, 4))) void dl_fault(struct dl_parse *parse, struct dl_place place,
                                                     const char *format, ...);
+
+/* The same at a place of a file. */
+void dl_fault_in(struct dl_parse *parse, const struct step_fault *fault);
+
+/* Fills name, line and columns of a fault at a place of the whole text. */
+void dl_locate(const struct dl_parse *parse, struct dl_place place, struct step_fault *fault);
+
+/* The records of a parsed definition as they stand in its text. */
+const struct dl_record *dl_definition_tree(const struct step_definition *definition);
 
 /* Looks names up and makes the definition's tables in the parse's arena. */
 bool dl_resolve(struct dl_parse *parse, struct step_definition *out);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "c_output.h"
+#include "text_outputs.h"
 
 #ifndef STEPTRACE_VERSION
 #define STEPTRACE_VERSION "0.1.0"
@@ -17,47 +18,74 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
 
 #define TEXT_LIMIT ((size_t) 16 << 20)
 
-static void report_fault(void *user, const char *name, uint32_t line, uint32_t column,
-                         const char *message)
+/* Directories of -I. */
+static struct {
+    const char *paths[64];
+    size_t count;
+} directories;
+
+/* The line with a caret below the fault's place; a tab in front of it stays one. */
+static void show_line(const struct step_fault *fault)
 {
-    (void) user;
-    fprintf(stderr, "%s:%u:%u: %s\n", name, line, column, message);
+    const size_t most = 200;
+    size_t from = 0, caret = fault->text_column - 1;
+    if (caret > fault->text_length)
+        caret = fault->text_length;
+    if (caret > most / 2 && fault->text_length > most)
+        from = caret - most / 2;
+    size_t length = fault->text_length - from < most ? fault->text_length - from : most;
+    fputs("  ", stderr);
+    for (size_t i = from; i < from + length; i++)
+        fputc((unsigned char) fault->text[i] < ' ' && fault->text[i] != '\t' ? ' ' : fault->text[i],
+              stderr);
+    fputs("\n  ", stderr);
+    for (size_t i = from; i < caret; i++)
+        if (((unsigned char) fault->text[i] & 0xc0) != 0x80)
+            fputc(fault->text[i] == '\t' ? '\t' : ' ', stderr);
+    fputs("^\n", stderr);
 }
 
-static char *read_text(const char *path, size_t *length)
+static void report_fault(void *user, const struct step_fault *fault)
 {
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    char *text = file != NULL ? malloc(TEXT_LIMIT + 1) : NULL;
-    *length = text != NULL ? fread(text, 1, TEXT_LIMIT + 1, file) : 0;
-    if (text == NULL || ferror(file) || *length > TEXT_LIMIT) {
-        fprintf(stderr, "%s: %s\n", path,
-                *length > TEXT_LIMIT ? "longer than 16 MiB" : strerror(errno));
-        free(text);
-        text = NULL;
-    }
-    if (file != NULL && file != stdin)
-        fclose(file);
-    return text;
+    (void) user;
+    fprintf(stderr, "%s:%u:%u: %s\n", fault->name, fault->line, fault->column, fault->message);
+    if (fault->text_length > 0)
+        show_line(fault);
+}
+
+static enum step_status read_stdin(const struct step_definition_options *options,
+                                   struct step_definition **out, struct step_error *error)
+{
+    char *text = malloc(TEXT_LIMIT + 1);
+    size_t length = text != NULL ? fread(text, 1, TEXT_LIMIT + 1, stdin) : 0;
+    enum step_status status;
+    if (text == NULL)
+        status =
+            step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    else if (ferror(stdin))
+        status = step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, "%s", strerror(errno));
+    else
+        status = step_definition_read(text, length, options, out, error);
+    free(text);
+    return status;
 }
 
 /* NULL: said why; `*code` is the exit code. */
 static struct step_definition *parse_file(const char *path, int *code)
 {
-    size_t length;
-    char *text = read_text(path, &length);
     struct step_definition *definition = NULL;
-    *code = EXIT_FAILED;
-    if (text == NULL)
-        return NULL;
     struct step_error error = {.status = STEP_STATUS_OK};
-    enum step_status status =
-        step_definition_parse(text, length, path, report_fault, NULL, &definition, &error);
-    if (status != STEP_STATUS_OK) {
-        *code = status == STEP_STATUS_INVALID ? EXIT_BAD_INPUT : EXIT_FAILED;
-        if (status != STEP_STATUS_INVALID)
-            fprintf(stderr, "%s: %s\n", path, error.message);
-    }
-    free(text);
+    const struct step_definition_options options = {.name = "-",
+                                                    .report = report_fault,
+                                                    .includes = true,
+                                                    .directories = directories.paths,
+                                                    .directory_count = directories.count};
+    enum step_status status = strcmp(path, "-") == 0
+                                  ? read_stdin(&options, &definition, &error)
+                                  : step_definition_load(path, &options, &definition, &error);
+    *code = status == STEP_STATUS_INVALID ? EXIT_BAD_INPUT : EXIT_FAILED;
+    if (status != STEP_STATUS_OK && status != STEP_STATUS_INVALID)
+        fprintf(stderr, "stepc: %s: %s\n", path, error.message);
     return definition;
 }
 
@@ -113,11 +141,12 @@ static int write_c(int count, char **arguments)
         return EXIT_USAGE;
     }
     code = EXIT_DONE;
-    if (!c_output_check(&output, arguments[1]))
+    if (!c_output_init(&output, arguments[1]))
         code = EXIT_BAD_INPUT;
     else if (!write_file(&output, arguments[0], "h", c_output_header) ||
              !write_file(&output, arguments[0], "c", c_output_source))
         code = EXIT_FAILED;
+    c_output_reset(&output);
     step_definition_destroy(definition);
     return code;
 }
@@ -145,6 +174,51 @@ static int finish_output(void)
     return EXIT_FAILED;
 }
 
+/* "defs/zoo.step" to "zoo". */
+static void make_title(const char *path, char *title, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = strcmp(path, "-") == 0 ? "definition" : slash != NULL ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    int length = dot != NULL && dot != name ? (int) (dot - name) : (int) strlen(name);
+    snprintf(title, size, "%.*s", length, name);
+}
+
+static int write_text(int count, char **arguments, void (*print)(const struct text_output *output))
+{
+    char title[256];
+    int code;
+    if (count != 1)
+        return EXIT_USAGE;
+    struct step_definition *definition = parse_file(arguments[0], &code);
+    if (definition == NULL)
+        return code;
+    make_title(arguments[0], title, sizeof title);
+    print(&(struct text_output){definition, title, stdout});
+    step_definition_destroy(definition);
+    return finish_output();
+}
+
+static int write_canonical(int count, char **arguments)
+{
+    return write_text(count, arguments, print_canonical);
+}
+
+static int write_markdown(int count, char **arguments)
+{
+    return write_text(count, arguments, print_markdown);
+}
+
+static int write_man_page(int count, char **arguments)
+{
+    return write_text(count, arguments, print_man_page);
+}
+
+static int write_schema(int count, char **arguments)
+{
+    return write_text(count, arguments, print_schema);
+}
+
 static int print_version(int count, char **arguments)
 {
     (void) arguments;
@@ -163,6 +237,10 @@ static const struct output {
     int (*run)(int count, char **arguments);
 } outputs[] = {
     {"--check", "FILE...", "checks definitions", check_files},
+    {"--print", "FILE", "prints a definition in its canonical form", write_canonical},
+    {"--doc", "FILE", "prints its documentation, as Markdown", write_markdown},
+    {"--doc=man", "FILE", "prints its documentation, as a man page", write_man_page},
+    {"--json", "FILE", "prints its records, as JSON", write_schema},
     {"--c", "BASE FILE", "writes BASE.h and BASE.c: structs, tables, writer and reader", write_c},
     {"--version", "", "says which version this is", print_version},
     {"--help", "", "says this", print_help},
@@ -177,13 +255,37 @@ static int print_help(int count, char **arguments)
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++)
         printf("  stepc %-10s %-10s %s\n", outputs[i].option, outputs[i].arguments,
                outputs[i].meaning);
-    printf("\nExit codes: 0 done, 1 failed, 2 usage, 3 a definition has faults\n");
+    printf("\n-I DIR before or behind an option: included files are looked for in DIR as well.\n"
+           "Exit codes: 0 done, 1 failed, 2 usage, 3 a definition has faults\n");
     return finish_output();
+}
+
+/* Takes -I DIR out of the arguments.  False: a directory is missing, or there are too many. */
+static bool take_directories(int *count, char **arguments)
+{
+    int kept = 1;
+    for (int i = 1; i < *count; i++) {
+        if (strncmp(arguments[i], "-I", 2) != 0) {
+            arguments[kept++] = arguments[i];
+            continue;
+        }
+        const char *path = arguments[i] + 2;
+        if (*path == '\0' && ++i == *count)
+            return false;
+        if (*path == '\0')
+            path = arguments[i];
+        if (directories.count == sizeof directories.paths / sizeof directories.paths[0])
+            return false;
+        directories.paths[directories.count++] = path;
+    }
+    *count = kept;
+    return true;
 }
 
 int main(int count, char **arguments)
 {
-    for (size_t i = 0; count > 1 && i < sizeof outputs / sizeof outputs[0]; i++) {
+    bool good = take_directories(&count, arguments);
+    for (size_t i = 0; good && count > 1 && i < sizeof outputs / sizeof outputs[0]; i++) {
         if (strcmp(arguments[1], outputs[i].option) != 0)
             continue;
         int code = outputs[i].run(count - 2, arguments + 2);
@@ -191,6 +293,7 @@ int main(int count, char **arguments)
             fprintf(stderr, "usage: stepc %s %s\n", outputs[i].option, outputs[i].arguments);
         return code;
     }
-    fprintf(stderr, "usage: stepc --check|--c|--help ... (see stepc --help)\n");
+    fprintf(stderr, "usage: stepc [-I DIR] --check|--print|--doc|--json|--c|--help ... "
+                    "(see stepc --help)\n");
     return EXIT_USAGE;
 }

@@ -17,6 +17,7 @@ struct window_event {
     uint64_t thread;
     uint64_t name; /* class and size, method or thread */
     uint64_t object;
+    uint64_t stack;   /* of an allocation, 0: not known */
     uint64_t partner; /* ENTRY: place of the allocation to put before it, and one; ALLOC: place of
                          that entry, and one */
     bool is_put;

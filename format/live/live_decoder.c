@@ -21,6 +21,7 @@ struct stream_state {
     uint64_t last_object;              /* of the allocations in this chunk */
     uint64_t last_stamp;               /* in this chunk */
     struct constructor_window *window; /* NULL until a constructor is seen */
+    uint64_t stack;                    /* the frame that they come from */
 };
 
 /* Object ids of one collection, until its FREE_END. */
@@ -124,6 +125,7 @@ enum step_status live_decoder_begin(struct live_decoder *decoder, uint64_t strea
     state->last_stamp = 0;
     if (state->window != NULL)
         window_cross_chunks(state->window);
+    state->stack = 0;
     return STEP_STATUS_OK;
 }
 
@@ -201,9 +203,23 @@ static enum step_status take_thread_existing(const struct raw *raw)
     return java_thread_existing_put(raw->decoder->writer, raw->stream, &event);
 }
 
+static enum step_status put_alloc_at(struct live_decoder *decoder, uint64_t stream,
+                                     const struct window_event *from)
+{
+    struct java_object_alloc_at event = {.time = from->ticks,
+                                         .thread = from->thread,
+                                         .class_ = from->name & UINT32_MAX,
+                                         .size = (from->name >> 32) * 8,
+                                         .object = from->object,
+                                         .stack = from->stack};
+    return java_object_alloc_at_put(decoder->writer, stream, &event);
+}
+
 static enum step_status put_alloc(struct live_decoder *decoder, uint64_t stream,
                                   const struct window_event *from)
 {
+    if (from->stack != 0)
+        return put_alloc_at(decoder, stream, from);
     struct java_object_alloc event = {.time = from->ticks,
                                       .thread = from->thread,
                                       .class_ = from->name & UINT32_MAX,
@@ -266,7 +282,8 @@ static enum step_status put_window_event(void *context, uint64_t number,
 static enum step_status take_event(const struct raw *raw, enum step_live_kind kind, uint64_t name,
                                    uint64_t object)
 {
-    struct window_event event = {kind, raw->ticks, raw->state->thread, name, object, 0, false};
+    struct window_event event = {
+        kind, raw->ticks, raw->state->thread, name, object, raw->state->stack, 0, false};
     struct raw context = *raw;
     if (raw->state->window == NULL || !window_is_open(raw->state->window))
         return put_event(raw->decoder, raw->state, raw->stream, raw->number, &event);
@@ -412,6 +429,12 @@ static enum step_status take_thread_switch(const struct raw *raw)
     return STEP_STATUS_OK;
 }
 
+static enum step_status take_stack(const struct raw *raw)
+{
+    raw->state->stack = raw->words[0] >> STEP_LIVE_KIND_BITS;
+    return STEP_STATUS_OK;
+}
+
 /* Calls a define function unless the dictionary has the entry; a gap is damage. */
 static bool entry_is_next(struct live_decoder *decoder, uint32_t record, uint64_t id,
                           enum step_status *status)
@@ -455,6 +478,18 @@ static enum step_status take_define_thread(const struct raw *raw)
     return java_thread_define(raw->decoder->writer, &entry, NULL);
 }
 
+static enum step_status take_define_frame(const struct raw *raw)
+{
+    enum step_status status;
+    if (!entry_is_next(raw->decoder, JAVA_FRAME, raw->words[0] >> STEP_LIVE_KIND_BITS, &status))
+        return status;
+    struct java_frame entry = {.parent = raw->words[1] & UINT32_MAX,
+                               .method = raw->words[1] >> 32,
+                               .line = raw->words[2] & UINT32_MAX,
+                               .bytecode = raw->words[2] >> 32};
+    return java_frame_define(raw->decoder->writer, &entry, NULL);
+}
+
 enum stamp_form { NO_STAMP, STAMP, PAST };
 
 /* Words before the text, and which of them holds its length (two 32-bit lengths for a method). */
@@ -470,6 +505,8 @@ static const struct {
     [STEP_LIVE_DEFINE_METHOD] = {4, 3, false, NO_STAMP, take_define_method},
     [STEP_LIVE_DEFINE_THREAD] = {3, 2, false, NO_STAMP, take_define_thread},
     [STEP_LIVE_FREE_END] = {1, 0, false, STAMP, take_free_end},
+    [STEP_LIVE_DEFINE_FRAME] = {3, 0, false, NO_STAMP, take_define_frame},
+    [STEP_LIVE_STACK] = {1, 0, false, NO_STAMP, take_stack},
     [STEP_LIVE_VM_START] = {1, 0, true, STAMP, take_vm_event},
     [STEP_LIVE_VM_INIT] = {1, 0, true, STAMP, take_vm_event},
     [STEP_LIVE_VM_DEATH] = {1, 0, true, STAMP, take_vm_event},

@@ -22,17 +22,21 @@ bool step_summary_parse(const uint8_t *bytes, const struct step_block_header *he
 /* Adds the counts of a checked summary to `counts`, one for each record type. */
 void step_summary_counts(const struct step_summary *summary, uint64_t *counts);
 
+struct step_row_reader;
+
 /* What decoding needs, kept from block to block. */
 struct step_block_reader {
     const struct step_plan *plan;
     struct step_decompressor *decompressor;
     struct step_scratch scratch;
-    struct step_arena temporary; /* of one decoding */
+    struct step_arena temporary;  /* of one decoding */
+    struct step_row_reader *rows; /* made when first used */
 };
 
 enum step_status step_block_reader_init(struct step_block_reader *reader,
                                         const struct step_plan *plan);
 void step_block_reader_reset(struct step_block_reader *reader);
+void step_row_reader_destroy(struct step_row_reader *rows);
 
 /* A slot's values, one for each record that has the slot; `step` 0: all are the same. */
 struct step_slot_cursor {
@@ -72,11 +76,17 @@ struct step_payload {
     const char *file;
 };
 
-/* Decodes a block of layout COLUMNS.  `wanted` as in step_reader_load(). */
+/* Decodes a block of layout COLUMNS or ROWS.  `wanted` as in step_reader_load(). */
 enum step_status step_block_decode(struct step_block_reader *reader,
                                    const struct step_payload *payload, const uint8_t *wanted,
                                    uint64_t memory_limit, struct step_block *block,
                                    struct step_block_gap *gap, struct step_error *error);
+
+/* The compressed bytes after a block's summary (layouts BYTES and ROWS), appended to `out` (at most
+ * `most`). */
+enum step_status step_block_expand(struct step_block_reader *reader,
+                                   const struct step_payload *payload, uint64_t most,
+                                   struct step_buffer *out, struct step_error *error);
 
 /* The bytes of a block of layout BYTES, appended to `out` (at most `most`). */
 enum step_status step_block_decode_bytes(struct step_block_reader *reader,

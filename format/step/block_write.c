@@ -6,6 +6,8 @@
 
 #include "checksum.h"
 
+enum { TRIAL_RECORDS = 8192 };
+
 enum step_status step_block_writer_init(struct step_block_writer *writer,
                                         enum step_compression compression, int level)
 {
@@ -21,6 +23,8 @@ void step_block_writer_reset(struct step_block_writer *writer)
     step_buffer_reset(&writer->directory);
     step_buffer_reset(&writer->sections);
     step_buffer_reset(&writer->block);
+    step_buffer_reset(&writer->other);
+    step_row_writer_reset(&writer->rows);
     *writer = (struct step_block_writer){0};
 }
 
@@ -35,7 +39,7 @@ static enum step_status put_together(struct step_block_writer *writer,
         return STEP_STATUS_NO_MEMORY;
     block->length = STEP_BLOCK_HEADER_BYTES;
     step_buffer_append(block, writer->summary.data, writer->summary.length);
-    if (header->layout != STEP_LAYOUT_BYTES)
+    if (header->layout == STEP_LAYOUT_COLUMNS)
         step_buffer_append_varint(block, writer->directory.length);
     step_buffer_append(block, writer->directory.data, writer->directory.length);
     step_buffer_append(block, writer->sections.data, writer->sections.length);
@@ -66,15 +70,14 @@ static enum step_status find_series(const struct step_columns *columns, uint32_t
 {
     const struct step_plan_column *column = &columns->plan->columns[index];
     *storage = NULL;
+    *reference = step_given_reference(columns->plan, index);
     if (column->given_column != STEP_NO_INDEX) {
         *series = columns->series[column->given_column];
-        *reference = (uint64_t) columns->plan->columns[column->given_column].leaf << 1 | 1;
         return STEP_STATUS_OK;
     }
     if (column->given_field == STEP_NO_INDEX)
         return STEP_STATUS_OK;
     struct step_sequence sequence = step_columns_sequence(columns);
-    *reference = (uint64_t) column->given_field << 1;
     return step_gather(&sequence, index, column->given_field, columns->columns[index].count,
                        storage, series);
 }
@@ -136,6 +139,18 @@ static enum step_status write_types(struct step_block_writer *writer,
                : STEP_STATUS_NO_MEMORY;
 }
 
+/* What the block's header tells of its records. */
+static void describe(const struct step_columns *columns, struct step_block_header *header)
+{
+    struct step_range time = step_columns_time(columns);
+    struct step_range thread = step_columns_thread(columns);
+    header->record_count = columns->record_count;
+    header->time_min = time.min;
+    header->time_max = time.max;
+    header->thread_min = thread.min;
+    header->thread_max = thread.max;
+}
+
 enum step_status step_block_write_columns(struct step_block_writer *writer,
                                           const struct step_columns *columns,
                                           struct step_block_header *header)
@@ -149,22 +164,16 @@ enum step_status step_block_write_columns(struct step_block_writer *writer,
         status = write_column(writer, columns, columns->used[i]);
     if (status != STEP_STATUS_OK)
         return status;
-    struct step_range time = step_columns_time(columns);
-    struct step_range thread = step_columns_thread(columns);
     header->layout = STEP_LAYOUT_COLUMNS;
-    header->record_count = columns->record_count;
-    header->time_min = time.min;
-    header->time_max = time.max;
-    header->thread_min = thread.min;
-    header->thread_max = thread.max;
+    describe(columns, header);
     return put_together(writer, header);
 }
 
-enum step_status step_block_write_bytes(struct step_block_writer *writer, const uint8_t *bytes,
-                                        size_t length, struct step_block_header *header)
+/* Compressed bytes after whatever summary there is. */
+static enum step_status compress_bytes(struct step_block_writer *writer, const uint8_t *bytes,
+                                       size_t length, struct step_block_header *header)
 {
     struct step_coding coding;
-    writer->summary.length = 0;
     writer->directory.length = 0;
     writer->sections.length = 0;
     enum step_status status =
@@ -174,6 +183,65 @@ enum step_status step_block_write_bytes(struct step_block_writer *writer, const 
     if (!step_buffer_append_varint(&writer->directory, coding.method) ||
         !step_buffer_append_varint(&writer->directory, coding.raw_length))
         return STEP_STATUS_NO_MEMORY;
-    header->layout = STEP_LAYOUT_BYTES;
     return put_together(writer, header);
+}
+
+enum step_status step_block_write_rows(struct step_block_writer *writer,
+                                       const struct step_columns *columns,
+                                       struct step_block_header *header)
+{
+    if (!write_summary(writer, columns))
+        return STEP_STATUS_NO_MEMORY;
+    enum step_status status = step_row_write(&writer->rows, columns, SIZE_MAX);
+    if (status != STEP_STATUS_OK)
+        return status;
+    header->layout = STEP_LAYOUT_ROWS;
+    describe(columns, header);
+    return compress_bytes(writer, writer->rows.rows.data, writer->rows.rows.length, header);
+}
+
+/* False where a sample of the records as rows is so large that all of them are not worth a try.
+ * What is adaptive does badly in a sample: twice the size may turn out to be less. */
+static bool rows_may_win(struct step_block_writer *writer, const struct step_columns *columns)
+{
+    size_t count = columns->record_count;
+    if (count <= TRIAL_RECORDS)
+        return true;
+    if (step_row_write(&writer->rows, columns, TRIAL_RECORDS) != STEP_STATUS_OK)
+        return false;
+    size_t sample = step_compress_estimate(writer->compressor, writer->rows.rows.data,
+                                           writer->rows.rows.length);
+    return sample / 2 < writer->block.length / (count / TRIAL_RECORDS);
+}
+
+static void swap_blocks(struct step_block_writer *writer)
+{
+    struct step_buffer block = writer->block;
+    writer->block = writer->other;
+    writer->other = block;
+}
+
+enum step_status step_block_write_smallest(struct step_block_writer *writer,
+                                           const struct step_columns *columns,
+                                           struct step_block_header *header)
+{
+    enum step_status status = step_block_write_columns(writer, columns, header);
+    if (status != STEP_STATUS_OK || !rows_may_win(writer, columns))
+        return status;
+    struct step_block_header rows = *header;
+    swap_blocks(writer);
+    status = step_block_write_rows(writer, columns, &rows);
+    if (status == STEP_STATUS_OK && writer->block.length < writer->other.length)
+        *header = rows;
+    else
+        swap_blocks(writer);
+    return status == STEP_STATUS_INVALID ? STEP_STATUS_OK : status;
+}
+
+enum step_status step_block_write_bytes(struct step_block_writer *writer, const uint8_t *bytes,
+                                        size_t length, struct step_block_header *header)
+{
+    writer->summary.length = 0;
+    header->layout = STEP_LAYOUT_BYTES;
+    return compress_bytes(writer, bytes, length, header);
 }

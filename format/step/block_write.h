@@ -5,6 +5,7 @@
 
 #include "columns.h"
 #include "layout.h"
+#include "row_write.h"
 
 /* What writing blocks needs, kept from block to block. */
 struct step_block_writer {
@@ -13,6 +14,8 @@ struct step_block_writer {
     struct step_buffer summary;
     struct step_buffer directory;
     struct step_buffer sections;
+    struct step_row_writer rows;
+    struct step_buffer other; /* what is compared with it */
     struct step_buffer block; /* the result: header and payload */
 };
 
@@ -25,6 +28,16 @@ void step_block_writer_reset(struct step_block_writer *writer);
 enum step_status step_block_write_columns(struct step_block_writer *writer,
                                           const struct step_columns *columns,
                                           struct step_block_header *header);
+
+/* The same in rows.  INVALID for a value that its field's encoding does not allow. */
+enum step_status step_block_write_rows(struct step_block_writer *writer,
+                                       const struct step_columns *columns,
+                                       struct step_block_header *header);
+
+/* In columns or in rows, whichever is smaller. */
+enum step_status step_block_write_smallest(struct step_block_writer *writer,
+                                           const struct step_columns *columns,
+                                           struct step_block_header *header);
 
 /* Makes a block of bytes, compressed (definition, properties, index). */
 enum step_status step_block_write_bytes(struct step_block_writer *writer, const uint8_t *bytes,

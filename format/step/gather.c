@@ -13,6 +13,14 @@ uint32_t step_field_column(const struct step_plan *plan, uint32_t record, uint64
     return node->kind == STEP_NODE_VALUE ? node->column : STEP_NO_INDEX;
 }
 
+uint64_t step_given_reference(const struct step_plan *plan, uint32_t column)
+{
+    const struct step_plan_column *planned = &plan->columns[column];
+    if (planned->given_column != STEP_NO_INDEX)
+        return (uint64_t) plan->columns[planned->given_column].leaf << 1 | 1;
+    return planned->given_field != STEP_NO_INDEX ? (uint64_t) planned->given_field << 1 : 0;
+}
+
 /* True if the values of `other` belong, one to one, to those of `column`. */
 static bool is_aligned(const struct step_sequence *sequence, uint32_t column, uint32_t field,
                        uint32_t *other)

@@ -30,7 +30,7 @@ enum step_block_kind {
     STEP_BLOCK_INDEX = 5
 };
 
-enum step_block_layout { STEP_LAYOUT_BYTES = 0, STEP_LAYOUT_COLUMNS = 1 };
+enum step_block_layout { STEP_LAYOUT_BYTES = 0, STEP_LAYOUT_COLUMNS = 1, STEP_LAYOUT_ROWS = 2 };
 
 /* Limits that a reader holds a file to. */
 #define STEP_MAX_BLOCK_RECORDS (UINT64_C(16) << 20)

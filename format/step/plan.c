@@ -114,7 +114,18 @@ static struct step_field_wish length_wish(const struct scope *scope)
     read_outer_wish(scope, "length", &wish);
     wish.is_time = wish.is_thread = false;
     wish.given = NULL;
+    wish.policy.is_unsigned = true;
     return wish;
+}
+
+/* A dictionary's numbers are identifiers by themselves. */
+static void settle_identifier(struct step_field_wish *wish)
+{
+    struct step_policy *policy = &wish->policy;
+    if (policy->general == STEP_IDENTIFIER)
+        policy->general = STEP_GENERAL_NONE;
+    policy->size = STEP_SIZE_CREEP;
+    policy->is_unsigned = true;
 }
 
 static enum step_status add_column(struct builder *builder, enum step_column_kind kind,
@@ -253,6 +264,8 @@ static enum step_status build_bytes(struct builder *builder, const struct scope 
 {
     struct step_plan_node node = {STEP_NODE_BYTES, 0, 1, 0, 0};
     struct step_field_wish wish = length_wish(scope);
+    wish.charset =
+        scope->field->kind == STEP_TYPE_STRING ? wish_of(scope, false).charset : STEP_CHARSET_ANY;
     enum step_status status =
         add_column(builder, STEP_COLUMN_LENGTHS, in_array, &wish, &node.column);
     struct step_field_wish none = {0};
@@ -273,6 +286,8 @@ static enum step_status build_element(struct builder *builder, const struct scop
     struct step_field_wish wish = wish_of(scope, scope->field->kind == STEP_TYPE_INT);
     if (wish.column.identifier || scope->field->kind == STEP_TYPE_INT) {
         struct step_plan_node node = {STEP_NODE_VALUE, 0, 1, 0, 0};
+        if (scope->field->kind != STEP_TYPE_INT)
+            settle_identifier(&wish);
         enum step_status status =
             add_column(builder, STEP_COLUMN_VALUES, in_array, &wish, &node.column);
         return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
@@ -329,6 +344,20 @@ static void resolve_given(struct builder *builder, const uint32_t *field_nodes)
     }
 }
 
+static bool needs_check(const struct step_plan *plan, const struct step_plan_node *node)
+{
+    if (node->kind != STEP_NODE_RECORD) {
+        const struct step_field_wish *wish = &plan->columns[node->column].wish;
+        if (wish->policy.general == STEP_CONSTANT || wish->policy.size == STEP_SIZE_FIXED ||
+            wish->charset != STEP_CHARSET_ANY)
+            return true;
+    }
+    for (uint32_t i = 0; i < node->child_count; i++)
+        if (needs_check(plan, &plan->nodes[plan->children[node->first_child + i]]))
+            return true;
+    return false;
+}
+
 static enum step_status plan_record(struct builder *builder, uint32_t **storage)
 {
     const struct step_record *record = &builder->definition->records[builder->record];
@@ -351,6 +380,7 @@ static enum step_status plan_record(struct builder *builder, uint32_t **storage)
         const struct step_plan_node *node = &builder->plan->nodes[field_nodes[i]];
         planned->slot_count += node->slot_count;
         planned->flat = planned->flat && node->kind == STEP_NODE_VALUE;
+        planned->checked = planned->checked || needs_check(builder->plan, node);
         slot_columns[i] = node->column;
     }
     return STEP_STATUS_OK;
@@ -389,6 +419,12 @@ static enum step_status build(struct builder *builder)
     for (uint32_t i = 0; i < record_count && status == STEP_STATUS_OK; i++) {
         builder->record = i;
         status = plan_record(builder, &storage);
+    }
+    for (uint32_t i = 0; i < plan->column_count; i++) {
+        struct step_plan_column *column = &plan->columns[i];
+        bool given = column->given_field != STEP_NO_INDEX || column->given_column != STEP_NO_INDEX;
+        if (column->wish.policy.targeted == STEP_GIVEN && !given)
+            column->wish.policy.targeted = STEP_TARGETED_NONE;
     }
     return status;
 }

@@ -41,6 +41,7 @@ struct step_plan_record {
     uint32_t slot_count;
     uint32_t field_count;
     const uint32_t *field_nodes;  /* index of each field's node */
+    bool checked;                 /* some values can be against the definition */
     bool flat;                    /* all slots are single values: */
     const uint32_t *slot_columns; /* then the column of each */
 };
@@ -56,6 +57,14 @@ struct step_plan {
     struct step_plan_record *records;
     uint32_t *storage; /* of the arrays in records */
 };
+
+/* False for an array whose elements have no values at all. */
+static inline bool step_node_has_values(const struct step_plan *plan,
+                                        const struct step_plan_node *node)
+{
+    return node->kind != STEP_NODE_ARRAY ||
+           plan->nodes[plan->children[node->first_child]].slot_count > 0;
+}
 
 /* INVALID for a definition that cannot be planned (says why), LIMIT for one too large. */
 enum step_status step_plan_create(const struct step_definition *definition, struct step_plan **out,

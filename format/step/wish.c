@@ -2,7 +2,11 @@
 /* The encoding strategies and properties that columns heed: one row each. */
 #include "wish.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "predictor.h"
 
 struct rule {
     const char *value; /* after '=', not NUL-terminated */
@@ -29,48 +33,114 @@ static void read_identifier(struct step_field_wish *wish, const struct rule *rul
     (void) rule;
     wish->column.identifier = true;
     wish->column.is_signed = false;
+    wish->policy.general = STEP_IDENTIFIER;
 }
 
-static void read_usual(struct step_field_wish *wish, const struct rule *rule)
+static void read_constant(struct step_field_wish *wish, const struct rule *rule)
 {
     (void) rule;
     wish->column.usual = true;
+    wish->policy.general = STEP_CONSTANT;
+}
+
+static void read_default(struct step_field_wish *wish, const struct rule *rule)
+{
+    (void) rule;
+    wish->column.usual = true;
+    wish->policy.general = STEP_DEFAULT;
+}
+
+static void target(struct step_field_wish *wish, enum step_targeted targeted, uint64_t parameter)
+{
+    wish->policy.targeted = targeted;
+    wish->policy.parameter = parameter;
 }
 
 static void read_delta(struct step_field_wish *wish, const struct rule *rule)
 {
-    (void) rule;
     wish->column.delta = true;
+    target(wish, STEP_DELTA, number(rule, UINT64_MAX));
+}
+
+static void read_window(struct step_field_wish *wish, const struct rule *rule)
+{
+    wish->column.delta = true;
+    target(wish, STEP_WINDOW, number(rule, UINT64_MAX));
 }
 
 static void read_stride(struct step_field_wish *wish, const struct rule *rule)
 {
     wish->column.stride = true;
     wish->column.increment = number(rule, 1);
+    target(wish, STEP_STRIDE, wish->column.increment);
 }
 
 static void read_offset(struct step_field_wish *wish, const struct rule *rule)
 {
     wish->column.offset = true;
     wish->column.base = number(rule, 0);
+    target(wish, STEP_OFFSET, wish->column.base);
 }
 
 static void read_given(struct step_field_wish *wish, const struct rule *rule)
 {
     wish->given = rule->value;
     wish->given_length = rule->length;
+    target(wish, STEP_GIVEN, 0);
+}
+
+static uint64_t bounded(const struct rule *rule, uint64_t otherwise, uint64_t most)
+{
+    uint64_t value = number(rule, otherwise);
+    return value < 1 ? 1 : value > most ? most : value;
 }
 
 static void read_context(struct step_field_wish *wish, const struct rule *rule)
 {
-    uint64_t order = number(rule, 2);
-    wish->column.order = order < 1 ? 1 : order > 4 ? 4 : order;
+    wish->column.order = bounded(rule, 2, STEP_CONTEXT_MAX);
+    target(wish, STEP_CONTEXT, wish->column.order);
+}
+
+static void read_dfcm(struct step_field_wish *wish, const struct rule *rule)
+{
+    wish->column.dfcm_order = bounded(rule, 2, STEP_CONTEXT_MAX);
+    target(wish, STEP_DFCM, wish->column.dfcm_order);
+}
+
+static void read_recent(struct step_field_wish *wish, const struct rule *rule)
+{
+    wish->column.recent = bounded(rule, 4, STEP_RECENT_MAX);
+    target(wish, STEP_RECENT, wish->column.recent);
 }
 
 static void read_unsigned(struct step_field_wish *wish, const struct rule *rule)
 {
     (void) rule;
     wish->column.is_signed = false;
+    wish->policy.is_unsigned = true;
+}
+
+/* "4" always so many bytes, "4.." at first, "4+" usually, "creep" as many as it takes. */
+static void read_size(struct step_field_wish *wish, const struct rule *rule)
+{
+    struct rule digits = *rule;
+    enum step_size size = STEP_SIZE_FIXED;
+    if (rule->length > 2 && memcmp(rule->value + rule->length - 2, "..", 2) == 0) {
+        size = STEP_SIZE_START;
+        digits.length -= 2;
+    } else if (rule->length > 1 && rule->value[rule->length - 1] == '+') {
+        size = STEP_SIZE_MIN;
+        digits.length--;
+    }
+    uint64_t bytes = number(&digits, 0);
+    bool good = bytes >= 1 && bytes <= 8;
+    wish->policy.size = good ? size : STEP_SIZE_CREEP;
+    wish->policy.bytes = good ? (unsigned) bytes : 0;
+}
+
+static void read_charset(struct step_field_wish *wish, const struct rule *rule)
+{
+    wish->charset = step_charset_find(rule->value, rule->length);
 }
 
 static void read_time(struct step_field_wish *wish, const struct rule *rule)
@@ -93,15 +163,20 @@ static const struct {
     void (*read)(struct step_field_wish *wish, const struct rule *rule);
 } rows[] = {
     {"encoding", "identifier", read_identifier},
-    {"encoding", "constant", read_usual},
-    {"encoding", "default", read_usual},
+    {"encoding", "constant", read_constant},
+    {"encoding", "default", read_default},
     {"encoding", "delta", read_delta},
     {"encoding", "stride", read_stride},
     {"encoding", "offset", read_offset},
-    {"encoding", "window", read_delta},
+    {"encoding", "window", read_window},
     {"encoding", "given", read_given},
     {"encoding", "context", read_context},
+    {"encoding", "fcm", read_context},
+    {"encoding", "dfcm", read_dfcm},
+    {"encoding", "recent", read_recent},
+    {"encoding", "size", read_size},
     {"encoding", "unsigned", read_unsigned},
+    {"encoding", "charset", read_charset},
     {"property", "unsigned", read_unsigned},
     {"property", "address", read_unsigned},
     {"property", "time", read_time},
@@ -121,9 +196,11 @@ static void trim(const char **text, size_t *length)
         --*length;
 }
 
-static void read_rule(const char *group, const char *text, size_t length,
+/* False for a rule that is not known. */
+static bool read_rule(const char *group, const char *text, size_t length,
                       struct step_field_wish *wish)
 {
+    bool known = false;
     const char *equals = memchr(text, '=', length);
     const char *key = text;
     size_t key_length = equals != NULL ? (size_t) (equals - text) : length;
@@ -133,8 +210,11 @@ static void read_rule(const char *group, const char *text, size_t length,
     trim(&key, &key_length);
     trim(&rule.value, &rule.length);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (strcmp(rows[i].group, group) == 0 && is_text(rows[i].key, key, key_length))
+        if (strcmp(rows[i].group, group) == 0 && is_text(rows[i].key, key, key_length)) {
             rows[i].read(wish, &rule);
+            known = true;
+        }
+    return known;
 }
 
 void step_wish_read(const struct step_attributes *attributes, struct step_field_wish *wish)
@@ -147,4 +227,62 @@ void step_wish_read(const struct step_attributes *attributes, struct step_field_
             at += length + (at[length] == ',');
         }
     }
+}
+
+static const char *const general_names[] = {"", "identifier", "constant", "default"};
+
+static const struct {
+    const char *name;
+    bool has_parameter;
+} targeted_names[] = {
+    [STEP_TARGETED_NONE] = {"", false}, [STEP_DELTA] = {"delta", true},
+    [STEP_STRIDE] = {"stride", true},   [STEP_OFFSET] = {"offset", true},
+    [STEP_WINDOW] = {"window", true},   [STEP_GIVEN] = {"given", false},
+    [STEP_CONTEXT] = {"context", true}, [STEP_DFCM] = {"dfcm", true},
+    [STEP_RECENT] = {"recent", true},
+};
+
+static const char *const size_endings[] = {"", "", "..", "+"};
+
+bool step_policy_print(const struct step_policy *policy, struct step_buffer *out)
+{
+    char text[128];
+    size_t room = sizeof text;
+    size_t length = 0;
+    const char *name = targeted_names[policy->targeted].name;
+    if (policy->general != STEP_GENERAL_NONE)
+        length += (size_t) snprintf(text, room, ",%s", general_names[policy->general]);
+    if (targeted_names[policy->targeted].has_parameter)
+        length += (size_t) snprintf(text + length, room - length, ",%s=%" PRIu64, name,
+                                    policy->parameter);
+    else if (policy->targeted != STEP_TARGETED_NONE)
+        length += (size_t) snprintf(text + length, room - length, ",%s", name);
+    if (policy->size != STEP_SIZE_CREEP)
+        length += (size_t) snprintf(text + length, room - length, ",size=%u%s", policy->bytes,
+                                    size_endings[policy->size]);
+    if (policy->is_unsigned)
+        length += (size_t) snprintf(text + length, room - length, ",unsigned");
+    size_t comma = length > 0;
+    return step_buffer_append_varint(out, length - comma) &&
+           step_buffer_append(out, text + comma, length - comma);
+}
+
+bool step_policy_parse(const char *text, size_t text_length, struct step_policy *policy,
+                       const char **unknown, size_t *length)
+{
+    struct step_field_wish wish = {0};
+    const char *end = text + text_length;
+    *unknown = NULL;
+    for (const char *at = text; at < end;) {
+        const char *comma = memchr(at, ',', (size_t) (end - at));
+        const char *stop = comma != NULL ? comma : end;
+        if (!read_rule("encoding", at, (size_t) (stop - at), &wish)) {
+            *unknown = at;
+            *length = (size_t) (stop - at);
+            return false;
+        }
+        at = stop + (comma != NULL);
+    }
+    *policy = wish.policy;
+    return true;
 }

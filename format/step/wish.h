@@ -3,11 +3,16 @@
 #ifndef STEP_STEP_WISH_H
 #define STEP_STEP_WISH_H
 
+#include "bytes.h"
+#include "charset.h"
 #include "choose.h"
+#include "policy.h"
 #include "steptrace/definition.h"
 
 struct step_field_wish {
     struct step_wish column;
+    struct step_policy policy; /* of rows */
+    enum step_charset charset;
     bool is_time;      /* <property:"time"> */
     bool is_thread;    /* <property:"thread"> */
     const char *given; /* name of the other field, not NUL-terminated; NULL if none */
@@ -16,5 +21,12 @@ struct step_field_wish {
 
 /* The rules of `attributes`, in order, on top of what `wish` says already. */
 void step_wish_read(const struct step_attributes *attributes, struct step_field_wish *wish);
+
+/* A policy as the text of `encoding` rules ("default,delta=5,size=4"), and back.  The latter
+ * returns false for a text that is none; `*unknown` is then the rule that is not known, if it is
+ * that, `*length` bytes. */
+bool step_policy_print(const struct step_policy *policy, struct step_buffer *out);
+bool step_policy_parse(const char *text, size_t text_length, struct step_policy *policy,
+                       const char **unknown, size_t *length);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "block_write.h"
+#include "check.h"
 #include "stream.h"
 
 enum { DEFAULT_BLOCK_RECORDS = 250000 };
@@ -26,6 +27,7 @@ struct step_writer {
     struct step_plan *plan;
     struct step_columns *columns;
     struct step_block_writer blocks;
+    struct step_check check;
     struct step_stream_table streams;
     struct dictionary *dictionaries; /* by record */
     bool dictionaries_pending;
@@ -92,6 +94,13 @@ static enum step_status write_bytes_block(struct step_writer *writer, enum step_
     return status == STEP_STATUS_OK ? output_block(writer) : status;
 }
 
+static enum step_status (*const layouts[])(struct step_block_writer *, const struct step_columns *,
+                                           struct step_block_header *) = {
+    [STEP_WRITE_SMALLEST] = step_block_write_smallest,
+    [STEP_WRITE_ROWS] = step_block_write_rows,
+    [STEP_WRITE_COLUMNS] = step_block_write_columns,
+};
+
 static enum step_status write_rows(struct step_writer *writer, enum step_block_kind kind,
                                    uint64_t stream, uint64_t first_record, struct step_rows *rows)
 {
@@ -99,7 +108,7 @@ static enum step_status write_rows(struct step_writer *writer, enum step_block_k
         .kind = (uint8_t) kind, .stream = stream, .first_record = first_record};
     enum step_status status = step_columns_fill(writer->columns, rows);
     if (status == STEP_STATUS_OK)
-        status = step_block_write_columns(&writer->blocks, writer->columns, &header);
+        status = layouts[writer->options.layout](&writer->blocks, writer->columns, &header);
     return status == STEP_STATUS_OK ? output_block(writer) : status;
 }
 
@@ -207,7 +216,7 @@ enum step_status step_writer_create(const struct step_writer_options *options,
     if (options->definition == NULL || options->output.write == NULL ||
         options->definition->text == NULL ||
         options->definition->text_length > STEP_MAX_DEFINITION_BYTES ||
-        options->block_records > STEP_MAX_BLOCK_RECORDS)
+        options->block_records > STEP_MAX_BLOCK_RECORDS || options->layout > STEP_WRITE_COLUMNS)
         return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
                               "a writer needs a definition, an output and blocks of at most %u "
                               "records",
@@ -266,6 +275,16 @@ static enum step_status refuse_size(struct step_writer *writer, enum step_status
     return keep(writer, status, NULL);
 }
 
+/* Appends a record that agrees with its definition. */
+static enum step_status append(struct step_writer *writer, struct step_rows *rows, uint32_t record,
+                               const uint64_t *slots)
+{
+    enum step_status status = STEP_STATUS_OK;
+    if (writer->plan->records[record].checked)
+        status = step_check_record(&writer->check, writer->plan, record, slots, &writer->error);
+    return status == STEP_STATUS_OK ? step_rows_append(rows, writer->plan, record, slots) : status;
+}
+
 enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
                                     const uint64_t *slots, uint64_t *id)
 {
@@ -279,7 +298,7 @@ enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
         step_rows_memory(&dictionary->rows) > MOST_STREAM_MEMORY)
         status = write_pending(writer);
     if (status == STEP_STATUS_OK)
-        status = step_rows_append(&dictionary->rows, writer->plan, record, slots);
+        status = append(writer, &dictionary->rows, record, slots);
     if (status != STEP_STATUS_OK)
         return refuse_size(writer, status, record);
     writer->dictionaries_pending = true;
@@ -298,7 +317,7 @@ enum step_status step_writer_put(struct step_writer *writer, uint64_t number, ui
     struct step_stream *stream = step_stream_get(&writer->streams, number);
     if (stream == NULL)
         return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
-    enum step_status status = step_rows_append(&stream->rows, writer->plan, record, slots);
+    enum step_status status = append(writer, &stream->rows, record, slots);
     if (status != STEP_STATUS_OK)
         return refuse_size(writer, status, record);
     count_memory(writer, stream);
@@ -418,6 +437,7 @@ void step_writer_destroy(struct step_writer *writer)
          i++)
         step_rows_reset(&writer->dictionaries[i].rows);
     free(writer->dictionaries);
+    step_check_reset(&writer->check);
     step_columns_destroy(writer->columns);
     step_block_writer_reset(&writer->blocks);
     step_plan_destroy(writer->plan);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define ENTRY_NAME "trace"
+#define ENTRY_NAME_MAX 32u
 #define LOCAL_HEADER_BYTES 30u
 #define FLAG_ENCRYPTED 1u
 #define ZIP64_FIELD 1u        /* the id of the extra field */
@@ -21,6 +22,7 @@
 
 struct text_source {
     char name[256];
+    const char *entry;
     struct zip_file file;
     uint64_t size;     /* as stated */
     uint64_t unpacked; /* bytes given so far */
@@ -183,13 +185,13 @@ static void widen_sizes(unz_file_info64 *info, const uint8_t *extra, size_t leng
 static enum step_status no_entry(const struct text_source *source, struct step_error *error)
 {
     return step_error_set(error, STEP_STATUS_NOT_FOUND, source->name, STEP_NO_OFFSET,
-                          "the ZIP file has no entry `" ENTRY_NAME "`");
+                          "the ZIP file has no entry `%s`", source->entry);
 }
 
 static enum step_status find_entry(struct text_source *source, unz_file_info64 *info,
                                    struct step_error *error)
 {
-    int result = unzLocateFile(source->zip, ENTRY_NAME, 1);
+    int result = unzLocateFile(source->zip, source->entry, 1);
     if (result == UNZ_END_OF_LIST_OF_FILE)
         return no_entry(source, error);
     uint8_t *extra = source->packed; /* no packed data is in it yet */
@@ -229,21 +231,23 @@ static enum step_status open_entry(struct text_source *source, struct step_error
 /* minizip found no directory; is there a first entry to unpack? */
 static enum step_status open_torn(struct text_source *source, struct step_error *error)
 {
-    uint8_t header[LOCAL_HEADER_BYTES + sizeof ENTRY_NAME - 1];
-    size_t got = zip_file_read_at(&source->file, 0, header, sizeof header);
+    uint8_t header[LOCAL_HEADER_BYTES + ENTRY_NAME_MAX];
+    size_t name_length = strnlen(source->entry, ENTRY_NAME_MAX);
+    size_t length = LOCAL_HEADER_BYTES + name_length;
+    size_t got = zip_file_read_at(&source->file, 0, header, length);
     if (source->file.error != 0)
         return input_fault(source, error);
     if (got >= 4 && memcmp(header, "PK\5\6", 4) == 0) /* a ZIP file of no entries */
         return no_entry(source, error);
     if (got < 4 || memcmp(header, "PK\3\4", 4) != 0)
         return step_error_set(error, STEP_STATUS_FORMAT, source->name, 0, "not a ZIP file");
-    bool usable = got == sizeof header && (header[6] & FLAG_ENCRYPTED) == 0 &&
+    bool usable = got == length && (header[6] & FLAG_ENCRYPTED) == 0 &&
                   little_endian_16(header + 8) == Z_DEFLATED &&
-                  little_endian_16(header + 26) == sizeof ENTRY_NAME - 1 &&
-                  memcmp(header + LOCAL_HEADER_BYTES, ENTRY_NAME, sizeof ENTRY_NAME - 1) == 0;
+                  little_endian_16(header + 26) == name_length &&
+                  memcmp(header + LOCAL_HEADER_BYTES, source->entry, name_length) == 0;
     if (!usable)
         return cut_fault(source, error);
-    source->packed_at = sizeof header + little_endian_16(header + 28);
+    source->packed_at = length + little_endian_16(header + 28);
     source->packed_left = UINT64_MAX;
     return start_inflating(source, error);
 }
@@ -270,6 +274,7 @@ static struct text_source *create(const char *name, struct step_error *error)
     }
     size_t length = strnlen(name, sizeof source->name - 1);
     memcpy(source->name, name, length);
+    source->entry = ENTRY_NAME;
     return source;
 }
 
@@ -314,10 +319,17 @@ static enum step_status open_zip(struct text_source *source, struct text_source 
 enum step_status text_source_open(const char *path, struct text_source **out,
                                   struct step_error *error)
 {
+    return text_source_open_entry(path, ENTRY_NAME, out, error);
+}
+
+enum step_status text_source_open_entry(const char *path, const char *entry,
+                                        struct text_source **out, struct step_error *error)
+{
     *out = NULL;
     struct text_source *source = create(path, error);
     if (source == NULL)
         return STEP_STATUS_NO_MEMORY;
+    source->entry = entry;
     enum step_status status;
     if (!zip_file_open(&source->file, path, "rb"))
         status = step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "%s",

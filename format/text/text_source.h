@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside the text layer: the unpacked bytes of a trace's text, wherever they come from. */
+/* The unpacked bytes of a trace's text, wherever they come from; for the layer hatf, those of any
+ * entry of a ZIP file. */
 #ifndef TEXT_SOURCE_H
 #define TEXT_SOURCE_H
 
@@ -16,6 +17,9 @@ struct text_source;
 /* As step_text_reader_open() and its kin; `name` is copied. */
 enum step_status text_source_open(const char *path, struct text_source **out,
                                   struct step_error *error);
+/* The same for another entry than `trace`; `entry` outlives the source. */
+enum step_status text_source_open_entry(const char *path, const char *entry,
+                                        struct text_source **out, struct step_error *error);
 enum step_status text_source_open_memory(const void *data, size_t length, const char *name,
                                          struct text_source **out, struct step_error *error);
 enum step_status text_source_open_plain(const void *data, size_t length, const char *name,

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # run_case.sh STEPTRACE CASE.sh DIRECTORY: runs the case in the directory, which is emptied first.
-# The case finds the program as `steptrace` and its inputs in $data.  With UPDATE=1 the expected
+# The case finds the programs as `steptrace` and `stepc`, and its inputs in $data.  With UPDATE=1 the expected
 # files are written anew.
 set -u
 steptrace=$(realpath "$1")
@@ -13,7 +13,8 @@ cd "$3/work" || exit 1
 export data=${case%/cases/*}/data
 export STEPTRACE="$steptrace"
 steptrace() { "$STEPTRACE" "$@"; }
-export -f steptrace
+stepc() { "$STEPC" "$@"; }
+export -f steptrace stepc
 bash -u "$case" >../out 2>../err </dev/null
 code=$?
 [ $code -eq 77 ] && exit 77

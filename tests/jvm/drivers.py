@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a program is run under the agent: one function a driver; each leaves run.step behind and
 says whether the JVM was killed."""
+import json
 import pathlib
 import re
 import signal
@@ -147,7 +148,22 @@ def histogram(session, program):
     session.step("convert", "run.step", "-o", "run.zip")
     live = trace_text.read_zip(session.path("run.zip")).live()
     compare_live(live, listing.stdout.decode())
+    compare_heap(session, listing.stdout.decode())
     return False
+
+
+def compare_heap(session, listing):
+    """`heap` has the same objects, and bytes, of the program's own classes."""
+    table = json.loads(session.step("heap", "run.step", "--at", "end", "--class", "**facts/**",
+                                    "--top", "0", "--json"))
+    ours = {row["class"]: (row["objects"], row["bytes"]) for row in table["rows"]}
+    theirs = {}
+    for line in listing.splitlines():
+        match = HISTOGRAM_LINE.match(line)
+        if match and "facts." in match.group(3):
+            theirs[match.group(3).replace(".", "/")] = (int(match.group(1)), int(match.group(2)))
+    if not ours or ours != theirs:
+        raise Failure(f"heap --at end: {sorted(ours.items())}, jmap {sorted(theirs.items())}")
 
 
 def compare_live(live, listing):

@@ -14,6 +14,8 @@
   // FACT: threads-allocating CLASS N     threads that made objects of the class
   // FACT: threads-ended CLASS            all of those have ended
   // FACT: bytes-between CLASS CLASS N    bytes that the thread allocated between these objects
+  // FACT: site CLASS N FRAME <- ...      allocated where the stack begins with these frames; a frame
+                                       CLASS.METHOD:LINE may be cut short
   // FACT: thread-sequences N CLASS EVENT...   that many threads did exactly this
   // SEQUENCE: METHOD, then EVENT...      what the thread that calls METHOD does from there on
 
@@ -63,6 +65,9 @@ class Program:
             if fact[0] in ("starts-between", "ends-between"):
                 names.add(fact[1])
         return names
+
+    def needs_sites(self):
+        return any(fact[0] == "site" for fact in self.facts)
 
     def needs_threads(self):
         return any(fact[0] in ("threads-allocating", "threads-ended", "bytes-between")
@@ -119,8 +124,8 @@ def difference(got, wanted):
 class Judge:
     """Says which facts a trace, and its HATF export where needed, does not have."""
 
-    def __init__(self, program, trace, heap):
-        self.program, self.trace, self.heap = program, trace, heap
+    def __init__(self, program, trace, heap, sites=()):
+        self.program, self.trace, self.heap, self.sites = program, trace, heap, sites
         self.faults = []
 
     def judge(self):
@@ -198,6 +203,13 @@ class Judge:
 
     def _bytes_between(self, fact):
         self._count(fact, self.heap.bytes_between.get((fact[1], fact[2]), -1), fact[3])
+
+    def _site(self, fact):
+        wanted = " ".join(fact[3:]).split(" <- ")
+        count = sum(row["objects"] for row in self.sites
+                    if row["class"] == fact[1] and len(row["site"]) >= len(wanted) and
+                    all(have.startswith(want) for have, want in zip(row["site"], wanted)))
+        self._count(fact, count, fact[2])
 
     def _thread_sequences(self, fact):
         wanted = expand(fact[3:], self.program.name)

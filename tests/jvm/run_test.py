@@ -3,6 +3,7 @@
 """Runs one test on one JDK with one collector: a program of java-tests, whose trace has to be closed
 and to have the program's facts, or a test of special.py."""
 import argparse
+import json
 import pathlib
 import shutil
 import sys
@@ -27,11 +28,22 @@ def check_trace(session, program, killed):
         session.step("convert", "run.step", "-o", "run.hatf", "--attributes=class")
         heap = hatf_reader.Heap(session.path("run.hatf"))
         faults += heap.breaches
-    faults += facts.Judge(program, trace, heap).judge()
+    sites = allocation_sites(session, trace) if program.needs_sites() else ()
+    faults += facts.Judge(program, trace, heap, sites).judge()
     if not killed and pathlib.Path(session.path("run.step.live")).exists():
         faults.append("run.step.live is there after a clean end")
     if faults:
         raise Failure("\n".join(faults))
+
+
+def allocation_sites(session, trace):
+    """What each site allocated of each class; all of them add up to all allocations."""
+    table = json.loads(session.step("heap", "run.step", "--at", "end", "--allocated", "--by",
+                                    "class+site", "--top", "0", "--json"))
+    total = sum(row["objects"] for row in table["rows"])
+    if total != trace.kinds["OA"]:
+        raise Failure(f"sites: {total} objects, not {trace.kinds['OA']}")
+    return table["rows"]
 
 
 def check_existing(program, trace):

@@ -10,6 +10,7 @@ import zipfile
 
 import drivers
 import facts
+import heap_exports
 import trace_text
 from session import Failure, Skip, answer, expect_line, finish, shown
 
@@ -278,4 +279,4 @@ def record(session):
 TABLE = {function.__name__: function for function in (
     unwritable, unknown_options, help_option, options_file, file_name, event_sets, no_existing,
     resolution, small_buffer, overflow_drop, level, no_program, terminated, limit, full_disk,
-    full_disk_at_start, attach_faults, readers, record)}
+    full_disk_at_start, attach_faults, readers, record, heap_exports.heap_exports)}

@@ -74,12 +74,14 @@ struct step_record {
     size_t field_count;
 };
 
-/* `text` is the definition as it is embedded in a trace, NUL-terminated. */
+/* `text` is the definition as it is embedded in a trace, NUL-terminated; what it includes is put in
+ * its place. */
 struct step_definition {
     const struct step_record *records;
     size_t record_count;
     const char *text;
     size_t text_length;
+    const uint32_t *by_name; /* the records' numbers in the order of their names; NULL: not made */
 };
 
 /* Parses `length` bytes of STEP-DL.  `name` stands for the text in messages.  On success `*out`
@@ -91,6 +93,38 @@ enum step_status step_definition_parse(const char *text, size_t length, const ch
                                        step_fault_report report, void *user,
                                        struct step_definition **out, struct step_error *error);
 void step_definition_destroy(struct step_definition *definition);
+
+/* A fault of a text, with the line that it is in. */
+struct step_fault {
+    const char *name; /* of the file, an included one perhaps */
+    uint32_t line;
+    uint32_t column; /* in bytes, from 1 */
+    const char *message;
+    const char *text; /* of the line, without its line feed; not NUL-terminated */
+    size_t text_length;
+    uint32_t text_column; /* of the fault in `text`, from 1 */
+};
+typedef void (*step_fault_visit)(void *user, const struct step_fault *fault);
+
+/* How a text is read.  Zero-initialised does. */
+struct step_definition_options {
+    const char
+        *name; /* of the text; included files are looked for beside it.  NULL: "definition" */
+    step_fault_visit report; /* called for every fault; may be NULL */
+    void *user;
+    bool includes; /* may `include "file";` read files?  Never for a text out of a trace. */
+    const char *const *directories; /* where these are looked for as well, in order */
+    size_t directory_count;
+};
+
+/* Like step_definition_parse(), with options. */
+enum step_status step_definition_read(const char *text, size_t length,
+                                      const struct step_definition_options *options,
+                                      struct step_definition **out, struct step_error *error);
+/* The same for a file, which is the name in messages; it may include others. */
+enum step_status step_definition_load(const char *path,
+                                      const struct step_definition_options *options,
+                                      struct step_definition **out, struct step_error *error);
 
 /* Index of the record with that absolute name, or STEP_NO_RECORD. */
 uint32_t step_definition_find(const struct step_definition *definition, const char *name);
@@ -107,6 +141,16 @@ bool step_record_extends(const struct step_definition *definition, uint32_t reco
  * length 0.  Returns false if no attribute of the group has it. */
 bool step_attributes_rule(const struct step_attributes *attributes, const char *group,
                           const char *key, const char **value, size_t *length);
+
+/* Does the field hold, or do the innermost elements of its arrays, numbers of dictionary entries?
+ * (An int with `<encoding:"identifier">` holds its value.) */
+bool step_field_is_identifier(const struct step_field *field);
+
+/* Is a record held in place, its fields' slots among those of the record that holds it? */
+bool step_field_is_nested(const struct step_field *field);
+
+/* Are the field's ints, or those in its arrays, unsigned? */
+bool step_field_is_unsigned(const struct step_field *field);
 
 /* How many slots a value of the record takes in the slot arrays of writer.h and reader.h. */
 size_t step_record_slot_count(const struct step_definition *definition, uint32_t record);

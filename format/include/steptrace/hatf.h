@@ -126,6 +126,29 @@ struct hatf_input {
 
 struct hatf_reader;
 
+/* A trace may be split into streams that compress better apart (paper, section 3.1): FIELDS has
+ * each field's bytes in a stream of its own, ADDRESS those of addresses under `none`.  The first
+ * stream has what is left: tags, metadata, comments. */
+enum hatf_split { HATF_SPLIT_NONE, HATF_SPLIT_FIELDS, HATF_SPLIT_ADDRESS };
+
+#define HATF_STREAM_MAIN 0u
+#define HATF_STREAM_OF(field) ((unsigned) (field) + 1u)
+#define HATF_STREAM_COUNT (HATF_FIELD_COUNT + 1u)
+
+/* The stream's name, which is that of its entry in a ZIP file; NULL where the split has none. */
+const char *hatf_stream_name(enum hatf_split split, unsigned stream);
+
+/* Opens a file: plain, gzip, zstd, or a ZIP file with the streams of a split trace, by its content.
+ */
+enum step_status hatf_reader_open(const char *path, struct hatf_reader **out,
+                                  struct step_error *error);
+/* The share of the file that was read, 0 to 1; 1 where that is not known. */
+double hatf_reader_progress(const struct hatf_reader *reader);
+
+/* Reads a trace in streams; `inputs` has one for each that the split has. */
+enum step_status hatf_reader_create_split(const struct hatf_input *inputs, enum hatf_split split,
+                                          const char *name, struct hatf_reader **out,
+                                          struct step_error *error);
 /* `name` stands for the input in errors; it is copied.  Memory does not grow with the input. */
 enum step_status hatf_reader_create(const struct hatf_input *input, const char *name,
                                     struct hatf_reader **out, struct step_error *error);
@@ -158,6 +181,16 @@ struct hatf_writer;
  * first is the caller's to put.  `output` is copied; bytes reach it in large pieces. */
 enum step_status hatf_writer_create(const struct step_output *output, struct hatf_writer **out,
                                     struct step_error *error);
+
+/* Writes a trace in streams; `outputs` has one for each that the split has, and is copied. */
+enum step_status hatf_writer_create_split(const struct step_output *outputs, enum hatf_split split,
+                                          struct hatf_writer **out, struct step_error *error);
+
+/* Creates a file: plain, or gzip or zstd where `path` ends so (.gz, .zst), or with a split a ZIP
+ * file.  `level` is that of the compression, 0 the default.  hatf_writer_close() closes it; without
+ * that it is not complete. */
+enum step_status hatf_writer_open(const char *path, enum hatf_split split, int level,
+                                  struct hatf_writer **out, struct step_error *error);
 
 /* Write a metadata record and change how the field is stored.  INVALID: not a field, a width or an
  * interpretation, or v1 or v2 for another field than attributes.  A field's width set under DEFAULT
@@ -205,6 +238,76 @@ enum step_status hatf_writer_close(struct hatf_writer *writer, struct step_error
 
 /* Frees the writer, closed or not; NULL is allowed. */
 void hatf_writer_destroy(struct hatf_writer *writer);
+
+/* ---- as text ---- */
+
+/* A record as a line (docs/formats/hatf.md): the tag's name, then, with one blank between, address,
+ * size, new address, thread, heap, time, attributes; what is 0 or empty at the end is left out. A
+ * comment is "# " and its text.  No line is longer, line feed included: */
+#define HATF_LINE_MAX (4u * 65535u + 200u)
+
+/* Writes the line and its line feed at `out`, which has room for HATF_LINE_MAX bytes, and returns
+ * its length; 0 for metadata and for what has no line. */
+size_t hatf_line_format(const struct hatf_record *record, char *out);
+
+/* Reads a line, without its line feed.  `bytes` is room for what the attributes or the comment are,
+ * at least `length` bytes.  NULL, or what is wrong. */
+const char *hatf_line_parse(const char *line, size_t length, struct hatf_record *record,
+                            uint8_t *bytes);
+
+struct hatf_text_reader;
+
+/* Reads lines, from a file that may be packed by gzip or zstd, or from memory. */
+enum step_status hatf_text_reader_open(const char *path, struct hatf_text_reader **out,
+                                       struct step_error *error);
+enum step_status hatf_text_reader_open_memory(const void *data, size_t length, const char *name,
+                                              struct hatf_text_reader **out,
+                                              struct step_error *error);
+/* The next record, as hatf_reader_next(); an error has the offset of the line and its number. */
+enum step_status hatf_text_reader_next(struct hatf_text_reader *reader, struct hatf_record *record,
+                                       struct step_error *error);
+/* Offset of the last line that was given. */
+uint64_t hatf_text_reader_offset(const struct hatf_text_reader *reader);
+double hatf_text_reader_progress(const struct hatf_text_reader *reader);
+void hatf_text_reader_destroy(struct hatf_text_reader *reader);
+
+/* ---- encoding ---- */
+
+/* How a trace is encoded (HATF paper, sections 3.1 and 3.3): which metadata a writer may use.  All
+ * but NAIVE switch where that pays for the metadata, and threads and heaps through `default`. */
+enum hatf_encoding {
+    HATF_ENCODING_NAIVE,         /* metadata only where a value does not fit; widths grow */
+    HATF_ENCODING_SMALL_SIZE,    /* the width of sizes shrinks and grows */
+    HATF_ENCODING_SAME_SIZE,     /* runs of one size */
+    HATF_ENCODING_COMBINED_SIZE, /* both */
+    HATF_ENCODING_BASE_OFFSET_1, /* addresses as 1-byte offsets */
+    HATF_ENCODING_BASE_OFFSET_2,
+    HATF_ENCODING_BEST_BASE_OFFSET, /* both */
+    HATF_ENCODING_STRIDE,           /* regular addresses */
+    HATF_ENCODING_BEST,             /* all of these, and times as differences */
+    HATF_ENCODING_OPTIMAL,          /* every width and interpretation, for every field */
+    HATF_ENCODING_COUNT
+};
+
+/* The name ("base-offset-1"); "?" for a number that is none. */
+const char *hatf_encoding_name(enum hatf_encoding encoding);
+
+struct hatf_encoder;
+
+/* Puts metadata and records into a writer, which is borrowed.  Records are gathered in windows, and
+ * the cheapest metadata for each is found; so memory is bounded, and the same records always give
+ * the same bytes.  OPTIMAL is never larger than BEST, and no encoding larger than NAIVE. */
+enum step_status hatf_encoder_create(struct hatf_writer *writer, enum hatf_encoding encoding,
+                                     struct hatf_encoder **out, struct step_error *error);
+
+/* Adds a record, which is copied.  Metadata are passed over. */
+enum step_status hatf_encoder_put(struct hatf_encoder *encoder, const struct hatf_record *record,
+                                  struct step_error *error);
+
+/* Writes what is pending, as a window: to be called once, at the end.  The writer is not closed. */
+enum step_status hatf_encoder_flush(struct hatf_encoder *encoder, struct step_error *error);
+
+void hatf_encoder_destroy(struct hatf_encoder *encoder);
 
 #pragma GCC visibility pop
 

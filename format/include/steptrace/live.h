@@ -62,8 +62,8 @@ struct step_live_chunk {
 
 /*
  * Raw records are 8-byte words.  Word 0 of each: bits 0-4 kind, bits 5-63 the stamp (clock ticks
- * since clock_zero), but for FREE_OBJECT (the object), THREAD_SWITCH (the thread) and the DEFINE
- * kinds (the entry's identifier), which have no time.
+ * since clock_zero), but for FREE_OBJECT (the object), THREAD_SWITCH (the thread), STACK (the
+ * frame) and the DEFINE kinds (the entry's identifier), which have no time.
  */
 #define STEP_LIVE_KIND_BITS 5u
 #define STEP_LIVE_METHOD_BITS 27u
@@ -77,6 +77,10 @@ enum step_live_kind {
                                     both texts, one after the other, zero-padded */
     STEP_LIVE_DEFINE_THREAD = 4, /* words: flags; name length; name, zero-padded */
     STEP_LIVE_FREE_END = 5,      /* stamp: the time of all FREE_OBJECT since the last FREE_END */
+    STEP_LIVE_DEFINE_FRAME =
+        6,               /* words: parent | method << 32; line | (1 + bytecode index) << 32 */
+    STEP_LIVE_STACK = 7, /* word 0 >> 5: the frame that the allocations which follow in this
+                            chunk come from; 0 (as at the start of a chunk): not known */
     /* event records */
     STEP_LIVE_VM_START = 8,
     STEP_LIVE_VM_INIT = 9,

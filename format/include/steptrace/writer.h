@@ -33,12 +33,21 @@ struct step_output {
 
 enum step_compression { STEP_COMPRESSION_NONE, STEP_COMPRESSION_ZSTD, STEP_COMPRESSION_ZLIB };
 
+/* How the records of a block are laid out: as a stream for each field, or as one stream of
+ * records with meta-records (STEP paper, section 3.2). */
+enum step_write_layout {
+    STEP_WRITE_SMALLEST, /* each block as it is smaller */
+    STEP_WRITE_ROWS,
+    STEP_WRITE_COLUMNS
+};
+
 struct step_writer_options {
     const struct step_definition *definition; /* borrowed for the writer's life */
     struct step_output output;
     enum step_compression compression; /* where zstd was not built in, ZSTD means ZLIB */
     int level;                         /* of the compressor; 0: the project's default */
     uint32_t block_records;            /* 0: the project's default */
+    enum step_write_layout layout;
 };
 
 struct step_writer;
@@ -61,7 +70,9 @@ enum step_status step_writer_property(struct step_writer *writer, const char *ke
 enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
                                     const uint64_t *slots, uint64_t *id);
 
-/* Appends a record to a stream.  Streams are any numbers that the caller chooses (small and dense
+/* Appends a record to a stream.  INVALID for one against its definition: a constant that changes,
+ * an integer too large for its fixed size, a string that is none in its charset; the error names
+ * the field.  Streams are any numbers that the caller chooses (small and dense
  * is cheapest).  `slots` and all they point to are copied. */
 enum step_status step_writer_put(struct step_writer *writer, uint64_t stream, uint32_t record,
                                  const uint64_t *slots);

@@ -4,7 +4,7 @@
  *   0      it is a file
  *   1      it is a file whose magics and checksums are made good first
  *   other  it is a list of changes (2 bytes place, 1 byte value) to a good trace, whose checksums
- *          are made good then
+ *          are made good then: of columns where the byte is even, of rows where it is odd
  */
 #include <stdlib.h>
 #include <string.h>
@@ -93,15 +93,22 @@ static uint64_t read_all(const uint8_t *bytes, size_t length)
     return sum;
 }
 
-static const struct step_buffer *sample(void)
+static const struct step_buffer *sample(bool rows)
 {
-    static struct step_buffer file;
-    if (file.length == 0) {
+    static struct step_buffer files[2];
+    struct step_buffer *file = &files[rows];
+    if (file->length == 0) {
         struct step_definition *definition = sample_definition();
-        sample_write(definition, &file, STEP_COMPRESSION_NONE, 40, 3, 60, 5);
+        struct sample_shape shape = {.compression = STEP_COMPRESSION_NONE,
+                                     .layout = rows ? STEP_WRITE_ROWS : STEP_WRITE_COLUMNS,
+                                     .block_records = 40,
+                                     .streams = 3,
+                                     .records = 60,
+                                     .names = 5};
+        sample_write_shape(definition, file, &shape);
         step_definition_destroy(definition);
     }
-    return &file;
+    return file;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -110,8 +117,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     uint8_t mode = *data++;
     size--;
-    const uint8_t *start = mode > 1 ? sample()->data : data;
-    size_t length = mode > 1 ? sample()->length : size;
+    const struct step_buffer *good = sample(mode & 1);
+    const uint8_t *start = mode > 1 ? good->data : data;
+    size_t length = mode > 1 ? good->length : size;
     uint8_t *bytes = malloc(length + (length == 0));
     if (bytes == NULL)
         return 0;

@@ -8,9 +8,12 @@ int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 1;
+    add_heap_tests();
     add_live_table_tests();
     add_table_tests();
+    add_timeline_tests();
     add_wish_tests();
+    add_sites_tests();
     add_statistics_tests();
     CU_basic_set_mode(CU_BRM_VERBOSE);
     CU_basic_run_tests();

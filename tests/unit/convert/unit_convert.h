@@ -3,9 +3,12 @@
 #ifndef UNIT_CONVERT_H
 #define UNIT_CONVERT_H
 
+void add_heap_tests(void);
 void add_live_table_tests(void);
 void add_table_tests(void);
+void add_timeline_tests(void);
 void add_wish_tests(void);
+void add_sites_tests(void);
 void add_statistics_tests(void);
 
 #endif

@@ -206,6 +206,113 @@ static void test_record_limit(void)
     CU_ASSERT_FALSE(parses(repeat("", "record R%zu { }", 100001, "")));
 }
 
+/* Each finds its parent and a field's type through sixty packages. */
+static void test_deep_packages(void)
+{
+    char before[2000] = "", after[80];
+    size_t used = 0;
+    for (int i = 0; i < 60; i++)
+        used += (size_t) snprintf(before + used, sizeof before - used, "package p%d { ", i);
+    snprintf(before + used, sizeof before - used, "record R0 { int x; }");
+    memset(after, '}', 60);
+    after[60] = '\0';
+    char *text = repeat(before, "record S%zu extends R0 { R0 r; }", 50000, after);
+    struct step_definition *definition = dl_parse_text(text, NULL, NULL);
+    free(text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(definition);
+    CU_ASSERT_EQUAL_FATAL(definition->record_count, 50001);
+    for (uint32_t i = 0; i < definition->record_count; i++)
+        if (step_definition_find(definition, definition->records[i].name) != i)
+            CU_FAIL("a record is not found by its name");
+    step_definition_destroy(definition);
+}
+
+/* What is passed over ends before the '}' of what is around it. */
+static void test_recovery(void)
+{
+    struct fault_list faults;
+    CU_ASSERT_PTR_NULL(dl_parse_text("package p {\n recrd A { int x; }\n record B { }\n}\n"
+                                     "record C {\n p.B b;\n int x }\nrecord D {\n int [ y;\n}",
+                                     &faults, NULL));
+    CU_ASSERT_EQUAL(faults.count, 3);
+    CU_ASSERT_EQUAL(faults.lines[0], 2);
+    CU_ASSERT_EQUAL(faults.lines[1], 7);
+    CU_ASSERT_EQUAL(faults.lines[2], 9);
+}
+
+/* A record whose parent is not there does not hide other faults, nor make more. */
+static void test_broken_parent(void)
+{
+    struct fault_list faults;
+    CU_ASSERT_PTR_NULL(dl_parse_text("record A extends Gone { ~x <g:\"v\">; }\n"
+                                     "record B extends A { !x <g:\"v\">; }\n"
+                                     "record C { Gone g; }\nrecord D extends D { }\n"
+                                     "record E extends D { B b; ~y <g:\"v\">; }",
+                                     &faults, NULL));
+    CU_ASSERT_EQUAL(faults.count, 3);
+}
+
+struct caret {
+    size_t count;
+    uint32_t column, text_column;
+    char text[100];
+};
+
+static void note_caret(void *user, const struct step_fault *fault)
+{
+    struct caret *caret = user;
+    caret->count++;
+    caret->column = fault->column;
+    caret->text_column = fault->text_column;
+    snprintf(caret->text, sizeof caret->text, "%.*s", (int) fault->text_length, fault->text);
+}
+
+static void test_fault_line(void)
+{
+    static const char text[] = "record A {\n  int\tx y;\n}";
+    struct caret caret = {.count = 0};
+    struct step_definition *definition = NULL;
+    const struct step_definition_options options = {.report = note_caret, .user = &caret};
+    CU_ASSERT_EQUAL(step_definition_read(text, sizeof text - 1, &options, &definition, NULL),
+                    STEP_STATUS_INVALID);
+    CU_ASSERT_EQUAL(caret.count, 1);
+    CU_ASSERT_EQUAL(caret.column, 9);
+    CU_ASSERT_EQUAL(caret.text_column, 9);
+    CU_ASSERT_STRING_EQUAL(caret.text, "  int\tx y;");
+}
+
+/* A text out of a trace reads no files. */
+static void test_no_includes(void)
+{
+    struct fault_list faults;
+    struct step_error error;
+    CU_ASSERT_PTR_NULL(dl_parse_text("include \"/etc/passwd\"; record A { }", &faults, &error));
+    CU_ASSERT_EQUAL(faults.count, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "may not include"));
+    struct step_definition *definition =
+        dl_parse_text("record include { int include; } record B { include include; }", NULL, NULL);
+    CU_ASSERT_PTR_NOT_NULL(definition);
+    step_definition_destroy(definition);
+}
+
+/* Words that never end are read once. */
+static void test_unended(void)
+{
+    size_t length = (size_t) 4 << 20;
+    char *text = malloc(length + 1);
+    struct fault_list faults;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    for (size_t i = 0; i < length; i++)
+        text[i] = "/* "[i % 3];
+    text[length] = '\0';
+    CU_ASSERT_PTR_NULL(dl_parse_text(text, &faults, NULL));
+    CU_ASSERT_EQUAL(faults.count, 1);
+    memset(text, '{', length);
+    CU_ASSERT_PTR_NULL(dl_parse_text(text, &faults, NULL));
+    CU_ASSERT(faults.count >= 1);
+    free(text);
+}
+
 /* Inherited by many: more memory than a definition may take. */
 static void test_memory_limit(void)
 {
@@ -278,6 +385,12 @@ CU_pSuite dl_add_fault_suite(void)
     CU_ADD_TEST(suite, test_record_limit);
     CU_ADD_TEST(suite, test_memory_limit);
     CU_ADD_TEST(suite, test_text_limit);
+    CU_ADD_TEST(suite, test_deep_packages);
+    CU_ADD_TEST(suite, test_recovery);
+    CU_ADD_TEST(suite, test_broken_parent);
+    CU_ADD_TEST(suite, test_fault_line);
+    CU_ADD_TEST(suite, test_no_includes);
+    CU_ADD_TEST(suite, test_unended);
     CU_ADD_TEST(suite, test_damage);
     return suite;
 }

@@ -266,6 +266,61 @@ static void test_damaged(void)
 }
 
 /* As long as the writing process lives, the live file is its own. */
+/* Allocations with a call stack, from frames of a dictionary, until the stack is set to none. */
+static void test_stacks(void)
+{
+    uint64_t words[64] = {0}, *at = words;
+    const uint64_t class[] = {live_word(STEP_LIVE_DEFINE_CLASS, 1), 0, 1, 'A'};
+    const uint64_t method[] = {live_word(STEP_LIVE_DEFINE_METHOD, 1), 1, 0, 1 | UINT64_C(1) << 32,
+                               'm' | 'V' << 8};
+    const uint64_t rest[] = {live_word(STEP_LIVE_DEFINE_FRAME, 1),
+                             UINT64_C(1) << 32,
+                             17,
+                             live_word(STEP_LIVE_DEFINE_FRAME, 2),
+                             1 | UINT64_C(1) << 32,
+                             UINT64_C(5) << 32,
+                             live_word(STEP_LIVE_STACK, 2),
+                             live_word(STEP_LIVE_ALLOC, 20),
+                             1 | UINT64_C(2) << 32,
+                             7,
+                             live_word(STEP_LIVE_ALLOC_NEXT, 21),
+                             1 | UINT64_C(2) << 32,
+                             live_word(STEP_LIVE_STACK, 0),
+                             live_word(STEP_LIVE_ALLOC_NEXT, 22),
+                             1 | UINT64_C(2) << 32};
+    at = (uint64_t *) memcpy(at, class, sizeof class) + 4;
+    at = (uint64_t *) memcpy(at, method, sizeof method) + 5;
+    memcpy(at, rest, sizeof rest);
+    struct step_live_header clock = {.clock_multiplier = 1, .resolution_ns = 1};
+    struct step_buffer bytes = {0};
+    struct step_writer *writer = create_writer(&bytes);
+    struct live_decoder *decoder = live_decoder_create(&clock, writer);
+    size_t consumed, count = 9 + sizeof rest / sizeof rest[0];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(decoder);
+    CU_ASSERT_EQUAL(live_decoder_begin(decoder, 2, 0, 0), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(live_decoder_words(decoder, 2, words, count, &consumed, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(consumed, count);
+    CU_ASSERT_EQUAL(live_decoder_next_record(decoder, 2), 3);
+    live_decoder_destroy(decoder);
+    CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
+    step_writer_destroy(writer);
+    struct step_reader *reader = NULL;
+    struct java_trace_binding binding;
+    struct java_frame frame;
+    CU_ASSERT_EQUAL_FATAL(
+        step_reader_open_memory(bytes.data, bytes.length, "stacks", &reader, NULL), STEP_STATUS_OK);
+    struct counts counts = count_records(reader);
+    CU_ASSERT_EQUAL(counts.by_record[JAVA_OBJECT_ALLOC_AT], 2);
+    CU_ASSERT_EQUAL(counts.by_record[JAVA_OBJECT_ALLOC], 1);
+    CU_ASSERT_EQUAL_FATAL(java_trace_bind(step_reader_borrow_definition(reader), &binding, NULL),
+                          STEP_STATUS_OK);
+    CU_ASSERT_TRUE(java_frame_look_up(&binding, reader, 2, &frame));
+    CU_ASSERT(frame.parent == 1 && frame.method == 1 && frame.line == 0 && frame.bytecode == 5);
+    java_trace_unbind(&binding);
+    step_reader_destroy(reader);
+    step_buffer_reset(&bytes);
+}
+
 static void test_busy(void)
 {
     int ready[2], done[2];
@@ -305,6 +360,7 @@ int main(void)
     CU_add_test(suite, "recover the rest", test_recover_rest);
     CU_add_test(suite, "recover a part of a batch", test_recover_part_of_batch);
     CU_add_test(suite, "damaged", test_damaged);
+    CU_add_test(suite, "stacks", test_stacks);
     CU_add_test(suite, "busy", test_busy);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();

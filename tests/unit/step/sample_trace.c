@@ -200,9 +200,8 @@ static void define(struct step_writer *writer, uint64_t names)
     }
 }
 
-void sample_write(const struct step_definition *definition, struct step_buffer *file,
-                  enum step_compression compression, uint32_t block_records, uint64_t streams,
-                  uint64_t records, uint64_t names)
+void sample_write_shape(const struct step_definition *definition, struct step_buffer *file,
+                        const struct sample_shape *shape)
 {
     struct step_writer_options options;
     struct step_writer *writer;
@@ -211,22 +210,35 @@ void sample_write(const struct step_definition *definition, struct step_buffer *
     step_writer_options_init(&options);
     options.definition = definition;
     options.output = step_memory_output(file);
-    options.compression = compression;
-    options.block_records = block_records;
+    options.compression = shape->compression;
+    options.layout = shape->layout;
+    options.block_records = shape->block_records;
     must(step_writer_create(&options, &writer, &error) == STEP_STATUS_OK, "create");
     must(step_writer_property(writer, "jvm", "seventeen") == STEP_STATUS_OK, "property");
     must(step_writer_property(writer, "empty", "") == STEP_STATUS_OK, "property");
-    define(writer, names);
-    for (uint64_t i = 0; i < records; i++)
-        for (uint64_t stream = 0; stream < streams; stream++) {
+    define(writer, shape->names);
+    for (uint64_t i = 0; i < shape->records; i++)
+        for (uint64_t stream = 0; stream < shape->streams; stream++) {
             uint32_t record = sample_record(stream, i, &storage);
             must(step_writer_put(writer, stream, record, storage.slots) == STEP_STATUS_OK, "put");
         }
-    for (uint64_t stream = 0; stream < streams; stream++)
-        must(step_writer_put_count(writer, stream) == records, "put count");
+    for (uint64_t stream = 0; stream < shape->streams; stream++)
+        must(step_writer_put_count(writer, stream) == shape->records, "put count");
     must(step_writer_close(writer, &error) == STEP_STATUS_OK, "close");
     must(step_writer_size(writer) == file->length, "size");
     step_writer_destroy(writer);
+}
+
+void sample_write(const struct step_definition *definition, struct step_buffer *file,
+                  enum step_compression compression, uint32_t block_records, uint64_t streams,
+                  uint64_t records, uint64_t names)
+{
+    struct sample_shape shape = {.compression = compression,
+                                 .block_records = block_records,
+                                 .streams = streams,
+                                 .records = records,
+                                 .names = names};
+    sample_write_shape(definition, file, &shape);
 }
 
 size_t sample_compare(struct step_reader *reader, uint64_t *good, uint64_t *bad)

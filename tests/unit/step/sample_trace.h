@@ -49,6 +49,18 @@ void sample_write(const struct step_definition *definition, struct step_buffer *
                   enum step_compression compression, uint32_t block_records, uint64_t streams,
                   uint64_t records, uint64_t names);
 
+/* The same with a choice of the layout. */
+struct sample_shape {
+    enum step_compression compression;
+    enum step_write_layout layout;
+    uint32_t block_records;
+    uint64_t streams;
+    uint64_t records;
+    uint64_t names;
+};
+void sample_write_shape(const struct step_definition *definition, struct step_buffer *file,
+                        const struct sample_shape *shape);
+
 /* Loads all blocks, and compares each record with what was written: *good counts those that are
  * as they should be, *bad the others; returns how many blocks could not be loaded. */
 size_t sample_compare(struct step_reader *reader, uint64_t *good, uint64_t *bad);

@@ -15,11 +15,13 @@ static struct step_buffer file;
 static struct step_block_info blocks[STREAMS * RECORDS];
 static size_t block_count;
 
-static int set_up(void)
+static int set_up(enum step_write_layout layout)
 {
     struct step_reader *reader;
+    struct sample_shape shape = {
+        STEP_COMPRESSION_ZSTD, layout, BLOCK_RECORDS, STREAMS, RECORDS, NAMES};
     definition = sample_definition();
-    sample_write(definition, &file, STEP_COMPRESSION_ZSTD, BLOCK_RECORDS, STREAMS, RECORDS, NAMES);
+    sample_write_shape(definition, &file, &shape);
     if (step_reader_open_memory(file.data, file.length, "x", &reader, NULL) != STEP_STATUS_OK)
         return 1;
     block_count = step_reader_block_count(reader);
@@ -27,6 +29,16 @@ static int set_up(void)
         blocks[i] = *step_reader_block_info(reader, i);
     step_reader_destroy(reader);
     return 0;
+}
+
+static int set_up_columns(void)
+{
+    return set_up(STEP_WRITE_COLUMNS);
+}
+
+static int set_up_rows(void)
+{
+    return set_up(STEP_WRITE_ROWS);
 }
 
 static int tear_down(void)
@@ -146,10 +158,13 @@ static void test_shifts(void)
 int main(void)
 {
     CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("step damage", set_up, tear_down);
-    CU_add_test(suite, "flips", test_flips);
-    CU_add_test(suite, "truncations", test_truncations);
-    CU_add_test(suite, "shifts", test_shifts);
+    CU_pSuite suites[] = {CU_add_suite("step damage, columns", set_up_columns, tear_down),
+                          CU_add_suite("step damage, rows", set_up_rows, tear_down)};
+    for (size_t i = 0; i < 2; i++) {
+        CU_add_test(suites[i], "flips", test_flips);
+        CU_add_test(suites[i], "truncations", test_truncations);
+        CU_add_test(suites[i], "shifts", test_shifts);
+    }
     CU_basic_set_mode(CU_BRM_NORMAL);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();

@@ -58,7 +58,7 @@ static void check_names(const struct step_reader *reader, uint64_t names)
     }
 }
 
-static void test_round_trip(void)
+static void check_round_trip(enum step_write_layout layout)
 {
     static const struct {
         enum step_compression compression;
@@ -76,8 +76,9 @@ static void test_round_trip(void)
         struct step_buffer file = {0};
         uint64_t good;
         uint64_t bad;
-        sample_write(definition, &file, cases[i].compression, cases[i].block_records,
-                     cases[i].streams, cases[i].records, cases[i].names);
+        struct sample_shape shape = {cases[i].compression, layout,           cases[i].block_records,
+                                     cases[i].streams,     cases[i].records, cases[i].names};
+        sample_write_shape(definition, &file, &shape);
         struct step_reader *reader = open_whole(&file);
         CU_ASSERT_STRING_EQUAL(step_reader_borrow_definition(reader)->text, definition->text);
         CU_ASSERT_EQUAL(sample_compare(reader, &good, &bad), 0);
@@ -92,6 +93,13 @@ static void test_round_trip(void)
         step_reader_destroy(reader);
         step_buffer_reset(&file);
     }
+}
+
+static void test_round_trip(void)
+{
+    check_round_trip(STEP_WRITE_SMALLEST);
+    check_round_trip(STEP_WRITE_ROWS);
+    check_round_trip(STEP_WRITE_COLUMNS);
 }
 
 static uint64_t min(uint64_t a, uint64_t b)

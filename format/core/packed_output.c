@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gzip and zstd streams. */
-#include "packed_output.h"
+#include "steptrace/packed.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <zlib.h>
-#ifdef STEPTRACE_HAVE_ZSTD
+#if STEPTRACE_ZSTD
 #include <zstd.h>
 #endif
 
 #define OUT_BYTES ((size_t) 1 << 17)
 
-struct packed_output {
-    enum packing packing;
+struct step_packed_output {
+    enum step_packing packing;
     struct step_output to;
     z_stream deflate;
     bool has_deflate;
-#ifdef STEPTRACE_HAVE_ZSTD
+#if STEPTRACE_ZSTD
     ZSTD_CCtx *zstd;
 #endif
     unsigned char *out;
@@ -28,8 +28,8 @@ static enum step_status failed(struct step_error *error, const char *what)
                           what);
 }
 
-static enum step_status pack_gzip(struct packed_output *output, const void *data, size_t length,
-                                  bool is_end, struct step_error *error)
+static enum step_status pack_gzip(struct step_packed_output *output, const void *data,
+                                  size_t length, bool is_end, struct step_error *error)
 {
     z_stream *stream = &output->deflate;
     const unsigned char *at = length != 0 ? data : output->out; /* never NULL */
@@ -56,9 +56,9 @@ static enum step_status pack_gzip(struct packed_output *output, const void *data
     return STEP_STATUS_OK;
 }
 
-#ifdef STEPTRACE_HAVE_ZSTD
-static enum step_status pack_zstd(struct packed_output *output, const void *data, size_t length,
-                                  bool is_end, struct step_error *error)
+#if STEPTRACE_ZSTD
+static enum step_status pack_zstd(struct step_packed_output *output, const void *data,
+                                  size_t length, bool is_end, struct step_error *error)
 {
     ZSTD_inBuffer in = {data, length, 0};
     size_t left;
@@ -77,36 +77,37 @@ static enum step_status pack_zstd(struct packed_output *output, const void *data
 }
 #endif
 
-static enum step_status pack(struct packed_output *output, const void *data, size_t length,
+static enum step_status pack(struct step_packed_output *output, const void *data, size_t length,
                              bool is_end, struct step_error *error)
 {
     switch (output->packing) {
-    case PACKING_GZIP:
+    case STEP_PACKING_GZIP:
         return pack_gzip(output, data, length, is_end, error);
-    case PACKING_ZSTD:
-#ifdef STEPTRACE_HAVE_ZSTD
+    case STEP_PACKING_ZSTD:
+#if STEPTRACE_ZSTD
         return pack_zstd(output, data, length, is_end, error);
 #endif
-    case PACKING_NONE:
+    case STEP_PACKING_NONE:
         break;
     }
     return length > 0 ? output->to.write(output->to.user, data, length, error) : STEP_STATUS_OK;
 }
 
-static enum step_status start(struct packed_output *output, int level, struct step_error *error)
+static enum step_status start(struct step_packed_output *output, int level,
+                              struct step_error *error)
 {
     output->out = malloc(OUT_BYTES);
     if (output->out == NULL)
         return failed(error, "there is no memory: nothing");
-    if (output->packing == PACKING_GZIP) {
+    if (output->packing == STEP_PACKING_GZIP) {
         /* 15 + 16: the largest window, and a gzip header */
         output->has_deflate =
             deflateInit2(&output->deflate, level != 0 ? level : Z_DEFAULT_COMPRESSION, Z_DEFLATED,
                          15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
         return output->has_deflate ? STEP_STATUS_OK : failed(error, "zlib");
     }
-    if (output->packing == PACKING_ZSTD) {
-#ifdef STEPTRACE_HAVE_ZSTD
+    if (output->packing == STEP_PACKING_ZSTD) {
+#if STEPTRACE_ZSTD
         output->zstd = ZSTD_createCCtx();
         if (output->zstd == NULL)
             return failed(error, "zstd");
@@ -121,17 +122,19 @@ static enum step_status start(struct packed_output *output, int level, struct st
     return STEP_STATUS_OK;
 }
 
-enum step_status packed_output_create(enum packing packing, int level, const struct step_output *to,
-                                      struct packed_output **out, struct step_error *error)
+enum step_status step_packed_output_create(enum step_packing packing, int level,
+                                           const struct step_output *to,
+                                           struct step_packed_output **out,
+                                           struct step_error *error)
 {
-    struct packed_output *output = calloc(1, sizeof *output);
+    struct step_packed_output *output = calloc(1, sizeof *output);
     if (output == NULL)
         return failed(error, "there is no memory: nothing");
     output->packing = packing;
     output->to = *to;
     enum step_status status = start(output, level, error);
     if (status != STEP_STATUS_OK) {
-        packed_output_destroy(output);
+        step_packed_output_destroy(output);
         return status;
     }
     *out = output;
@@ -144,23 +147,24 @@ static enum step_status write_packed(void *user, const void *data, size_t length
     return pack(user, data, length, false, error);
 }
 
-struct step_output packed_output_as_output(struct packed_output *output)
+struct step_output step_packed_output_as_output(struct step_packed_output *output)
 {
     return (struct step_output){output, write_packed};
 }
 
-enum step_status packed_output_close(struct packed_output *output, struct step_error *error)
+enum step_status step_packed_output_close(struct step_packed_output *output,
+                                          struct step_error *error)
 {
     return pack(output, NULL, 0, true, error);
 }
 
-void packed_output_destroy(struct packed_output *output)
+void step_packed_output_destroy(struct step_packed_output *output)
 {
     if (output == NULL)
         return;
     if (output->has_deflate)
         deflateEnd(&output->deflate);
-#ifdef STEPTRACE_HAVE_ZSTD
+#if STEPTRACE_ZSTD
     ZSTD_freeCCtx(output->zstd);
 #endif
     free(output->out);

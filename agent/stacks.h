@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Call stacks of allocations: each is a number in a tree of frames, the dictionary java.Frame of
+ * the session's trace.
+ */
+#ifndef STACKS_H
+#define STACKS_H
+
+#include "tracer.h"
+
+struct os_thread;
+struct stack_cache;
+
+/* NULL: out of memory. */
+struct stack_tree *stack_tree_create(void);
+void stack_tree_destroy(struct stack_tree *tree);
+void stack_cache_destroy(struct stack_cache *cache);
+
+/* The frame that the calling thread is in, without the `skipped` innermost ones, within the
+ * innermost frames that the option `stack` asks for; 0: call stacks are not recorded, or the thread
+ * has none.  To be called in a probe, with no lock held and no room reserved in a stream. */
+uint64_t stack_of_allocation(struct session *session, struct os_thread *os, jint skipped);
+
+#endif

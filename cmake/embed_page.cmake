@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DPAGE=page.html -DSTYLE=style.css -DSCRIPTS=a.js,b.js -DOUT=page.c -P embed_page.cmake
+# Makes one page of its parts, and of the page two C arrays: what stands before the data and after.
+file(READ "${PAGE}" page)
+file(READ "${STYLE}" style)
+set(script "")
+string(REPLACE "," ";" files "${SCRIPTS}")
+foreach(file IN LISTS files)
+  file(READ "${file}" text)
+  string(APPEND script "${text}\n")
+endforeach()
+string(REPLACE "@@style.css@@" "${style}" page "${page}")
+string(REPLACE "@@scripts@@" "${script}" page "${page}")
+string(FIND "${page}" "@@data@@" cut)
+string(SUBSTRING "${page}" 0 ${cut} before)
+math(EXPR cut "${cut} + 8")
+string(SUBSTRING "${page}" ${cut} -1 after)
+set(source "/* Made by embed_page.cmake. */\n#include \"report_page.h\"\n")
+foreach(part before after)
+  file(WRITE "${OUT}.part" "${${part}}")
+  file(READ "${OUT}.part" hex HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," hex "${hex}")
+  string(APPEND source "const unsigned char report_page_${part}[] = {${hex}};\n"
+    "const size_t report_page_${part}_bytes = sizeof report_page_${part};\n")
+endforeach()
+file(REMOVE "${OUT}.part")
+file(WRITE "${OUT}" "${source}")

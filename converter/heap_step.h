@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How HATF's records and those of hatf.step stand for each other. */
+#ifndef CONVERTER_HEAP_STEP_H
+#define CONVERTER_HEAP_STEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "steptrace/hatf.h"
+
+/* Slots of the longest record. */
+enum { HEAP_STEP_SLOTS = 7 };
+
+/* The slots of an event are time, thread, attributes; then, where the tag has them, heap, size, the
+ * old address or an age, the new address or a place. */
+struct heap_step_form {
+    uint8_t plain;  /* enum heap_record */
+    uint8_t placed; /* the same with age and place; `plain` where there is none */
+    bool has_old;
+    bool has_new;
+};
+
+extern const struct heap_step_form heap_step_forms[HATF_COMMENT];
+
+#endif

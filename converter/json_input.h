@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * JSON as it is read: tokens one by one from a file, gzipped or not.  Nothing is kept but the depth
+ * and the text of the last token.  Strict: what is no JSON is an error with its byte offset.
+ */
+#ifndef CONVERTER_JSON_INPUT_H
+#define CONVERTER_JSON_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "steptrace/status.h"
+#include "steptrace/value.h"
+
+#define JSON_INPUT_DEPTH_MAX 512u              /* arrays and objects in each other */
+#define JSON_INPUT_TEXT_MAX ((size_t) 1 << 20) /* bytes of a string or number */
+
+enum json_token {
+    JSON_END, /* of the input */
+    JSON_OBJECT,
+    JSON_OBJECT_END,
+    JSON_ARRAY,
+    JSON_ARRAY_END,
+    JSON_KEY,
+    JSON_STRING,
+    JSON_NUMBER, /* `text` is as in the file */
+    JSON_TRUE,
+    JSON_FALSE,
+    JSON_NULL
+};
+
+struct json_input;
+
+enum step_status json_input_open(const char *path, struct json_input **out,
+                                 struct step_error *error);
+void json_input_close(struct json_input *input);
+
+/* The next token.  CUT: the input ends too early; CORRUPT: it is no JSON.  After an error all calls
+ * fail alike. */
+enum step_status json_input_next(struct json_input *input, enum json_token *token,
+                                 struct step_error *error);
+/* Text of the last key, string (escapes resolved; an unpaired surrogate in its three-byte form) or
+ * number; NUL-terminated besides; lives until the next token. */
+struct step_bytes json_input_text(const struct json_input *input);
+/* Where the last token began, in the unpacked input. */
+uint64_t json_input_offset(const struct json_input *input);
+/* Passes over the rest of the value that `token` began. */
+enum step_status json_input_skip(struct json_input *input, enum json_token token,
+                                 struct step_error *error);
+
+#endif

@@ -1,0 +1,165 @@
+/* Charts over time. */
+const WIDTH = 1000, LEFT = 78, RIGHT = 10;
+const line = data.timeline;
+const steps = line.live.length;
+const stepEnd = (i) => Math.min(line.start_ns + (i + 1) * line.step_ns, data.summary.last_ns);
+const span = Math.max(1, stepEnd(steps - 1) - line.start_ns);
+const xOf = (ns) => LEFT + (WIDTH - LEFT - RIGHT) * Math.min(1, Math.max(0, (ns - line.start_ns) / span));
+const color = (i) => i < 10 ? "var(--c" + i + ")" : "var(--rest)";
+
+/* Round marks on an axis up to `most`. */
+function marks(most, wanted, base) {
+  let unit = 1;
+  while (unit * base <= most) unit *= base;
+  const choices = base === 1024 ? [1, 2, 4, 8, 16, 32, 64, 128, 256, 512] : [1, 2, 5];
+  let step = unit;
+  for (let u = Math.max(1, unit / base); u <= unit; u *= base)
+    for (const c of choices) if (most / (u * c) >= wanted - 1 && most / (u * c) <= wanted * 2.6) step = u * c;
+  const found = [];
+  for (let v = 0; v <= most * 1.0001; v += step) found.push(v);
+  return found.length > 30 ? [0, most] : found;
+}
+
+function timeAxis(y) {
+  const group = svg("g", {"aria-hidden": "true"}, svg("line", {class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y}));
+  for (const ns of marks(span, 6, 10)) {
+    const x = xOf(line.start_ns + ns);
+    const anchor = x > WIDTH - 40 ? "end" : ns === 0 ? "start" : "middle";
+    group.append(svg("line", {class: "axis", x1: x, x2: x, y1: y, y2: y + 4}),
+      svg("text", {x, y: y + 17, "text-anchor": anchor}, time(line.start_ns + ns)));
+  }
+  return group;
+}
+
+/* Classes as bands, the rest on top. */
+function bands() {
+  const named = line.classes.map((one, i) => ({name: javaName(one.name), values: one.bytes, color: color(i)}));
+  const rest = line.live.map((all, i) => Math.max(0, all - named.reduce((sum, one) => sum + one.values[i], 0)));
+  named.push({name: "all others", values: rest, color: "var(--rest)"});
+  return named;
+}
+
+function liveChart() {
+  if (data.summary.allocated_objects === 0 && line.live.every((v) => v === 0))
+    return explain("live-chart", "The trace tells of no objects.");
+  const HEIGHT = 360, BOTTOM = 44, TOP = 8;
+  const top = Math.max(1, ...line.most);
+  const yOf = (v) => HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * v / top;
+  const all = bands();
+  const picture = svg("svg", {viewBox: "0 0 " + WIDTH + " " + HEIGHT, role: "img", tabindex: "0",
+    "aria-label": "Live bytes over time by class. Peak " + bytes(data.summary.peak_bytes) + " at " + time(data.summary.peak_ns) +
+      ", " + bytes(data.summary.live_bytes) + " at the end. Arrow keys read it step by step."});
+  for (const v of marks(top, 4, 1024))
+    picture.append(svg("line", {class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: yOf(v), y2: yOf(v)}),
+      svg("text", {x: LEFT - 6, y: yOf(v) + 4, "text-anchor": "end"}, bytes(v)));
+  const below = new Array(steps).fill(0);
+  for (const band of all) {
+    const lower = below.map((v, i) => xOf(stepEnd(i)).toFixed(1) + "," + yOf(v).toFixed(1));
+    band.values.forEach((v, i) => { below[i] += v; });
+    const upper = below.map((v, i) => xOf(stepEnd(i)).toFixed(1) + "," + yOf(v).toFixed(1));
+    picture.append(svg("polygon", {points: upper.concat(lower.reverse()).join(" "), style: "fill:" + band.color}, svg("title", {}, band.name)));
+  }
+  picture.append(svg("polyline", {class: "most", points: line.most.map((v, i) => xOf(stepEnd(i)).toFixed(1) + "," + yOf(v).toFixed(1)).join(" ")}));
+  for (const [step] of line.collections) {
+    const x = xOf(stepEnd(step) - line.step_ns / 2);
+    picture.append(svg("line", {class: "collection", x1: x, x2: x, y1: HEIGHT - BOTTOM + 20, y2: HEIGHT - BOTTOM + 32}));
+  }
+  picture.append(timeAxis(HEIGHT - BOTTOM),
+    svg("text", {x: LEFT - 6, y: HEIGHT - BOTTOM + 31, "text-anchor": "end"}, "collections"));
+  const moment = data.moment;
+  if (moment.live_bytes > 0) {
+    const x = xOf(moment.time_ns);
+    picture.append(svg("line", {class: "cursor", x1: x, x2: x, y1: TOP, y2: HEIGHT - BOTTOM, "stroke-dasharray": "2 3"}));
+  }
+  const cursor = svg("line", {class: "cursor", y1: TOP, y2: HEIGHT - BOTTOM, visibility: "hidden"});
+  picture.append(cursor);
+  const collected = new Map(line.collections.map(([step, times, freed]) => [step, {times, freed}]));
+  let at = steps - 1;
+
+  function tell(i, x, y) {
+    at = Math.max(0, Math.min(steps - 1, i));
+    cursor.setAttribute("x1", xOf(stepEnd(at)));
+    cursor.setAttribute("x2", xOf(stepEnd(at)));
+    cursor.setAttribute("visibility", "visible");
+    const lines = [time(stepEnd(at)) + ": " + bytes(line.live[at]) + " in " + count(line.objects[at]) + " objects (up to " + bytes(line.most[at]) + ")"];
+    if (collected.has(at)) lines.push(count(collected.get(at).times) + " collection(s) freed " + bytes(collected.get(at).freed));
+    for (const band of all.map((b) => [b.values[at], b.name]).sort((a, b) => b[0] - a[0]).slice(0, 6))
+      if (band[0] > 0) lines.push(bytes(band[0]) + "  " + band[1]);
+    showTip(lines.join("\n"), x, y);
+  }
+  picture.addEventListener("pointermove", (event) => {
+    const box = picture.getBoundingClientRect();
+    const x = (event.clientX - box.left) * WIDTH / box.width;
+    const ns = (x - LEFT) / (WIDTH - LEFT - RIGHT) * span;
+    tell(Math.floor(ns / line.step_ns), event.clientX, event.clientY);
+  });
+  picture.addEventListener("pointerleave", () => { cursor.setAttribute("visibility", "hidden"); hideTip(); });
+  picture.addEventListener("blur", () => { cursor.setAttribute("visibility", "hidden"); hideTip(); });
+  picture.addEventListener("keydown", (event) => {
+    const by = {ArrowLeft: -1, ArrowRight: 1, PageUp: -20, PageDown: 20, Home: -steps, End: steps}[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    const box = picture.getBoundingClientRect();
+    const next = Math.max(0, Math.min(steps - 1, at + by));
+    tell(next, box.left + xOf(stepEnd(next)) * box.width / WIDTH, box.top + box.height / 3);
+  });
+  const legend = element("ul", {class: "legend"}, all.map((band) => element("li", {}, element("i", {style: "background:" + band.color}), element("span", {class: "name"}, band.name))));
+  byId("live-chart").replaceChildren(picture, legend);
+}
+
+function lifetimeChart() {
+  const buckets = data.lifetimes;
+  if (buckets.length === 0) return explain("lifetime-chart", "No object was freed in this trace.");
+  const rows = [];
+  for (const [k, n] of buckets) {
+    const group = k === 0 ? 0 : Math.floor(Math.log10(2 ** k)); /* by powers of ten */
+    rows[group] = (rows[group] || 0) + n;
+  }
+  const first = rows.findIndex((n) => n);
+  const total = buckets.reduce((sum, one) => sum + one[1], 0);
+  const kept = rows.map((n, i) => [i, n || 0]).slice(first);
+  const ROW = 24;
+  const most = Math.max(...kept.map((row) => row[1]));
+  const picture = svg("svg", {viewBox: "0 0 " + WIDTH + " " + (kept.length * ROW + 6), role: "img", "aria-label":
+    "Lifetimes: " + kept.map(([i, n]) => share(n, total) + " below " + time(10 ** (i + 1))).join(", ")});
+  kept.forEach(([i, n], row) => {
+    const y = row * ROW + 2;
+    picture.append(svg("text", {x: 165, y: y + 15, "text-anchor": "end"}, "below " + time(10 ** (i + 1))),
+      svg("rect", {class: "bar", x: 175, y, width: 620 * n / most, height: ROW - 5}),
+      svg("text", {x: 181 + 620 * n / most, y: y + 15}, share(n, total) + "  (" + count(n) + ")"));
+  });
+  byId("lifetime-chart").replaceChildren(picture);
+}
+
+function threadChart() {
+  const shown = data.threads.filter((one) => one.activity.length > 0 || one.start_ns !== null).slice(0, 40);
+  if (shown.length === 0) return explain("thread-chart", "The trace tells of no threads.");
+  const ROW = 20, NAME = 210;
+  const calls = data.summary.allocated_objects === 0;
+  const x = (ns) => NAME + (WIDTH - NAME - RIGHT) * Math.min(1, Math.max(0, (ns - line.start_ns) / span));
+  const most = Math.max(1, ...shown.flatMap((one) => one.activity.map((pair) => pair[1])));
+  const height = shown.length * ROW + 26;
+  const picture = svg("svg", {viewBox: "0 0 " + WIDTH + " " + height, role: "img", "aria-label":
+    "Threads over time: when each ran, darker where it " + (calls ? "called" : "allocated") + " more. The table below has the figures."});
+  shown.forEach((one, row) => {
+    const y = row * ROW + 2;
+    const from = x(one.start_ns === null ? line.start_ns : one.start_ns);
+    const to = x(one.end_ns === null ? data.summary.last_ns : one.end_ns);
+    const name = one.name.length > 30 ? one.name.slice(0, 29) + "\u2026" : one.name;
+    picture.append(svg("text", {x: NAME - 8, y: y + 13, "text-anchor": "end"}, name),
+      svg("rect", {class: "alive", x: from, y, width: Math.max(1, to - from), height: ROW - 4}, svg("title", {}, one.name)));
+    for (const [i, amount] of one.activity) {
+      const left = x(line.start_ns + i * line.step_ns);
+      const cell = svg("rect", {class: "bar", x: left.toFixed(1), y, width: Math.max(.8, x(stepEnd(i)) - left).toFixed(1), height: ROW - 4,
+        "fill-opacity": (.15 + .85 * Math.sqrt(amount / most)).toFixed(2)});
+      cell.append(svg("title", {}, one.name + "\n" + time(stepEnd(i)) + ": " + (calls ? count(amount) + " calls" : bytes(amount) + " allocated")));
+      picture.append(cell);
+    }
+  });
+  for (const ns of marks(span, 6, 10)) {
+    const at = x(line.start_ns + ns);
+    picture.append(svg("text", {x: at, y: height - 6, "text-anchor": at > WIDTH - 40 ? "end" : ns === 0 ? "start" : "middle"}, time(line.start_ns + ns)));
+  }
+  const note = data.threads.length > shown.length ? [element("p", {class: "hint"}, "The " + shown.length + " most active of " + count(data.threads.length) + " threads; the table has all that are in this page.")] : [];
+  byId("thread-chart").replaceChildren(picture, ...note);
+}

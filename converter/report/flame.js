@@ -1,0 +1,188 @@
+/*
+ * The flame graph: a tree of call sites, root at the top, as a list of boxes that the keyboard walks
+ * (arrows), zooms (Enter) and leaves (Escape).  Boxes narrower than a pixel or two are not made.
+ */
+const ROW_HEIGHT = 19;
+const MEASURES = {
+  moment_bytes: {title: "bytes that lived", column: "live_bytes", show: bytes},
+  moment_objects: {title: "objects that lived", column: "live_objects", show: count},
+  allocated_bytes: {title: "bytes allocated", column: "allocated_bytes", show: bytes},
+  allocated_objects: {title: "objects allocated", column: "allocated_objects", show: count},
+};
+
+/* Nodes with children; sums are of the node and all under it. */
+function buildTree(column) {
+  const sites = data.sites;
+  const nodes = sites.parent.map((parent, i) => ({
+    name: i === 0 ? "all" : siteName(sites.names[sites.name[i]]), parent: null, own: sites[column][i], sum: sites[column][i], children: [], depth: 0}));
+  for (let i = nodes.length - 1; i > 0; i--) nodes[sites.parent[i]].sum += nodes[i].sum;
+  for (let i = 1; i < nodes.length; i++) {
+    const parent = nodes[sites.parent[i]];
+    nodes[i].parent = parent;
+    nodes[i].depth = parent.depth + 1;
+    if (nodes[i].sum > 0) parent.children.push(nodes[i]);
+  }
+  for (const node of nodes) node.children.sort((a, b) => b.sum - a.sum);
+  return nodes[0];
+}
+
+/* The same turned over: the innermost frame first. */
+function invertTree(root) {
+  const top = {name: "all", parent: null, own: 0, sum: root.sum, children: [], depth: 0, index: new Map()};
+  const visit = (node) => {
+    if (node.own > 0) {
+      let at = top;
+      for (let up = node; up.parent !== null; up = up.parent) {
+        let child = at.index.get(up.name);
+        if (child === undefined) {
+          child = {name: up.name, parent: at, own: 0, sum: 0, children: [], depth: at.depth + 1, index: new Map()};
+          at.index.set(up.name, child);
+          at.children.push(child);
+        }
+        child.sum += node.own;
+        at = child;
+      }
+    }
+    node.children.forEach(visit);
+  };
+  visit(root);
+  const sort = (node) => { node.children.sort((a, b) => b.sum - a.sum); node.children.forEach(sort); };
+  sort(top);
+  return top;
+}
+
+/* The same colour for the same package. */
+function flameColor(name) {
+  const package_ = name.slice(0, Math.max(0, name.lastIndexOf(".", name.lastIndexOf(".") - 1)));
+  let hash = 0;
+  for (let i = 0; i < package_.length; i++) hash = (hash * 31 + package_.charCodeAt(i)) | 0;
+  let tint = 0;
+  for (let i = 0; i < name.length; i++) tint = (tint * 17 + name.charCodeAt(i)) | 0;
+  return "hsl(" + (20 + Math.abs(hash) % 190) + " 62% " + (66 + Math.abs(tint) % 12) + "%)";
+}
+
+function flameGraph() {
+  if (data.sites.parent.length <= 1)
+    return explain("flame-graph", "The trace has no call stacks. Record it with the option stack=16 to see where objects come from.");
+  if (data.summary.allocated_objects === 0) return explain("flame-graph", "The trace tells of no objects.");
+  let measure = data.moment.live_bytes > 0 ? "moment_bytes" : "allocated_bytes";
+  let inverted = false;
+  let wanted = "";
+  let root, zoomed;
+  const list = element("ul", {role: "tree", "aria-label": "Flame graph"});
+  const told = element("p", {class: "hint", role: "status"});
+  const choose = element("select", {onchange: () => { measure = choose.value; rebuild(); }},
+    Object.entries(MEASURES).map(([key, one]) => element("option", {value: key}, one.title + (key.startsWith("moment") ? " at " + data.moment.label : ""))));
+  choose.value = measure;
+  const turn = element("select", {onchange: () => { inverted = turn.value === "up"; rebuild(); }},
+    element("option", {value: "down"}, "callers above"), element("option", {value: "up"}, "innermost first"));
+  const search = element("input", {type: "search", oninput: () => { wanted = search.value.toLowerCase(); draw(); }});
+  const reset = element("button", {type: "button", onclick: () => zoom(root)}, "Reset zoom");
+  const holder = element("div", {class: "flame"}, list);
+  byId("flame-graph").replaceChildren(
+    element("p", {class: "hint"}, "A box is a frame, as wide as what was allocated in it and in what it called. Click or press Enter to zoom, Escape to go back; arrows move."),
+    element("div", {class: "controls"}, element("label", {}, "Measure", choose), element("label", {}, "Direction", turn), element("label", {}, "Search", search), reset),
+    holder, told);
+
+  function rebuild() {
+    const tree = buildTree(MEASURES[measure].column);
+    root = inverted ? invertTree(tree) : tree;
+    zoom(root);
+  }
+
+  function zoom(node) {
+    zoomed = node;
+    draw();
+  }
+
+  const describe = (node) => node.name + "\n" + MEASURES[measure].show(node.sum) + " (" + share(node.sum, root.sum) + ")" +
+    (node.own > 0 && !inverted ? ", in itself " + MEASURES[measure].show(node.own) : "");
+
+  function box(node, left, width, total, above) {
+    const made = element("li", {role: "treeitem", tabindex: node === zoomed ? "0" : "-1", "aria-level": node.depth + 1,
+      "aria-label": describe(node).replace("\n", ": "), class: above ? "above" : null,
+      style: "left:" + (100 * left / total).toFixed(4) + "%;width:" + (100 * width / total).toFixed(4) + "%;top:" + node.depth * ROW_HEIGHT + "px;background:" + flameColor(node.name)},
+    node.depth === 0 ? "all: " + MEASURES[measure].show(node.sum) : node.name);
+    if (wanted !== "" && node.name.toLowerCase().includes(wanted)) made.classList.add("found");
+    made.node = node;
+    node.box = made;
+    return made;
+  }
+
+  /* What is found counts once on a path. */
+  function found(node) {
+    if (node.name.toLowerCase().includes(wanted)) return node.sum;
+    return node.children.reduce((sum, child) => sum + found(child), 0);
+  }
+
+  function draw() {
+    const boxes = [];
+    const total = zoomed.sum;
+    const least = total / Math.max(300, holder.clientWidth) * 1.5;
+    let deepest = 0;
+    for (let up = zoomed.parent; up !== null; up = up.parent) boxes.unshift(box(up, 0, total, total, true));
+    const pending = [[zoomed, 0]];
+    while (pending.length > 0) {
+      const [node, left] = pending.pop();
+      boxes.push(box(node, left, node.sum, total, false));
+      deepest = Math.max(deepest, node.depth);
+      let at = left;
+      const next = [];
+      for (const child of node.children) {
+        child.box = null;
+        if (child.sum >= least) next.push([child, at]);
+        at += child.sum;
+      }
+      pending.push(...next.reverse());
+    }
+    list.style.height = (deepest + 1) * ROW_HEIGHT + "px";
+    list.replaceChildren(...boxes);
+    const lines = [MEASURES[measure].show(root.sum) + " in all"];
+    if (zoomed !== root) lines.push("zoomed to " + zoomed.name + ": " + MEASURES[measure].show(zoomed.sum));
+    if (wanted !== "") { const sum = found(root); lines.push("found: " + MEASURES[measure].show(sum) + " (" + share(sum, root.sum) + ")"); }
+    told.textContent = lines.join("; ");
+    reset.disabled = zoomed === root;
+  }
+
+  function focus(node) {
+    if (!node || !node.box) return;
+    list.querySelectorAll('li[tabindex="0"]').forEach((other) => other.setAttribute("tabindex", "-1"));
+    node.box.setAttribute("tabindex", "0");
+    node.box.focus({preventScroll: false});
+  }
+
+  function beside(node, by) {
+    if (node.parent === null) return node;
+    const shown = node.parent.children.filter((child) => child.box);
+    return shown[shown.indexOf(node) + by];
+  }
+
+  list.addEventListener("click", (event) => { if (event.target.node) zoom(event.target.node); });
+  list.addEventListener("pointermove", (event) => { if (event.target.node) showTip(describe(event.target.node), event.clientX, event.clientY); else hideTip(); });
+  list.addEventListener("pointerleave", hideTip);
+  list.addEventListener("focusin", (event) => {
+    if (!event.target.node || !event.target.matches(":focus-visible")) return;
+    const place = event.target.getBoundingClientRect();
+    showTip(describe(event.target.node), place.left, place.top);
+  });
+  list.addEventListener("focusout", hideTip);
+  list.addEventListener("keydown", (event) => {
+    const node = event.target.node;
+    if (!node) return;
+    const moves = {ArrowDown: () => node.children.find((child) => child.box), ArrowUp: () => node.parent, ArrowLeft: () => beside(node, -1), ArrowRight: () => beside(node, 1), Home: () => root};
+    if (moves[event.key]) {
+      event.preventDefault();
+      focus(moves[event.key]());
+    } else if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      zoom(node);
+      focus(node);
+    } else if (event.key === "Escape") {
+      const back = zoomed.parent || root;
+      zoom(back);
+      focus(back);
+    }
+  });
+  addEventListener("resize", draw);
+  rebuild();
+}

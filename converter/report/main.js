@@ -1,0 +1,89 @@
+/* Puts the page together. */
+const summary = data.summary;
+
+function figure(title, value, more) {
+  return element("div", {}, element("dt", {}, title), element("dd", {}, value, more ? element("small", {}, more) : ""));
+}
+
+function showSummary() {
+  byId("title").textContent = data.title;
+  document.title = data.title + " \u2013 StepTrace";
+  const command = data.properties.find((pair) => pair[0] === "command-line");
+  byId("subtitle").append(count(summary.events) + " events in " + time(summary.last_ns - summary.first_ns),
+    ...(command ? [element("br"), element("code", {}, command[1])] : []));
+  if (!data.whole) byId("figures").before(element("p", {class: "note"}, "The trace is not whole: the program was killed or the file was cut. The report shows what was there."));
+  const objects = summary.allocated_objects === 0 ? [] : [
+    figure("allocated", bytes(summary.allocated_bytes), count(summary.allocated_objects) + " objects"),
+    figure("freed", bytes(summary.freed_bytes), count(summary.freed_objects) + " objects in " + count(summary.collections) + " collections"),
+    figure("most alive at once", bytes(summary.peak_bytes), count(summary.peak_objects) + " objects, at " + time(summary.peak_ns)),
+    figure("alive at the end", bytes(summary.live_bytes), count(summary.live_objects) + " objects"),
+    figure("allocation rate", bytes(summary.allocated_bytes / Math.max(1e-9, (summary.last_ns - summary.first_ns) / 1e9)) + "/s")];
+  byId("figures").append(...objects, figure("threads", count(summary.threads), count(summary.classes) + " classes"),
+    ...(summary.calls > 0 ? [figure("calls", count(summary.calls))] : []));
+  byId("properties").append(...data.properties.flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, value)]));
+}
+
+function showClasses() {
+  if (data.classes.length === 0) return explain("class-table", "The trace tells of no objects.");
+  const at = " at " + data.moment.label;
+  sortableTable("class-table", "By class; " + count(data.classes.length) + (data.classes_left > 0 ? " of " + count(data.classes.length + data.classes_left) : "") + " classes", [
+    {title: "Class", of: (row) => javaName(row[0]), text: true},
+    {title: "Allocated", of: (row) => row[2], show: bytes, first: true},
+    {title: "Objects", of: (row) => row[1], show: count},
+    {title: "Alive" + at, of: (row) => row[6], show: bytes},
+    {title: "Objects" + at, of: (row) => row[5], show: count},
+    {title: "Alive at the end", of: (row) => row[4], show: bytes},
+    {title: "Objects at the end", of: (row) => row[3], show: count},
+    {title: "Mean lifetime", of: (row) => row[7] === null ? -1 : row[7], show: (value) => value < 0 ? "-" : time(value)},
+    {title: "Median lifetime", of: (row) => row[8] === null ? -1 : row[8], show: (value) => value < 0 ? "-" : "\u2248 " + time(value)},
+  ], data.classes);
+}
+
+function showSites() {
+  if (data.places.length === 0)
+    return explain("site-table", "The trace has no call stacks. Record it with the option stack=16.");
+  const at = " at " + data.moment.label;
+  sortableTable("site-table", "By the line that allocates, and class; the largest of what lived and of what was allocated", [
+    {title: "Site", of: (row) => siteName(data.sites.names[row[0]]), text: true},
+    {title: "Class", of: (row) => javaName(row[1]), text: true},
+    {title: "Allocated", of: (row) => row[3], show: bytes},
+    {title: "Objects", of: (row) => row[2], show: count},
+    {title: "Alive" + at, of: (row) => row[5], show: bytes, first: true},
+    {title: "Objects" + at, of: (row) => row[4], show: count},
+  ], data.places);
+}
+
+function showThreads() {
+  threadChart();
+  sortableTable("thread-table", "By thread; " + count(data.threads.length) + (data.threads_left > 0 ? " of " + count(data.threads.length + data.threads_left) : "") + " threads", [
+    {title: "Thread", of: (row) => row.number + " " + row.name, text: true},
+    {title: "Allocated", of: (row) => row.allocated_bytes, show: bytes, first: true},
+    {title: "Objects", of: (row) => row.allocated_objects, show: count},
+    {title: "Calls", of: (row) => row.calls, show: count},
+    {title: "Start", of: (row) => row.start_ns === null ? -1 : row.start_ns, show: (value) => value < 0 ? "-" : time(value)},
+    {title: "End", of: (row) => row.end_ns === null ? -1 : row.end_ns, show: (value) => value < 0 ? "-" : time(value)},
+  ], data.threads);
+}
+
+function showMethods() {
+  if (data.methods.length === 0)
+    return explain("method-table", "The trace has no calls. Record it with events=class+thread+method to see them.");
+  sortableTable("method-table", "By method; " + count(data.methods.length) + (data.methods_left > 0 ? " of " + count(data.methods.length + data.methods_left) : "") + " methods", [
+    {title: "Method", of: (row) => methodName(row[0]), text: true},
+    {title: "Own time", of: (row) => row[3], show: time, first: true},
+    {title: "With callees", of: (row) => row[4], show: time},
+    {title: "Calls", of: (row) => row[1], show: count},
+    {title: "Left by exceptions", of: (row) => row[2], show: count},
+  ], data.methods);
+}
+
+showSummary();
+liveChart();
+flameGraph();
+showClasses();
+showSites();
+lifetimeChart();
+showThreads();
+showMethods();
+byId("sections").append(...[...document.querySelectorAll("main > section")].map((section) =>
+  element("li", {}, element("a", {href: "#" + section.id}, section.querySelector("h2").textContent))));

@@ -1,0 +1,52 @@
+/*
+ * Tables that sort by any column and are searched by name.  Only as many rows as somebody looks at
+ * are in the page.
+ */
+const ROWS_AT_ONCE = 100;
+
+/* columns: [{title, of(row), show(value, row), text, first}]; rows: anything. */
+function sortableTable(place, caption, columns, rows) {
+  let sorted = columns.findIndex((column) => column.first);
+  let descending = true;
+  let wanted = "";
+  let most = ROWS_AT_ONCE;
+  const body = element("tbody");
+  const told = element("span", {class: "told", role: "status"});
+  const more = element("button", {type: "button", onclick: () => { most *= 4; draw(); }}, "Show more");
+  const heads = columns.map((column, i) => element("th", {scope: "col", class: column.text ? "name" : null},
+    element("button", {type: "button", onclick: () => sortBy(i)}, column.title)));
+  const search = element("input", {type: "search", oninput: () => { wanted = search.value.toLowerCase(); most = ROWS_AT_ONCE; draw(); }});
+
+  function sortBy(i) {
+    descending = i === sorted ? !descending : !columns[i].text;
+    sorted = i;
+    draw();
+  }
+
+  function compare(a, b) {
+    const x = columns[sorted].of(a), y = columns[sorted].of(b);
+    const order = x < y ? -1 : x > y ? 1 : 0;
+    return descending ? -order : order;
+  }
+
+  function cell(column, row) {
+    const shown = column.show ? column.show(column.of(row), row) : column.of(row);
+    return column.text ? element("th", {scope: "row", class: "name"}, shown) : element("td", {}, shown);
+  }
+
+  function draw() {
+    const matching = rows.filter((row) => wanted === "" || columns.some((column) => column.text && String(column.of(row)).toLowerCase().includes(wanted)));
+    matching.sort(compare);
+    const shown = matching.slice(0, most);
+    body.replaceChildren(...shown.map((row) => element("tr", {}, columns.map((column) => cell(column, row)))));
+    heads.forEach((head, i) => i === sorted ? head.setAttribute("aria-sort", descending ? "descending" : "ascending") : head.removeAttribute("aria-sort"));
+    told.textContent = shown.length + " of " + count(matching.length) + " rows";
+    more.hidden = shown.length === matching.length;
+  }
+
+  byId(place).replaceChildren(
+    element("div", {class: "controls"}, element("label", {}, "Search", search), told, more),
+    element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": caption},
+      element("table", {}, element("caption", {}, caption), element("thead", {}, element("tr", {}, heads)), body)));
+  draw();
+}

@@ -1,0 +1,96 @@
+/* Numbers for people, and elements. */
+const data = JSON.parse(document.getElementById("data").textContent);
+const byId = (id) => document.getElementById(id);
+
+const count = (n) => Math.round(n).toLocaleString("en-US");
+const three = (x) => x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x.toFixed(2);
+
+function scaled(x, units, step) {
+  let i = 0;
+  while (Math.abs(x) >= step && i < units.length - 1) {
+    x /= step;
+    i++;
+  }
+  return (i === 0 ? count(x) : three(x)) + " " + units[i];
+}
+
+const bytes = (n) => scaled(n, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"], 1024);
+const share = (part, whole) => whole > 0 ? three(100 * part / whole) + " %" : "-";
+
+function time(ns) {
+  if (ns < 1e3) return count(ns) + " ns";
+  if (ns < 1e6) return three(ns / 1e3) + " \u00b5s";
+  if (ns < 1e9) return three(ns / 1e6) + " ms";
+  if (ns < 6e11) return three(ns / 1e9) + " s";
+  const s = Math.round(ns / 1e9);
+  const pad = (n) => String(n).padStart(2, "0");
+  return (s >= 3600 ? Math.floor(s / 3600) + " h " + pad(Math.floor(s / 60) % 60) : Math.floor(s / 60)) +
+    " min " + pad(s % 60) + " s";
+}
+
+/* "java/util/Map$Entry" and "[[I" as a Java programmer writes them. */
+function javaName(name) {
+  const dims = /^\[*/.exec(name)[0].length;
+  if (dims === 0) return name.replaceAll("/", ".");
+  const basic = {Z: "boolean", B: "byte", C: "char", S: "short", I: "int", J: "long", F: "float", D: "double"};
+  const of = name.slice(dims);
+  const element = of[0] === "L" ? of.slice(1, -1).replaceAll("/", ".") : basic[of] || of;
+  return element + "[]".repeat(dims);
+}
+
+/* "java/util/HashMap.put:612" likewise. */
+const siteName = (site) => site.replaceAll("/", ".");
+
+/* "a/B.m(ILjava/lang/String;)V" as "a.B.m(int, String)". */
+function methodName(text) {
+  const at = text.indexOf("(");
+  if (at < 0) return siteName(text);
+  const types = text.slice(at + 1, text.indexOf(")")).match(/\[*(?:[BCDFIJSZ]|L[^;]*;)/g) || [];
+  const short = types.map((type) => {
+    const name = javaName(type[0] === "[" ? type : "[" + type).replace(/^.*\./, "");
+    return type[0] === "[" ? name : name.slice(0, -2);
+  });
+  return siteName(text.slice(0, at)) + "(" + short.join(", ") + ")";
+}
+
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  fill(made, attributes, children);
+  return made;
+}
+
+function svg(name, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  fill(made, attributes, children);
+  return made;
+}
+
+function fill(made, attributes, children) {
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (value !== null && value !== undefined) made.setAttribute(key, value);
+  }
+  made.append(...children.flat());
+}
+
+/* The one box that follows the pointer or the focus. */
+const tip = byId("tip");
+
+function showTip(text, x, y) {
+  tip.textContent = text;
+  tip.hidden = false;
+  const box = tip.getBoundingClientRect();
+  tip.style.left = Math.max(4, Math.min(x + 14, innerWidth - box.width - 8)) + "px";
+  tip.style.top = (y + 18 + box.height > innerHeight ? Math.max(4, y - box.height - 10) : y + 18) + "px";
+}
+
+function hideTip() {
+  tip.hidden = true;
+}
+addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
+addEventListener("scroll", hideTip, {passive: true});
+
+/* A section that has nothing to show says why. */
+function explain(id, text) {
+  byId(id).replaceChildren(element("p", {class: "note"}, text));
+}

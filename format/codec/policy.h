@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The encoding policy of one field, as the paper's Appendix B has it: a general strategy, which
+ * defers to a targeted one, which defers to a basic rule; of each the last that was named counts.
+ */
+#ifndef STEP_CODEC_POLICY_H
+#define STEP_CODEC_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum step_general { STEP_GENERAL_NONE, STEP_IDENTIFIER, STEP_CONSTANT, STEP_DEFAULT };
+
+enum step_targeted {
+    STEP_TARGETED_NONE,
+    STEP_DELTA,   /* parameter: the threshold */
+    STEP_STRIDE,  /* the increment */
+    STEP_OFFSET,  /* the base */
+    STEP_WINDOW,  /* the threshold */
+    STEP_GIVEN,   /* what came with the same value of another field */
+    STEP_CONTEXT, /* what followed the same values before; the parameter says how many */
+    STEP_DFCM,    /* the same of differences */
+    STEP_RECENT   /* one of the last values; the parameter says how many */
+};
+
+enum step_size { STEP_SIZE_CREEP, STEP_SIZE_FIXED, STEP_SIZE_START, STEP_SIZE_MIN };
+
+struct step_policy {
+    enum step_general general;
+    enum step_targeted targeted;
+    uint64_t parameter; /* of the targeted strategy */
+    enum step_size size;
+    unsigned bytes; /* of the size rules other than creep: 1 to 8 */
+    bool is_unsigned;
+};
+
+/* The bytes that a value needs at least: 1 to 8. */
+static inline unsigned step_policy_width(const struct step_policy *policy, uint64_t value)
+{
+    uint64_t sign = policy->is_unsigned ? 0 : 0 - (value >> 63);
+    uint64_t bits = (value ^ sign) >> (policy->is_unsigned ? 0 : 7);
+    unsigned width = 1;
+    for (bits >>= policy->is_unsigned ? 8 : 0; bits != 0; bits >>= 8)
+        width++;
+    return width;
+}
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What tables of predictions are made of, shared by the transforms of columns and the encoders of
+ * rows.  Tables have 2^bits entries, all 0 at the start, and are indexed without a check of the
+ * key: two keys that share an entry only predict worse.
+ */
+#ifndef STEP_CODEC_PREDICTOR_H
+#define STEP_CODEC_PREDICTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STEP_MIX UINT64_C(0x9e3779b97f4a7c15)
+
+enum { STEP_TABLE_BITS_MAX = 20, STEP_CONTEXT_MAX = 4, STEP_RECENT_MAX = 16 };
+
+/* A table's bits for so many values. */
+static inline unsigned step_table_bits(size_t count, unsigned most)
+{
+    unsigned bits = 4;
+    while (bits < most && (size_t) 1 << bits < count)
+        bits++;
+    return bits;
+}
+
+/* The top bits of a hash; shift is 64 less the table's bits. */
+static inline size_t step_top_bits(uint64_t key, unsigned shift)
+{
+    return (size_t) (key * STEP_MIX >> shift);
+}
+
+/* The entry of another field's value: by its low bits (identifiers), or by its hash. */
+static inline size_t step_given_entry(uint64_t key, bool hashed, unsigned bits)
+{
+    return hashed ? step_top_bits(key, 64 - bits) : (size_t) (key & ((UINT64_C(1) << bits) - 1));
+}
+
+/* The last values, the newest first; those beyond the order stay 0. */
+struct step_context {
+    uint64_t last[STEP_CONTEXT_MAX];
+    size_t order;
+    unsigned shift;
+};
+
+static inline size_t step_context_entry(const struct step_context *context)
+{
+    uint64_t key = context->last[0] + 1;
+    for (size_t i = 1; i < context->order; i++)
+        key = (key ^ key >> 32) * STEP_MIX + context->last[i];
+    return step_top_bits(key ^ key >> 29, context->shift);
+}
+
+static inline void step_context_push(struct step_context *context, uint64_t value)
+{
+    for (size_t i = context->order - 1; i > 0; i--)
+        context->last[i] = context->last[i - 1];
+    context->last[0] = value;
+}
+
+/* A guessed value becomes 0; those below it move up by one. */
+static inline uint64_t step_front_code(uint64_t value, uint64_t guess)
+{
+    return value == guess ? 0 : value + (value < guess);
+}
+
+static inline uint64_t step_front_value(uint64_t code, uint64_t guess)
+{
+    return code == 0 ? guess : code - (code <= guess);
+}
+
+/* The last values that differ, the newest first; what is older than `size` is forgotten. */
+struct step_recent {
+    uint64_t values[STEP_RECENT_MAX];
+    size_t size;
+    size_t count;
+};
+
+/* Moves the value at `place` to the front; `place` == count: a new one. */
+static inline void step_recent_push(struct step_recent *recent, size_t place, uint64_t value)
+{
+    if (place == recent->count && recent->count < recent->size)
+        recent->count++;
+    else if (place == recent->count)
+        place--;
+    for (; place > 0; place--)
+        recent->values[place] = recent->values[place - 1];
+    recent->values[0] = value;
+}
+
+/* A value that is among them becomes its place; the codes from `count` on are those of all other
+ * values, in their order. */
+static inline uint64_t step_recent_code(struct step_recent *recent, uint64_t value)
+{
+    size_t place = 0;
+    uint64_t code = value + recent->count;
+    for (; place < recent->count && recent->values[place] != value; place++)
+        code -= recent->values[place] < value;
+    if (place < recent->count)
+        code = place;
+    step_recent_push(recent, place, value);
+    return code;
+}
+
+static inline uint64_t step_recent_value(struct step_recent *recent, uint64_t code)
+{
+    uint64_t sorted[STEP_RECENT_MAX];
+    uint64_t value = code - recent->count;
+    if (code < recent->count) {
+        value = recent->values[code];
+        step_recent_push(recent, (size_t) code, value);
+        return value;
+    }
+    for (size_t i = 0; i < recent->count; i++) {
+        size_t at = i;
+        for (; at > 0 && sorted[at - 1] > recent->values[i]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = recent->values[i];
+    }
+    for (size_t i = 0; i < recent->count && sorted[i] <= value; i++)
+        value++;
+    step_recent_push(recent, recent->count, value);
+    return value;
+}
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Unpacking gzip and zstd files as they are read. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#if STEPTRACE_ZSTD
+#include <zstd.h>
+#endif
+
+#include "steptrace/packed.h"
+
+#define IN_BYTES ((size_t) 1 << 17)
+#define MAGIC_BYTES 4u
+#define PIECE_MAX ((size_t) 1 << 30)
+
+struct step_packed_input {
+    char name[256];
+    enum step_packing packing;
+    int file; /* -1: in memory */
+    struct step_bytes memory;
+    uint64_t size; /* of the file; 0: not known */
+    uint64_t taken;
+    uint64_t given; /* unpacked bytes */
+    bool ended;     /* the file has no more bytes */
+    bool inside;    /* a frame or member has begun and not ended */
+    z_stream inflater;
+    bool inflating; /* it is to be ended */
+#if STEPTRACE_ZSTD
+    ZSTD_DCtx *zstd;
+#endif
+    size_t at; /* in `in` */
+    size_t end;
+    uint8_t in[IN_BYTES];
+};
+
+enum step_packing step_packing_by_ending(const char *path)
+{
+    size_t length = strlen(path);
+    if (length > 3 && strcasecmp(path + length - 3, ".gz") == 0)
+        return STEP_PACKING_GZIP;
+    if (length > 4 && strcasecmp(path + length - 4, ".zst") == 0)
+        return STEP_PACKING_ZSTD;
+    return STEP_PACKING_NONE;
+}
+
+static enum step_status fail(const struct step_packed_input *input, enum step_status status,
+                             const char *what, struct step_error *error)
+{
+    return step_error_set(error, status, input->name, input->given, "%s", what);
+}
+
+/* ---- packed bytes ---- */
+
+static enum step_status take(struct step_packed_input *input, void *buffer, size_t size,
+                             size_t *got, struct step_error *error)
+{
+    if (input->file < 0) {
+        *got = size < input->memory.length ? size : input->memory.length;
+        if (*got > 0)
+            memcpy(buffer, input->memory.data, *got);
+        input->memory.data += *got;
+        input->memory.length -= *got;
+    } else {
+        ssize_t count;
+        do
+            count = read(input->file, buffer, size < PIECE_MAX ? size : PIECE_MAX);
+        while (count < 0 && errno == EINTR);
+        if (count < 0)
+            return fail(input, STEP_STATUS_IO, strerror(errno), error);
+        *got = (size_t) count;
+    }
+    input->taken += *got;
+    input->ended = *got == 0;
+    return STEP_STATUS_OK;
+}
+
+static enum step_status fill(struct step_packed_input *input, struct step_error *error)
+{
+    if (input->at < input->end || input->ended)
+        return STEP_STATUS_OK;
+    size_t got = 0;
+    enum step_status status = take(input, input->in, IN_BYTES, &got, error);
+    input->at = 0;
+    input->end = got;
+    return status;
+}
+
+static enum step_packing packing_of(const uint8_t *start, size_t length)
+{
+    if (length >= 2 && start[0] == 0x1f && start[1] == 0x8b)
+        return STEP_PACKING_GZIP;
+    if (length >= 4 && memcmp(start, "\x28\xb5\x2f\xfd", 4) == 0)
+        return STEP_PACKING_ZSTD;
+    return STEP_PACKING_NONE;
+}
+
+/* ---- unpacking ---- */
+
+static enum step_status start_unpacking(struct step_packed_input *input, struct step_error *error)
+{
+    if (input->packing == STEP_PACKING_GZIP) {
+        input->inflating = inflateInit2(&input->inflater, 15 + 16) == Z_OK;
+        return input->inflating ? STEP_STATUS_OK
+                                : fail(input, STEP_STATUS_NO_MEMORY, "out of memory", error);
+    }
+    if (input->packing == STEP_PACKING_ZSTD) {
+#if STEPTRACE_ZSTD
+        input->zstd = ZSTD_createDCtx();
+        if (input->zstd == NULL)
+            return fail(input, STEP_STATUS_NO_MEMORY, "out of memory", error);
+#else
+        return fail(input, STEP_STATUS_UNSUPPORTED, "this build has no zstd", error);
+#endif
+    }
+    return STEP_STATUS_OK;
+}
+
+/* A member ended; where another one follows, it goes on with that. */
+static enum step_status inflate_some(struct step_packed_input *input, void *buffer, size_t size,
+                                     size_t *got, struct step_error *error)
+{
+    z_stream *inflater = &input->inflater;
+    unsigned room = size < PIECE_MAX ? (unsigned) size : (unsigned) PIECE_MAX;
+    inflater->next_in = input->in + input->at;
+    inflater->avail_in = (unsigned) (input->end - input->at);
+    inflater->next_out = buffer;
+    inflater->avail_out = room;
+    int result = inflate(inflater, Z_NO_FLUSH);
+    input->inside = result != Z_STREAM_END;
+    input->at = input->end - inflater->avail_in;
+    *got = room - inflater->avail_out;
+    if (result == Z_STREAM_END && inflateReset(inflater) == Z_OK)
+        return STEP_STATUS_OK;
+    if (result == Z_MEM_ERROR)
+        return fail(input, STEP_STATUS_NO_MEMORY, "out of memory", error);
+    if (result != Z_OK && result != Z_BUF_ERROR)
+        return fail(input, STEP_STATUS_CORRUPT, "the packed data is damaged", error);
+    return STEP_STATUS_OK;
+}
+
+#if STEPTRACE_ZSTD
+static enum step_status unzstd_some(struct step_packed_input *input, void *buffer, size_t size,
+                                    size_t *got, struct step_error *error)
+{
+    ZSTD_inBuffer in = {input->in, input->end, input->at};
+    ZSTD_outBuffer out = {buffer, size, 0};
+    size_t left = ZSTD_decompressStream(input->zstd, &out, &in);
+    if (ZSTD_isError(left))
+        return fail(input, STEP_STATUS_CORRUPT, "the packed data is damaged", error);
+    input->inside = left != 0;
+    input->at = in.pos;
+    *got = out.pos;
+    return STEP_STATUS_OK;
+}
+#endif
+
+static enum step_status unpack_some(struct step_packed_input *input, void *buffer, size_t size,
+                                    size_t *got, struct step_error *error)
+{
+#if STEPTRACE_ZSTD
+    if (input->packing == STEP_PACKING_ZSTD)
+        return unzstd_some(input, buffer, size, got, error);
+#endif
+    return inflate_some(input, buffer, size, got, error);
+}
+
+static size_t take_rest(struct step_packed_input *input, void *buffer, size_t size)
+{
+    size_t left = input->end - input->at;
+    size_t got = size < left ? size : left;
+    memcpy(buffer, input->in + input->at, got);
+    input->at += got;
+    return got;
+}
+
+enum step_status step_packed_input_read(void *user, void *buffer, size_t size, size_t *got,
+                                        struct step_error *error)
+{
+    struct step_packed_input *input = user;
+    enum step_status status = STEP_STATUS_OK;
+    *got = 0;
+    if (input->packing == STEP_PACKING_NONE) {
+        *got = take_rest(input, buffer, size);
+        if (*got == 0 && !input->ended)
+            status = take(input, buffer, size, got, error);
+    }
+    while (input->packing != STEP_PACKING_NONE && *got == 0 && status == STEP_STATUS_OK) {
+        status = fill(input, error);
+        bool is_end = input->at == input->end;
+        if (status != STEP_STATUS_OK || (is_end && !input->inside))
+            break;
+        status = unpack_some(input, buffer, size, got, error);
+        if (status == STEP_STATUS_OK && is_end && *got == 0 && input->inside)
+            status = fail(input, STEP_STATUS_CUT, "the packed data is cut", error);
+    }
+    input->given += *got;
+    return status;
+}
+
+/* ---- opening ---- */
+
+static enum step_status start(struct step_packed_input *input, struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    size_t got = 1;
+    while (input->end < MAGIC_BYTES && got > 0 && status == STEP_STATUS_OK) {
+        got = 0;
+        status = take(input, input->in + input->end, IN_BYTES - input->end, &got, error);
+        input->end += got;
+    }
+    input->packing = packing_of(input->in, input->end);
+    return status == STEP_STATUS_OK ? start_unpacking(input, error) : status;
+}
+
+static struct step_packed_input *create(const char *name, struct step_error *error)
+{
+    struct step_packed_input *input = malloc(sizeof *input);
+    if (input == NULL) {
+        step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
+        return NULL;
+    }
+    memset(input, 0, offsetof(struct step_packed_input, in));
+    memcpy(input->name, name, strnlen(name, sizeof input->name - 1));
+    input->file = -1;
+    return input;
+}
+
+static enum step_status give(struct step_packed_input *input, struct step_packed_input **out,
+                             struct step_error *error)
+{
+    enum step_status status = start(input, error);
+    if (status == STEP_STATUS_OK)
+        *out = input;
+    else
+        step_packed_input_close(input);
+    return status;
+}
+
+enum step_status step_packed_input_open(const char *path, struct step_packed_input **out,
+                                        struct step_error *error)
+{
+    *out = NULL;
+    struct step_packed_input *input = create(path, error);
+    if (input == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    input->file = open(path, O_RDONLY | O_CLOEXEC);
+    if (input->file < 0) {
+        enum step_status status = step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET,
+                                                 "cannot open: %s", strerror(errno));
+        step_packed_input_close(input);
+        return status;
+    }
+    struct stat facts;
+    if (fstat(input->file, &facts) == 0 && S_ISREG(facts.st_mode))
+        input->size = (uint64_t) facts.st_size;
+    return give(input, out, error);
+}
+
+enum step_status step_packed_input_open_memory(const void *data, size_t length, const char *name,
+                                               struct step_packed_input **out,
+                                               struct step_error *error)
+{
+    *out = NULL;
+    struct step_packed_input *input = create(name, error);
+    if (input == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    input->memory = (struct step_bytes){data, length};
+    input->size = length;
+    return give(input, out, error);
+}
+
+enum step_packing step_packed_input_packing(const struct step_packed_input *input)
+{
+    return input->packing;
+}
+
+double step_packed_input_progress(const struct step_packed_input *input)
+{
+    return input->size > 0 ? (double) input->taken / (double) input->size : 1.0;
+}
+
+void step_packed_input_close(struct step_packed_input *input)
+{
+    if (input == NULL)
+        return;
+    if (input->inflating)
+        inflateEnd(&input->inflater);
+#if STEPTRACE_ZSTD
+    ZSTD_freeDCtx(input->zstd);
+#endif
+    if (input->file >= 0)
+        close(input->file);
+    free(input);
+}

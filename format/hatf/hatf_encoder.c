@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Encodings: windows of records, a plan for each field, and the records written with the planned
+ * metadata between them.
+ *
+ * An encoding is never worse than the one below it (naive, then best, then optimal): beside its own
+ * plans it follows those of the other, and where its own would end further from the other's state
+ * than it gained, it takes the other's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "hatf_plan.h"
+
+enum { WINDOW_RECORDS = 1 << 15, WINDOW_BYTES = 1 << 24 };
+
+enum {
+    ALL_MEANS = HATF_MEANS_WIDTHS | HATF_MEANS_DEFAULT | HATF_MEANS_BASE_1 | HATF_MEANS_BASE_2 |
+                HATF_MEANS_BASE_4 | HATF_MEANS_STRIDE | HATF_MEANS_DELTA,
+    SIZES = HATF_MEANS_WIDTHS | HATF_MEANS_DEFAULT,
+    SWITCHES = HATF_MEANS_WIDTHS | HATF_MEANS_DEFAULT,
+    TIMES = HATF_MEANS_WIDTHS | HATF_MEANS_DEFAULT | HATF_MEANS_DELTA,
+    BASES = HATF_MEANS_BASE_1 | HATF_MEANS_BASE_2,
+    IN_PLACE = HATF_MEANS_DEFAULT, /* threads and heaps of the encodings of a single field */
+    PLANNED = 128                  /* attributes */
+};
+
+/* By field: size, address, time, thread, heap, attributes. */
+static const struct {
+    const char *name;
+    uint8_t means[HATF_FIELD_COUNT];
+} encodings[HATF_ENCODING_COUNT] = {
+    [HATF_ENCODING_NAIVE] = {"naive", {0}},
+    [HATF_ENCODING_SMALL_SIZE] = {"small-size", {HATF_MEANS_WIDTHS, 0, 0, IN_PLACE, IN_PLACE, 0}},
+    [HATF_ENCODING_SAME_SIZE] = {"same-size", {HATF_MEANS_DEFAULT, 0, 0, IN_PLACE, IN_PLACE, 0}},
+    [HATF_ENCODING_COMBINED_SIZE] = {"combined-size", {SIZES, 0, 0, IN_PLACE, IN_PLACE, 0}},
+    [HATF_ENCODING_BASE_OFFSET_1] = {"base-offset-1",
+                                     {0, HATF_MEANS_BASE_1, 0, IN_PLACE, IN_PLACE, 0}},
+    [HATF_ENCODING_BASE_OFFSET_2] = {"base-offset-2",
+                                     {0, HATF_MEANS_BASE_2, 0, IN_PLACE, IN_PLACE, 0}},
+    [HATF_ENCODING_BEST_BASE_OFFSET] = {"best-base-offset", {0, BASES, 0, IN_PLACE, IN_PLACE, 0}},
+    [HATF_ENCODING_STRIDE] = {"stride", {0, HATF_MEANS_STRIDE, 0, IN_PLACE, IN_PLACE, 0}},
+    [HATF_ENCODING_BEST] = {"best",
+                            {SIZES, BASES | HATF_MEANS_STRIDE, TIMES, SWITCHES, SWITCHES, PLANNED}},
+    [HATF_ENCODING_OPTIMAL] = {"optimal",
+                               {ALL_MEANS, ALL_MEANS, ALL_MEANS, ALL_MEANS, ALL_MEANS, PLANNED}},
+};
+
+/* The order of metadata of several fields before one record. */
+static const uint8_t field_order[HATF_FIELD_COUNT] = {HATF_ATTRIBUTES, HATF_SIZE, HATF_ADDRESS,
+                                                      HATF_THREAD,     HATF_HEAP, HATF_TIME};
+
+struct pending {
+    struct hatf_record record;
+    size_t bytes_at; /* of its attributes or comment, in `bytes` */
+};
+
+/* One field: its items in the window, and the plans that are followed, the naive one first. */
+enum { NAIVE, BEST, OPTIMAL, PLANS };
+struct track {
+    struct hatf_plan_item *items;
+    size_t count;
+    struct hatf_plan plans[PLANS];
+    struct hatf_plan spare;
+    struct hatf_field_state states[PLANS]; /* before the window */
+};
+
+struct hatf_encoder {
+    struct hatf_writer *writer;
+    enum hatf_encoding encoding;
+    struct pending *records;
+    size_t count;
+    struct step_buffer bytes;
+    struct track tracks[HATF_FIELD_COUNT];
+};
+
+const char *hatf_encoding_name(enum hatf_encoding encoding)
+{
+    return (unsigned) encoding < HATF_ENCODING_COUNT ? encodings[encoding].name : "?";
+}
+
+static enum step_status no_memory(struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+}
+
+enum step_status hatf_encoder_create(struct hatf_writer *writer, enum hatf_encoding encoding,
+                                     struct hatf_encoder **out, struct step_error *error)
+{
+    *out = NULL;
+    if ((unsigned) encoding >= HATF_ENCODING_COUNT)
+        return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, "no encoding");
+    struct hatf_encoder *encoder = calloc(1, sizeof *encoder);
+    if (encoder == NULL)
+        return no_memory(error);
+    encoder->writer = writer;
+    encoder->encoding = encoding;
+    encoder->records = malloc(WINDOW_RECORDS * sizeof *encoder->records);
+    bool ok = encoder->records != NULL;
+    for (unsigned field = 0; field < HATF_FIELD_COUNT; field++) {
+        struct track *track = &encoder->tracks[field];
+        track->items = malloc(WINDOW_RECORDS * sizeof *track->items);
+        ok = ok && track->items != NULL;
+        for (unsigned i = 0; i < PLANS; i++)
+            track->states[i] = *hatf_writer_field(writer, (enum hatf_field) field);
+    }
+    if (!ok) {
+        hatf_encoder_destroy(encoder);
+        return no_memory(error);
+    }
+    *out = encoder;
+    return STEP_STATUS_OK;
+}
+
+void hatf_encoder_destroy(struct hatf_encoder *encoder)
+{
+    if (encoder == NULL)
+        return;
+    for (unsigned field = 0; field < HATF_FIELD_COUNT; field++) {
+        for (unsigned i = 0; i < PLANS; i++)
+            hatf_plan_reset(&encoder->tracks[field].plans[i]);
+        hatf_plan_reset(&encoder->tracks[field].spare);
+        free(encoder->tracks[field].items);
+    }
+    step_buffer_reset(&encoder->bytes);
+    free(encoder->records);
+    free(encoder);
+}
+
+/* ---- a window's plans ---- */
+
+static uint64_t number_of(const struct hatf_record *record, unsigned field)
+{
+    switch (field) {
+    case HATF_SIZE:
+        return record->size;
+    case HATF_ADDRESS:
+        return record->address;
+    case HATF_TIME:
+        return record->time;
+    case HATF_THREAD:
+        return record->thread;
+    case HATF_HEAP:
+        return record->heap;
+    default:
+        return record->attributes.length;
+    }
+}
+
+static void gather_items(struct hatf_encoder *encoder, unsigned field)
+{
+    struct track *track = &encoder->tracks[field];
+    track->count = 0;
+    for (size_t i = 0; i < encoder->count; i++) {
+        const struct hatf_record *record = &encoder->records[i].record;
+        if (!hatf_tag_has(record->tag, (enum hatf_field) field))
+            continue;
+        track->items[track->count++] = (struct hatf_plan_item){
+            .value = number_of(record, field),
+            .second = record->new_address,
+            .record = (uint32_t) i,
+            .has_second = field == HATF_ADDRESS && record->tag >= HATF_REALLOC_NO_ALLOC &&
+                          record->tag <= HATF_REALLOC_FREE};
+    }
+}
+
+/* Every item is what the field's default says by itself. */
+static bool needs_nothing(const struct track *track, unsigned field,
+                          const struct hatf_field_state *state)
+{
+    if (state->interpretation != HATF_DEFAULT)
+        return false;
+    uint64_t value = field == HATF_ATTRIBUTES ? 0 : state->value;
+    for (size_t i = 0; i < track->count; i++)
+        if (track->items[i].value != value ||
+            (track->items[i].has_second && track->items[i].second != value))
+            return false;
+    return true;
+}
+
+/* Improves on the plan below: its own where that pays in the end, else the one below. */
+static bool plan_above(struct track *track, const struct hatf_plan_task *task, unsigned means,
+                       unsigned below, unsigned above)
+{
+    struct hatf_plan *own = &track->plans[above];
+    const struct hatf_plan *other = &track->plans[below];
+    const struct hatf_field_state *start = &track->states[above];
+    bool ok = task->field == HATF_ATTRIBUTES
+                  ? hatf_plan_attributes(task, start, own)
+                  : hatf_plan_cheapest(task, start, means, &track->states[below], other, own);
+    if (!ok || !hatf_plan_follow(task, start, &track->states[below], other, &track->spare))
+        return false;
+    uint64_t distance = hatf_plan_distance(task->field, &own->end, &other->end);
+    if (own->cost + distance > track->spare.cost) {
+        struct hatf_plan swap = *own;
+        *own = track->spare;
+        track->spare = swap;
+    }
+    return true;
+}
+
+static const struct hatf_plan *plan_field(struct hatf_encoder *encoder, unsigned field, bool *ok)
+{
+    struct track *track = &encoder->tracks[field];
+    const struct hatf_plan_task task = {(enum hatf_field) field, track->items, track->count};
+    unsigned means = encodings[encoder->encoding].means[field];
+    unsigned top = means == 0 ? NAIVE : BEST;
+    *ok = hatf_plan_naive(&task, &track->states[NAIVE], &track->plans[NAIVE]);
+    if (encoder->encoding == HATF_ENCODING_OPTIMAL) {
+        *ok = *ok &&
+              plan_above(track, &task, encodings[HATF_ENCODING_BEST].means[field], NAIVE, BEST);
+        *ok = *ok && plan_above(track, &task, means, BEST, OPTIMAL);
+        top = OPTIMAL;
+    } else if (means != 0) {
+        *ok = *ok && plan_above(track, &task, means, NAIVE, BEST);
+    }
+    for (unsigned i = 0; i <= top; i++)
+        track->states[i] = track->plans[i].end;
+    return &track->plans[top];
+}
+
+/* ---- writing a window ---- */
+
+static enum step_status put_record(struct hatf_encoder *encoder, struct pending *pending,
+                                   struct step_error *error)
+{
+    struct step_bytes *bytes = pending->record.tag == HATF_COMMENT ? &pending->record.comment
+                                                                   : &pending->record.attributes;
+    bytes->data = bytes->length > 0 ? encoder->bytes.data + pending->bytes_at : NULL;
+    return hatf_writer_put(encoder->writer, &pending->record, NULL, error);
+}
+
+static enum step_status put_step(struct hatf_encoder *encoder, const struct hatf_plan_step *step,
+                                 struct step_error *error)
+{
+    const struct hatf_record record = {.tag = HATF_METADATA, .metadata = step->metadata};
+    return hatf_writer_put(encoder->writer, &record, NULL, error);
+}
+
+static enum step_status put_window(struct hatf_encoder *encoder,
+                                   const struct hatf_plan *const *plans, struct step_error *error)
+{
+    size_t done[HATF_FIELD_COUNT] = {0};
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < encoder->count && status == STEP_STATUS_OK; i++) {
+        for (unsigned k = 0; k < HATF_FIELD_COUNT; k++) {
+            unsigned field = field_order[k];
+            for (; plans[field] != NULL && done[field] < plans[field]->count &&
+                   plans[field]->steps[done[field]].record == i && status == STEP_STATUS_OK;
+                 done[field]++)
+                status = put_step(encoder, &plans[field]->steps[done[field]], error);
+        }
+        if (status == STEP_STATUS_OK)
+            status = put_record(encoder, &encoder->records[i], error);
+    }
+    return status;
+}
+
+enum step_status hatf_encoder_flush(struct hatf_encoder *encoder, struct step_error *error)
+{
+    const struct hatf_plan *plans[HATF_FIELD_COUNT] = {NULL};
+    for (unsigned field = 0; field < HATF_FIELD_COUNT; field++) {
+        bool ok = true;
+        gather_items(encoder, field);
+        if (!needs_nothing(&encoder->tracks[field], field, &encoder->tracks[field].states[NAIVE]) ||
+            !needs_nothing(&encoder->tracks[field], field,
+                           hatf_writer_field(encoder->writer, (enum hatf_field) field)))
+            plans[field] = plan_field(encoder, field, &ok);
+        if (!ok)
+            return no_memory(error);
+    }
+    enum step_status status = put_window(encoder, plans, error);
+    encoder->count = 0;
+    encoder->bytes.length = 0;
+    return status;
+}
+
+enum step_status hatf_encoder_put(struct hatf_encoder *encoder, const struct hatf_record *record,
+                                  struct step_error *error)
+{
+    if ((unsigned) record->tag >= HATF_METADATA)
+        return record->tag == HATF_METADATA ? STEP_STATUS_OK
+                                            : step_error_set(error, STEP_STATUS_INVALID, NULL,
+                                                             STEP_NO_OFFSET, "unknown tag");
+    bool is_comment = record->tag == HATF_COMMENT;
+    struct step_bytes bytes = is_comment ? record->comment : record->attributes;
+    if (bytes.length > (is_comment ? HATF_COMMENT_MAX : HATF_ATTRIBUTES_MAX))
+        return step_error_set(error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET, "%s of %zu bytes",
+                              is_comment ? "a comment" : "attributes", bytes.length);
+    struct pending *pending = &encoder->records[encoder->count];
+    pending->record = *record;
+    pending->bytes_at = encoder->bytes.length;
+    if (bytes.length > 0 && !step_buffer_append(&encoder->bytes, bytes.data, bytes.length))
+        return no_memory(error);
+    encoder->count++;
+    if (encoder->count < WINDOW_RECORDS && encoder->bytes.length < WINDOW_BYTES)
+        return STEP_STATUS_OK;
+    return hatf_encoder_flush(encoder, error);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing: a file that is packed or not, or a ZIP file with an entry a stream.  Entries follow each
+ * other in the file while their streams grow side by side, so each is deflated into a temporary
+ * file first and copied when the trace is complete.
+ */
+#include <errno.h>
+#include <minizip/zip.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "hatf_file.h"
+#include "steptrace/packed.h"
+#include "zip_file.h"
+
+#define PIECE_BYTES ((size_t) 1 << 16)
+#define PIECE_MAX ((size_t) 1 << 30)
+#define MADE_BY_UNIX_4_5 (3u << 8 | 45u)
+#define MODE_REGULAR_0644 (0100644ul << 16)
+#define DATE_1980_01_01 (1ul << 21 | 1ul << 16) /* the first that a ZIP file can hold */
+#define MEMORY_LEVEL 8                          /* zlib's own default */
+
+/* A stream on its way into a ZIP file. */
+struct entry {
+    FILE *spool; /* deflated */
+    z_stream deflate;
+    bool deflating; /* it is to be ended */
+    uint64_t size;
+    uint32_t crc;
+};
+
+struct hatf_output_file {
+    char name[256];
+    enum hatf_split split;
+    int level;
+    struct step_packed_output *packed; /* without a split */
+    struct zip_file file;
+    struct entry entries[HATF_STREAM_COUNT]; /* with one */
+    struct step_output outputs[HATF_STREAM_COUNT];
+};
+
+static enum step_status fail(const char *name, int code, const char *otherwise,
+                             struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_IO, name, STEP_NO_OFFSET, "%s",
+                          code != 0 ? strerror(code) : otherwise);
+}
+
+/* ---- streams ---- */
+
+static enum step_status deflate_into_spool(struct entry *entry, const void *data, size_t length,
+                                           int flush, struct step_error *error)
+{
+    uint8_t piece[PIECE_BYTES];
+    z_stream *stream = &entry->deflate;
+    const uint8_t *at = length > 0 ? data : piece; /* never NULL */
+    do {
+        size_t part = length < PIECE_MAX ? length : PIECE_MAX;
+        stream->next_in = (uint8_t *) (uintptr_t) at; /* zlib only reads there */
+        stream->avail_in = (unsigned) part;
+        entry->crc = (uint32_t) crc32(entry->crc, at, (unsigned) part);
+        entry->size += part;
+        at += part;
+        length -= part;
+        do {
+            stream->next_out = piece;
+            stream->avail_out = (unsigned) sizeof piece;
+            errno = 0;
+            if (deflate(stream, flush) == Z_STREAM_ERROR ||
+                fwrite(piece, 1, sizeof piece - stream->avail_out, entry->spool) !=
+                    sizeof piece - stream->avail_out)
+                return fail(NULL, errno, "cannot write a temporary file", error);
+        } while (stream->avail_out == 0);
+    } while (length > 0);
+    return STEP_STATUS_OK;
+}
+
+static enum step_status write_entry(void *user, const void *data, size_t length,
+                                    struct step_error *error)
+{
+    return deflate_into_spool(user, data, length, Z_NO_FLUSH, error);
+}
+
+static enum step_status start_entry(struct entry *entry, int level, struct step_error *error)
+{
+    errno = 0;
+    entry->spool = tmpfile();
+    if (entry->spool == NULL)
+        return fail(NULL, errno, "cannot make a temporary file", error);
+    entry->deflating = deflateInit2(&entry->deflate, level, Z_DEFLATED, -MAX_WBITS, MEMORY_LEVEL,
+                                    Z_DEFAULT_STRATEGY) == Z_OK;
+    return entry->deflating ? STEP_STATUS_OK
+                            : step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET,
+                                             "out of memory");
+}
+
+/* ---- the file ---- */
+
+static enum step_status write_file(void *user, const void *data, size_t length,
+                                   struct step_error *error)
+{
+    struct hatf_output_file *file = user;
+    errno = 0;
+    return fwrite(data, 1, length, file->file.file) == length
+               ? STEP_STATUS_OK
+               : fail(file->name, errno, "cannot write", error);
+}
+
+static enum step_status start(struct hatf_output_file *file, const char *path,
+                              struct step_error *error)
+{
+    if (!zip_file_open(&file->file, path, "wb"))
+        return fail(path, file->file.error, "cannot open", error);
+    if (file->split == HATF_SPLIT_NONE) {
+        const struct step_output to = {file, write_file};
+        enum step_status status = step_packed_output_create(step_packing_by_ending(path),
+                                                            file->level, &to, &file->packed, error);
+        if (status == STEP_STATUS_OK)
+            file->outputs[HATF_STREAM_MAIN] = step_packed_output_as_output(file->packed);
+        return status;
+    }
+    enum step_status status = STEP_STATUS_OK;
+    for (unsigned i = 0; i < HATF_STREAM_COUNT && status == STEP_STATUS_OK; i++) {
+        if (hatf_stream_name(file->split, i) == NULL)
+            continue;
+        status = start_entry(&file->entries[i],
+                             file->level != 0 ? file->level : Z_DEFAULT_COMPRESSION, error);
+        file->outputs[i] = (struct step_output){&file->entries[i], write_entry};
+    }
+    return status;
+}
+
+enum step_status hatf_output_file_open(const char *path, enum hatf_split split, int level,
+                                       struct hatf_output_file **out, struct step_error *error)
+{
+    *out = NULL;
+    struct hatf_output_file *file = calloc(1, sizeof *file);
+    if (file == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+    memcpy(file->name, path, strnlen(path, sizeof file->name - 1));
+    file->split = split;
+    file->level =
+        split != HATF_SPLIT_NONE && level > Z_BEST_COMPRESSION ? Z_BEST_COMPRESSION : level;
+    enum step_status status = start(file, path, error);
+    if (status == STEP_STATUS_OK)
+        *out = file;
+    else
+        hatf_output_file_destroy(file);
+    return status;
+}
+
+const struct step_output *hatf_output_file_outputs(const struct hatf_output_file *file)
+{
+    return file->outputs;
+}
+
+/* Copies the deflated bytes. */
+static bool copy_spool(struct entry *entry, zipFile zip)
+{
+    uint8_t piece[PIECE_BYTES];
+    if (fflush(entry->spool) != 0 || fseeko(entry->spool, 0, SEEK_SET) != 0)
+        return false;
+    size_t got;
+    while ((got = fread(piece, 1, sizeof piece, entry->spool)) > 0)
+        if (zipWriteInFileInZip(zip, piece, (unsigned) got) != ZIP_OK)
+            return false;
+    return ferror(entry->spool) == 0;
+}
+
+static bool add_entry(struct hatf_output_file *file, zipFile zip, unsigned stream)
+{
+    const zip_fileinfo info = {.dosDate = DATE_1980_01_01, .external_fa = MODE_REGULAR_0644};
+    struct entry *entry = &file->entries[stream];
+    const char *name = hatf_stream_name(file->split, stream);
+    return deflate_into_spool(entry, NULL, 0, Z_FINISH, NULL) == STEP_STATUS_OK &&
+           zipOpenNewFileInZip4_64(zip, name, &info, NULL, 0, NULL, 0, NULL, Z_DEFLATED,
+                                   Z_DEFAULT_COMPRESSION, 1, -MAX_WBITS, MEMORY_LEVEL,
+                                   Z_DEFAULT_STRATEGY, NULL, 0, MADE_BY_UNIX_4_5, 0, 1) == ZIP_OK &&
+           copy_spool(entry, zip) && zipCloseFileInZipRaw64(zip, entry->size, entry->crc) == ZIP_OK;
+}
+
+static enum step_status finish_zip(struct hatf_output_file *file, struct step_error *error)
+{
+    zlib_filefunc64_def functions;
+    zip_file_functions(&file->file, &functions);
+    zipFile zip = zipOpen2_64(file->name, APPEND_STATUS_CREATE, NULL, &functions);
+    bool ok = zip != NULL;
+    errno = 0;
+    for (unsigned i = 0; i < HATF_STREAM_COUNT && ok; i++)
+        ok = hatf_stream_name(file->split, i) == NULL || add_entry(file, zip, i);
+    if (zip != NULL && zipClose(zip, NULL) != ZIP_OK)
+        ok = false;
+    int code = file->file.error != 0 ? file->file.error : errno;
+    return ok ? STEP_STATUS_OK : fail(file->name, code, "cannot write the ZIP file", error);
+}
+
+enum step_status hatf_output_file_finish(struct hatf_output_file *file, struct step_error *error)
+{
+    enum step_status status = file->split == HATF_SPLIT_NONE
+                                  ? step_packed_output_close(file->packed, error)
+                                  : finish_zip(file, error);
+    bool closed = zip_file_close(&file->file);
+    if (status == STEP_STATUS_OK && !closed)
+        status = fail(file->name, file->file.error, "cannot close", error);
+    return status;
+}
+
+void hatf_output_file_destroy(struct hatf_output_file *file)
+{
+    if (file == NULL)
+        return;
+    step_packed_output_destroy(file->packed);
+    for (unsigned i = 0; i < HATF_STREAM_COUNT; i++) {
+        struct entry *entry = &file->entries[i];
+        if (entry->deflating)
+            deflateEnd(&entry->deflate);
+        if (entry->spool != NULL)
+            fclose(entry->spool);
+    }
+    zip_file_close(&file->file);
+    free(file);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans: what is common to all, and the naive one. */
+#include "hatf_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define METADATA_BYTES 4u
+#define VALUE_BYTES 8u
+
+void hatf_plan_reset(struct hatf_plan *plan)
+{
+    free(plan->steps);
+    *plan = (struct hatf_plan){0};
+}
+
+void hatf_planner_init(struct hatf_planner *planner, const struct hatf_plan_task *task,
+                       const struct hatf_field_state *start, struct hatf_plan *plan)
+{
+    planner->field = task->field;
+    planner->plan = plan;
+    planner->failed = false;
+    planner->state.fields[task->field] = *start;
+    plan->count = 0;
+    plan->cost = 0;
+}
+
+static void add_step(struct hatf_planner *planner, uint32_t record,
+                     const struct hatf_metadata *metadata)
+{
+    struct hatf_plan *plan = planner->plan;
+    if (plan->count == plan->capacity) {
+        size_t capacity = plan->capacity * 2 + 64;
+        struct hatf_plan_step *steps = realloc(plan->steps, capacity * sizeof *steps);
+        if (steps == NULL) {
+            planner->failed = true;
+            return;
+        }
+        plan->steps = steps;
+        plan->capacity = capacity;
+    }
+    plan->steps[plan->count++] = (struct hatf_plan_step){record, *metadata};
+    plan->cost += METADATA_BYTES +
+                  VALUE_BYTES * hatf_metadata_values(metadata->operation, metadata->argument);
+    hatf_state_apply(&planner->state, metadata);
+}
+
+void hatf_planner_set_width(struct hatf_planner *planner, uint32_t record, uint8_t width)
+{
+    const struct hatf_metadata metadata = {
+        .operation = HATF_SET_WIDTH, .field = (uint8_t) planner->field, .argument = width};
+    add_step(planner, record, &metadata);
+}
+
+void hatf_planner_set(struct hatf_planner *planner, uint32_t record, uint8_t interpretation,
+                      uint64_t value, uint64_t stride)
+{
+    const struct hatf_metadata metadata = {.operation = HATF_SET_INTERPRETATION,
+                                           .field = (uint8_t) planner->field,
+                                           .argument = interpretation,
+                                           .value = value,
+                                           .stride = stride};
+    add_step(planner, record, &metadata);
+}
+
+void hatf_planner_take(struct hatf_planner *planner, const struct hatf_plan_item *item)
+{
+    struct hatf_field_state *state = &planner->state.fields[planner->field];
+    if (planner->field == HATF_ATTRIBUTES) {
+        bool counted = state->width == HATF_WIDTH_V1 || state->width == HATF_WIDTH_V2;
+        planner->plan->cost += counted ? state->width - 8u + item->value : state->width;
+        return;
+    }
+    planner->plan->cost += item->has_second ? 2u * state->width : state->width;
+    state->previous = item->has_second ? item->second : item->value;
+}
+
+bool hatf_planner_end(struct hatf_planner *planner)
+{
+    planner->plan->end = planner->state.fields[planner->field];
+    return !planner->failed;
+}
+
+/* ---- from state to state ---- */
+
+static bool stores_nothing(const struct hatf_field_state *state)
+{
+    return state->interpretation == HATF_DEFAULT || state->interpretation == HATF_STRIDE;
+}
+
+/* Are both read in the same way, whatever the width? */
+static bool is_like(enum hatf_field field, const struct hatf_field_state *a,
+                    const struct hatf_field_state *b)
+{
+    if (a->interpretation != b->interpretation)
+        return false;
+    switch (a->interpretation) {
+    case HATF_DEFAULT:
+        return field == HATF_ATTRIBUTES || a->value == b->value;
+    case HATF_BASE_OFFSET:
+        return a->value == b->value;
+    case HATF_STRIDE:
+        return a->stride == b->stride;
+    default:
+        return true;
+    }
+}
+
+/* The widths that count: that in force, or the one that comes back. */
+static uint8_t width_to_come(const struct hatf_field_state *state)
+{
+    return stores_nothing(state) ? state->last_width : state->width;
+}
+
+static void switch_to(struct hatf_planner *planner, uint32_t record,
+                      const struct hatf_field_state *to)
+{
+    const struct hatf_field_state *now = &planner->state.fields[planner->field];
+    uint8_t width = width_to_come(to);
+    bool remembered = width != 0 || !stores_nothing(to); /* a width of 0 is not */
+    bool is_new = !is_like(planner->field, now, to);
+    if (is_new)
+        hatf_planner_set(planner, record, to->interpretation,
+                         to->interpretation == HATF_DELTA || to->interpretation == HATF_STRIDE
+                             ? now->previous
+                             : to->value,
+                         to->stride);
+    if (remembered && width_to_come(now) != width)
+        hatf_planner_set_width(planner, record, width);
+}
+
+uint64_t hatf_plan_distance(enum hatf_field field, const struct hatf_field_state *from,
+                            const struct hatf_field_state *to)
+{
+    bool is_new = !is_like(field, from, to);
+    uint8_t width = width_to_come(to);
+    uint8_t now = is_new || stores_nothing(from) ? from->last_width : from->width;
+    uint64_t cost = 0;
+    if (is_new)
+        cost += METADATA_BYTES +
+                VALUE_BYTES * hatf_metadata_values(HATF_SET_INTERPRETATION, to->interpretation);
+    if ((width != 0 || !stores_nothing(to)) && now != width)
+        cost += METADATA_BYTES;
+    return cost;
+}
+
+bool hatf_plan_follow(const struct hatf_plan_task *task, const struct hatf_field_state *start,
+                      const struct hatf_field_state *other_start, const struct hatf_plan *other,
+                      struct hatf_plan *plan)
+{
+    struct hatf_planner planner;
+    hatf_planner_init(&planner, task, start, plan);
+    if (task->count > 0)
+        switch_to(&planner, task->items[0].record, other_start);
+    for (size_t i = 0, step = 0; i < task->count; i++) {
+        for (; step < other->count && other->steps[step].record == task->items[i].record; step++)
+            add_step(&planner, other->steps[step].record, &other->steps[step].metadata);
+        hatf_planner_take(&planner, &task->items[i]);
+    }
+    return hatf_planner_end(&planner);
+}
+
+/* ---- the naive plan ---- */
+
+static uint8_t naive_width(enum hatf_field field, uint64_t value)
+{
+    if (field == HATF_ATTRIBUTES)
+        return HATF_WIDTH_V2;
+    uint8_t width = (uint8_t) hatf_width_of_unsigned(value);
+    if (width < HATF_WIDTH_1)
+        width = HATF_WIDTH_1;
+    /* A time will grow: the steps on the way are spared. */
+    return field == HATF_TIME && width < HATF_WIDTH_4 ? HATF_WIDTH_4 : width;
+}
+
+/* Attributes: as soon as a record of the window has some, all of its records can. */
+static bool has_attributes(const struct hatf_plan_task *task)
+{
+    for (size_t i = 0; task->field == HATF_ATTRIBUTES && i < task->count; i++)
+        if (task->items[i].value > 0)
+            return true;
+    return false;
+}
+
+static bool fits(enum hatf_field field, const struct hatf_field_state *state, uint64_t value)
+{
+    if (field == HATF_ATTRIBUTES)
+        return state->width == HATF_WIDTH_V2 || value == 0;
+    if (state->interpretation == HATF_DEFAULT)
+        return value == state->value;
+    return (uint8_t) hatf_width_of_unsigned(value) <= state->width;
+}
+
+bool hatf_plan_naive(const struct hatf_plan_task *task, const struct hatf_field_state *start,
+                     struct hatf_plan *plan)
+{
+    struct hatf_planner planner;
+    hatf_planner_init(&planner, task, start, plan);
+    const struct hatf_field_state *state = &planner.state.fields[task->field];
+    bool needs_attributes = has_attributes(task);
+    for (size_t i = 0; i < task->count; i++) {
+        const struct hatf_plan_item *item = &task->items[i];
+        uint64_t most = item->value;
+        if (needs_attributes)
+            most = HATF_ATTRIBUTES_MAX;
+        else if (item->has_second && item->second > most)
+            most = item->second;
+        if (!fits(task->field, state, most)) {
+            hatf_planner_set_width(&planner, item->record, naive_width(task->field, most));
+            if (state->interpretation != HATF_NONE)
+                hatf_planner_set(&planner, item->record, HATF_NONE, 0, 0);
+        }
+        hatf_planner_take(&planner, item);
+    }
+    return hatf_planner_end(&planner);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The generated header: structs, and what is declared. */
+#include <stdlib.h>
+
+#include "c_names.h"
+
+static void put_comment(FILE *out, const char *indent, const char *text)
+{
+    if (text == NULL)
+        return;
+    fprintf(out, "%s/* ", indent);
+    for (; *text != '\0'; text++)
+        fputc((text[0] == '*' && text[1] == '/') || (text[0] == '/' && text[1] == '*') ||
+                      text[0] == '\n' || text[0] == '\\'
+                  ? ' '
+                  : text[0],
+              out);
+    fprintf(out, " */\n");
+}
+
+static void put_field(const struct c_output *output, FILE *out, const struct step_field *field)
+{
+    char name[C_NAME_SIZE], type[C_NAME_SIZE];
+    put_comment(out, "    ", field->description);
+    c_names_of_field(field, name, sizeof name);
+    if (field->array_depth > 0) {
+        fprintf(out, "    struct step_array %s;\n", name);
+    } else if (step_field_is_nested(field)) {
+        c_names_of_record(output->definition->records[field->record].name, type, sizeof type);
+        fprintf(out, "    struct %s %s;\n", type, name);
+    } else if (step_field_is_identifier(field)) {
+        fprintf(out, "    uint64_t %s; /* dictionary entry */\n", name);
+    } else if (field->kind == STEP_TYPE_INT) {
+        fprintf(out, "    %s %s;\n", step_field_is_unsigned(field) ? "uint64_t" : "int64_t", name);
+    } else {
+        fprintf(out, "    struct step_bytes %s;\n", name);
+    }
+}
+
+/* Structs that hold others by value come after them. */
+static void put_struct(const struct c_output *output, FILE *out, uint32_t index, bool *done)
+{
+    const struct step_record *record = &output->definition->records[index];
+    char name[C_NAME_SIZE];
+    if (done[index])
+        return;
+    done[index] = true;
+    for (size_t i = 0; i < record->field_count; i++)
+        if (step_field_is_nested(&record->fields[i]))
+            put_struct(output, out, record->fields[i].record, done);
+    c_names_of_record(record->name, name, sizeof name);
+    put_comment(out, "", record->description);
+    fprintf(out, "struct %s {\n", name);
+    for (size_t i = 0; i < record->field_count; i++)
+        put_field(output, out, &record->fields[i]);
+    if (record->field_count == 0)
+        fprintf(out, "    char none; /* the record has no fields */\n");
+    fprintf(out, "};\n\n");
+}
+
+static void put_enum(const struct c_output *output, FILE *out)
+{
+    char prefix[C_NAME_SIZE], lower[C_NAME_SIZE], name[C_NAME_SIZE];
+    c_names_upper(output->prefix, prefix, sizeof prefix);
+    fprintf(out, "/* Numbers of the records in the definition. */\nenum %s_record {\n",
+            output->prefix);
+    for (size_t i = 0; i < output->definition->record_count; i++) {
+        c_names_of_record(output->definition->records[i].name, lower, sizeof lower);
+        c_names_upper(lower, name, sizeof name);
+        fprintf(out, "    %s = %zu,\n", name, i);
+    }
+    fprintf(out, "    %s_RECORD_COUNT = %zu\n};\n\n", prefix, output->definition->record_count);
+}
+
+static void put_binding_declarations(const struct c_output *output, FILE *out)
+{
+    const char *base = output->base;
+    fprintf(out,
+            "extern const struct step_definition %s_definition;\n\n"
+            "/* How a file's definition maps to this one (steptrace/binding.h). */\n"
+            "struct %s_binding {\n    struct step_binding *inner;\n};\n\n"
+            "static inline enum step_status %s_bind(const struct step_definition *file,\n"
+            "                                       struct %s_binding *binding,\n"
+            "                                       struct step_error *error)\n{\n"
+            "    return step_binding_create(file, &%s_definition, &binding->inner, error);\n}\n\n",
+            base, base, base, base, base);
+    fprintf(out,
+            "static inline void %s_unbind(struct %s_binding *binding)\n{\n"
+            "    step_binding_destroy(binding->inner);\n    binding->inner = NULL;\n}\n\n"
+            "/* The enum %s_record of a record type of the file, or -1. */\n"
+            "static inline int %s_record(const struct %s_binding *binding, uint32_t file_record)\n"
+            "{\n    return step_binding_record(binding->inner, file_record);\n}\n\n",
+            base, base, output->prefix, base, base);
+}
+
+static void put_declarations(const struct c_output *output, FILE *out, uint32_t index)
+{
+    char name[C_NAME_SIZE];
+    c_names_of_record(output->definition->records[index].name, name, sizeof name);
+    fprintf(out,
+            "enum step_status %s_put(struct step_writer *writer, uint64_t stream,\n"
+            "    const struct %s *record);\n"
+            "bool %s_get(const struct %s_binding *binding, const struct step_record_view *view,\n"
+            "    struct %s *record);\n",
+            name, name, name, output->base, name);
+    if (output->is_dictionary[index])
+        fprintf(out,
+                "enum step_status %s_define(struct step_writer *writer, const struct %s *entry,\n"
+                "    uint64_t *id);\n"
+                "bool %s_look_up(const struct %s_binding *binding,\n"
+                "    const struct step_reader *reader, uint64_t id, struct %s *entry);\n",
+                name, name, name, output->base, name);
+    fprintf(out, "\n");
+}
+
+void c_output_header(const struct c_output *output, FILE *out)
+{
+    char guard[C_NAME_SIZE];
+    size_t count = output->definition->record_count;
+    c_names_upper(output->base, guard, sizeof guard);
+    fprintf(out,
+            "/* Generated by stepc.  Do not edit. */\n"
+            "#ifndef STEPC_%s_H\n#define STEPC_%s_H\n\n"
+            "#include \"steptrace/binding.h\"\n#include \"steptrace/reader.h\"\n"
+            "#include \"steptrace/writer.h\"\n\n"
+            "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+            guard, guard);
+    put_enum(output, out);
+    bool *done = calloc(count + 1, sizeof *done);
+    for (uint32_t i = 0; done != NULL && i < count; i++)
+        put_struct(output, out, i, done);
+    free(done);
+    put_binding_declarations(output, out);
+    fprintf(
+        out,
+        "/* For each record: _put appends one to a stream; _get reads one (or one that extends\n"
+        " * it) from a record view, false if it is of another type.  Records that are\n"
+        " * dictionaries: _define adds an entry, _look_up reads one. */\n\n");
+    for (uint32_t i = 0; i < count; i++)
+        put_declarations(output, out, i);
+    fprintf(out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The questions that may be asked of a definition, parsed or compiled. */
+#include "steptrace/definition.h"
+
+#include <string.h>
+
+uint32_t step_definition_find(const struct step_definition *definition, const char *name)
+{
+    size_t low = 0, high = definition->by_name != NULL ? definition->record_count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        uint32_t record = definition->by_name[middle];
+        int order = strcmp(definition->records[record].name, name);
+        if (order == 0)
+            return record;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = 0; definition->by_name == NULL && i < definition->record_count; i++)
+        if (strcmp(definition->records[i].name, name) == 0)
+            return (uint32_t) i;
+    return STEP_NO_RECORD;
+}
+
+size_t step_record_find_field(const struct step_record *record, const char *name)
+{
+    for (size_t i = 0; i < record->field_count; i++)
+        if (strcmp(record->fields[i].name, name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+bool step_record_extends(const struct step_definition *definition, uint32_t record,
+                         uint32_t ancestor)
+{
+    while (record != STEP_NO_RECORD && record != ancestor)
+        record = definition->records[record].parent;
+    return record != STEP_NO_RECORD;
+}
+
+/* The last rule of one attribute value with that key. */
+static bool find_rule(const char *text, const char *key, const char **value, size_t *length)
+{
+    size_t key_length = strlen(key);
+    bool found = false;
+    for (const char *at = text;;) {
+        at += strspn(at, " \t");
+        size_t rule = strcspn(at, ","), name = strcspn(at, ",= \t");
+        if (name == key_length && memcmp(at, key, name) == 0) {
+            size_t start = name < rule ? name + strspn(at + name, " \t") : rule;
+            start += start < rule && at[start] == '=';
+            start += start < rule ? strspn(at + start, " \t") : 0;
+            while (rule > start && (at[rule - 1] == ' ' || at[rule - 1] == '\t'))
+                rule--;
+            *value = at + start;
+            *length = rule - start;
+            found = true;
+        }
+        at += strcspn(at, ",");
+        if (*at == '\0')
+            return found;
+        at++;
+    }
+}
+
+bool step_attributes_rule(const struct step_attributes *attributes, const char *group,
+                          const char *key, const char **value, size_t *length)
+{
+    const char *ignored_value;
+    size_t ignored_length;
+    if (value == NULL)
+        value = &ignored_value;
+    if (length == NULL)
+        length = &ignored_length;
+    for (size_t i = attributes->count; i-- > 0;)
+        if (strcmp(attributes->items[i].group, group) == 0 &&
+            find_rule(attributes->items[i].value, key, value, length))
+            return true;
+    return false;
+}
+
+static bool has_rule(const struct step_attributes *attributes, const char *group, const char *key)
+{
+    return step_attributes_rule(attributes, group, key, NULL, NULL);
+}
+
+/* Is `path` "element" once for each level of the field's arrays? */
+static bool is_innermost(const struct step_field *field, const char *path)
+{
+    static const char element[] = "element";
+    for (uint32_t i = 0; i < field->array_depth; i++) {
+        if (strncmp(path, element, sizeof element - 1) != 0)
+            return false;
+        path += sizeof element - 1;
+        if (i + 1 < field->array_depth && *path++ != '.')
+            return false;
+    }
+    return *path == '\0';
+}
+
+/* The attributes of the innermost elements: those of the field until they have their own. */
+static const struct step_attributes *value_attributes(const struct step_field *field)
+{
+    for (size_t i = 0; field->array_depth > 0 && i < field->sub_attribute_count; i++)
+        if (is_innermost(field, field->sub_attributes[i].path))
+            return &field->sub_attributes[i].attributes;
+    return &field->attributes;
+}
+
+bool step_field_is_identifier(const struct step_field *field)
+{
+    return field->kind != STEP_TYPE_INT &&
+           has_rule(value_attributes(field), "encoding", "identifier");
+}
+
+bool step_field_is_nested(const struct step_field *field)
+{
+    return field->kind == STEP_TYPE_RECORD && field->array_depth == 0 &&
+           !step_field_is_identifier(field);
+}
+
+bool step_field_is_unsigned(const struct step_field *field)
+{
+    static const char *const properties[] = {"unsigned", "address", "time", "thread"};
+    const struct step_attributes *attributes = value_attributes(field);
+    bool found = has_rule(attributes, "encoding", "unsigned");
+    for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++)
+        found = found || has_rule(attributes, "property", properties[i]);
+    return found;
+}
+
+size_t step_record_slot_count(const struct step_definition *definition, uint32_t record)
+{
+    size_t slots = 0;
+    for (size_t i = 0; i < definition->records[record].field_count; i++) {
+        const struct step_field *field = &definition->records[record].fields[i];
+        slots +=
+            step_field_is_nested(field) ? step_record_slot_count(definition, field->record) : 1;
+    }
+    return slots;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A text with the texts that it includes put in their places, and where each line came from. */
+#ifndef DL_INCLUDE_H
+#define DL_INCLUDE_H
+
+#include "dl_tree.h"
+
+/* Reads `path` into the arena.  NULL with `error`. */
+const char *dl_read_file(struct dl_arena *arena, const char *path, size_t *length,
+                         struct step_error *error);
+
+/* Fills parse->expansion; faults are reported, and what is at fault left out.  False: memory ran
+ * out. */
+bool dl_expand(struct dl_parse *parse, const char *text, size_t length);
+
+/* The segment of a line of the whole text; NULL if there are none. */
+const struct dl_segment *dl_find_segment(const struct dl_expansion *expansion, uint32_t line);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names in the packages that they stand in.  Looking one up costs the same however many there are
+ * and however deep its package is. */
+#ifndef DL_SCOPE_H
+#define DL_SCOPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+
+struct dl_record;
+
+/* A name within `parent`: a package, a record, or both. */
+struct dl_scope {
+    const char *name; /* not NUL-terminated */
+    size_t length;
+    const struct dl_scope *parent;
+    struct dl_record *record; /* NULL: only a package */
+    uint64_t hash;
+    struct dl_scope *next; /* in its bucket */
+};
+
+struct dl_scope_table {
+    struct dl_arena *arena;
+    struct dl_scope root; /* outside of all packages */
+    struct dl_scope **buckets;
+    size_t bucket_mask;
+    size_t count;
+};
+
+/* False: out of memory. */
+bool dl_scope_table_init(struct dl_scope_table *table, struct dl_arena *arena);
+
+/* The name in `parent`, made where it is not there; NULL when out of memory. */
+struct dl_scope *dl_scope_enter(struct dl_scope_table *table, const struct dl_scope *parent,
+                                const char *name, size_t length);
+/* The same for each part of "a.b.c"; an empty path is `parent` itself. */
+const struct dl_scope *dl_scope_enter_path(struct dl_scope_table *table,
+                                           const struct dl_scope *parent, const char *path);
+
+/* The record that `path` means in package `from`: looked for in it, then in those around it.
+ * `except` is passed over on the way.  NULL if there is none. */
+struct dl_record *dl_scope_find_record(const struct dl_scope_table *table,
+                                       const struct dl_scope *from, const char *path,
+                                       const struct dl_record *except);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be checked of records when all of them are built. */
+#include <string.h>
+
+#include "dl_resolver.h"
+
+static struct step_field *find_field(struct step_field *fields, size_t count, const char *name,
+                                     size_t length)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(fields[i].name, name, length) == 0 && fields[i].name[length] == '\0')
+            return &fields[i];
+    return NULL;
+}
+
+/* Each step of a modifier's path must lead somewhere. */
+static bool path_leads(struct dl_resolver *resolver, const struct step_field *field,
+                       const char *path, const struct step_field **target)
+{
+    uint32_t depth = field->array_depth;
+    const char *at = path;
+    while (*at != '\0') {
+        size_t length = strcspn(at, ".");
+        bool is_last = at[length] == '\0';
+        bool length_step = length == 6 && memcmp(at, "length", 6) == 0;
+        if (depth > 0) {
+            if (length_step && is_last) {
+                *target = NULL;
+                return true;
+            }
+            if (length != 7 || memcmp(at, "element", 7) != 0)
+                return false;
+            depth--;
+        } else if (field->kind == STEP_TYPE_RECORD) {
+            const struct step_record *inner = &resolver->records[field->record];
+            field = find_field((struct step_field *) inner->fields, inner->field_count, at, length);
+            if (field == NULL)
+                return false;
+            depth = field->array_depth;
+            *target = field;
+        } else {
+            *target = NULL;
+            return length_step && is_last && field->kind != STEP_TYPE_INT;
+        }
+        at += length + !is_last;
+    }
+    return true;
+}
+
+static bool makes_identifier(const struct dl_modifier *modifier)
+{
+    bool found = false;
+    for (const struct dl_attribute *at = modifier->attributes; at != NULL; at = at->next) {
+        const struct step_attribute item = {at->group, at->value, 0, 0};
+        const struct step_attributes one = {&item, 1};
+        found = found || step_attributes_rule(&one, "encoding", "identifier", NULL, NULL);
+    }
+    return found;
+}
+
+/* Modifier paths may lead through records that stand later: checked when all are built. */
+static void check_paths(struct dl_resolver *resolver, const struct dl_record *record)
+{
+    const struct step_record *built = &resolver->records[record->index];
+    for (const struct dl_modifier *modifier = record->modifiers; modifier != NULL;
+         modifier = modifier->next) {
+        size_t length = strcspn(modifier->path, ".");
+        if (modifier->path[length] == '\0')
+            continue;
+        const struct step_field *field = find_field((struct step_field *) built->fields,
+                                                    built->field_count, modifier->path, length);
+        const struct step_field *inner = NULL;
+        if (field == NULL)
+            continue;
+        if (!path_leads(resolver, field, modifier->path + length + 1, &inner))
+            dl_fault(resolver->parse, modifier->place, "'%s' names no part of a field",
+                     modifier->path);
+        else if (inner != NULL && inner->kind != STEP_TYPE_INT && makes_identifier(modifier) &&
+                 !step_field_is_identifier(inner))
+            dl_fault(resolver->parse, modifier->place,
+                     "only the record that declares '%s' may say whether it is an identifier",
+                     inner->name);
+    }
+}
+
+/* Values nested in one of the record; 0 (and a fault) for a record that holds itself. */
+static uint32_t count_nodes(struct dl_resolver *resolver, uint32_t index, uint32_t depth)
+{
+    const uint32_t counting = UINT32_MAX;
+    const struct step_record *record = &resolver->records[index];
+    const struct dl_place place = resolver->ordered[index]->place;
+    if (resolver->nodes[index] == counting || depth > 64) {
+        dl_fault(resolver->parse, place, "record '%s' holds itself, or is nested too deep",
+                 record->name);
+        return 0;
+    }
+    if (resolver->nodes[index] != 0)
+        return resolver->nodes[index];
+    resolver->nodes[index] = counting;
+    uint64_t nodes = 1;
+    for (size_t i = 0; i < record->field_count && nodes <= DL_SLOT_LIMIT; i++) {
+        const struct step_field *field = &record->fields[i];
+        uint32_t inner =
+            resolver->by_value[index][i] ? count_nodes(resolver, field->record, depth + 1) : 1;
+        if (inner == 0)
+            return 0;
+        nodes += inner;
+    }
+    if (nodes > DL_SLOT_LIMIT) {
+        dl_fault(resolver->parse, place, "record '%s' holds more than %u values", record->name,
+                 DL_SLOT_LIMIT);
+        return 0;
+    }
+    return resolver->nodes[index] = (uint32_t) nodes;
+}
+
+void dl_verify_record(struct dl_resolver *resolver, const struct dl_record *record)
+{
+    check_paths(resolver, record);
+    count_nodes(resolver, record->index, 0);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walk through a record's slots, and the checks of a value. */
+#include "check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "charset.h"
+#include "steptrace/value.h"
+
+struct checking {
+    struct step_check *check;
+    const struct step_plan *plan;
+    uint32_t record;
+    struct step_error *error;
+};
+
+void step_check_reset(struct step_check *check)
+{
+    free(check->constants);
+    free(check->known);
+    *check = (struct step_check){0};
+}
+
+/* "java.ObjectAlloc.size", with what is below the field: lengths, elements, fields of records. */
+static enum step_status refuse(const struct checking *checking, uint32_t index, const char *what)
+{
+    const struct step_plan_column *column = &checking->plan->columns[index];
+    const struct step_definition *definition = checking->plan->definition;
+    const struct step_record *owner = &definition->records[column->record];
+    const char *part = column->kind == STEP_COLUMN_LENGTHS ? ".length"
+                       : column->in_array                  ? ".element"
+                                                           : "";
+    return step_error_set(checking->error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                          "a record %.60s against its definition: field %.60s%s %s",
+                          definition->records[checking->record].name,
+                          owner->fields[column->field].name, part, what);
+}
+
+static enum step_status check_value(const struct checking *checking, uint32_t index, uint64_t value)
+{
+    const struct step_policy *policy = &checking->plan->columns[index].wish.policy;
+    struct step_check *check = checking->check;
+    char what[120];
+    if (policy->size == STEP_SIZE_FIXED && step_policy_width(policy, value) > policy->bytes) {
+        snprintf(what, sizeof what, "is 0x%" PRIx64 ", which needs more than its %u bytes", value,
+                 policy->bytes);
+        return refuse(checking, index, what);
+    }
+    if (policy->general != STEP_CONSTANT)
+        return STEP_STATUS_OK;
+    if (!check->known[index]) {
+        check->known[index] = 1;
+        check->constants[index] = value;
+    }
+    if (check->constants[index] == value)
+        return STEP_STATUS_OK;
+    snprintf(what, sizeof what, "is constant, and changes from 0x%" PRIx64 " to 0x%" PRIx64,
+             check->constants[index], value);
+    return refuse(checking, index, what);
+}
+
+static enum step_status check_node(const struct checking *checking,
+                                   const struct step_plan_node *node, const uint64_t *slots);
+
+static enum step_status check_bytes(const struct checking *checking,
+                                    const struct step_plan_node *node, uint64_t slot)
+{
+    const struct step_bytes *bytes = step_slot_bytes(slot);
+    enum step_charset charset = checking->plan->columns[node->column].wish.charset;
+    if (bytes != NULL && !step_charset_valid(charset, bytes->data, bytes->length))
+        return refuse(checking, node->column, "has bytes that are no text in its charset");
+    return check_value(checking, node->column, bytes != NULL ? bytes->length : 0);
+}
+
+static enum step_status check_array(const struct checking *checking,
+                                    const struct step_plan_node *node, uint64_t slot)
+{
+    const struct step_plan *plan = checking->plan;
+    const struct step_array *array = step_slot_array(slot);
+    const struct step_plan_node *element = &plan->nodes[plan->children[node->first_child]];
+    enum step_status status = check_value(checking, node->column, array != NULL ? array->count : 0);
+    for (size_t i = 0; array != NULL && i < array->count && status == STEP_STATUS_OK; i++)
+        status = check_node(checking, element, array->slots + i * element->slot_count);
+    return status;
+}
+
+static enum step_status check_node(const struct checking *checking,
+                                   const struct step_plan_node *node, const uint64_t *slots)
+{
+    const struct step_plan *plan = checking->plan;
+    enum step_status status = STEP_STATUS_OK;
+    switch (node->kind) {
+    case STEP_NODE_VALUE:
+        return check_value(checking, node->column, slots[0]);
+    case STEP_NODE_BYTES:
+        return check_bytes(checking, node, slots[0]);
+    case STEP_NODE_ARRAY:
+        return check_array(checking, node, slots[0]);
+    case STEP_NODE_RECORD:
+        break;
+    }
+    for (uint32_t i = 0; i < node->child_count && status == STEP_STATUS_OK; i++) {
+        const struct step_plan_node *child = &plan->nodes[plan->children[node->first_child + i]];
+        status = check_node(checking, child, slots);
+        slots += child->slot_count;
+    }
+    return status;
+}
+
+enum step_status step_check_record(struct step_check *check, const struct step_plan *plan,
+                                   uint32_t record, const uint64_t *slots, struct step_error *error)
+{
+    struct checking checking = {check, plan, record, error};
+    const struct step_plan_record *planned = &plan->records[record];
+    if (check->constants == NULL)
+        check->constants = calloc(plan->column_count + 1u, sizeof *check->constants);
+    if (check->known == NULL)
+        check->known = calloc(plan->column_count + 1u, sizeof *check->known);
+    if (check->constants == NULL || check->known == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    enum step_status status = STEP_STATUS_OK;
+    for (uint32_t i = 0; i < planned->field_count && status == STEP_STATUS_OK; i++) {
+        const struct step_plan_node *node = &plan->nodes[planned->field_nodes[i]];
+        status = check_node(&checking, node, slots);
+        slots += node->slot_count;
+    }
+    return status;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records against their definition, before a writer takes them: constants that change, integers
+ * that are too large for their fixed size, strings that are none in their character set.
+ */
+#ifndef STEP_STEP_CHECK_H
+#define STEP_STEP_CHECK_H
+
+#include "plan.h"
+
+/* What the checks of one writer remember.  Zero-initialised is empty. */
+struct step_check {
+    uint64_t *constants; /* by column of the plan */
+    uint8_t *known;      /* the same: is the constant known */
+};
+
+void step_check_reset(struct step_check *check);
+
+/* INVALID, with the field and what is wrong with it, for a record against its definition.  Only for
+ * records whose plan says `checked`. */
+enum step_status step_check_record(struct step_check *check, const struct step_plan *plan,
+                                   uint32_t record, const uint64_t *slots,
+                                   struct step_error *error);
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// TEST: collectors=Serial,G1 options=stack=6 vm=-Xmx128m
+// FACT: site facts/Sites$Straight 700 facts/Sites.straight:32 <- facts/Sites.main:64
+// FACT: site facts/Sites$Item 300 facts/Sites.make:36 <- facts/Sites.left:40 <- facts/Sites.main:65
+// FACT: site facts/Sites$Item 200 facts/Sites.make:36 <- facts/Sites.right:44 <- facts/Sites.main:66
+// FACT: site [J 90 facts/Sites.array:48 <- facts/Sites.main:67
+// FACT: site facts/Sites$Deep 1 facts/Sites.deep:53 <- facts/Sites.deep:54 <- facts/Sites.deep:54
+// FACT: site facts/Sites$Built 40 facts/Sites$Builder.<init>:27 <- facts/Sites.main:70
+// FACT: site facts/Sites$Hot 200000 facts/Sites.hot:59 <- facts/Sites.main:72
+// FACT: site facts/Sites$Threaded 500 facts/Sites.lambda$main$0:73 <- facts/Sites$$Lambda
+package facts;
+
+/** Objects whose call stacks are known, to the line. */
+public class Sites {
+    static class Straight {}
+    static class Item {}
+    static class Deep {}
+    static class Built {}
+    static class Hot {}
+    static class Threaded {}
+
+    static volatile Object sink;
+
+    static class Builder {
+        Object built;
+        Builder() {
+            built = new Built();
+        }
+    }
+
+    static void straight() {
+        sink = new Straight();
+    }
+
+    static void make() {
+        sink = new Item();
+    }
+
+    static void left() {
+        make();
+    }
+
+    static void right() {
+        make();
+    }
+
+    static void array(int i) {
+        sink = new long[i % 7];
+    }
+
+    static void deep(int levels) {
+        if (levels == 0)
+            sink = new Deep();
+        else deep(levels - 1);
+    }
+
+    static void hot() {
+        for (int i = 0; i < 200_000; i++)
+            sink =
+                new Hot();
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        for (int i = 0; i < 700; i++) straight();
+        for (int i = 0; i < 300; i++) left();
+        for (int i = 0; i < 200; i++) right();
+        for (int i = 0; i < 90; i++) array(i);
+        deep(20);
+        for (int i = 0; i < 40; i++)
+            sink = new Builder();
+
+        hot();
+        Thread thread = new Thread(() -> { for (int i = 0; i < 500; i++) sink = new Threaded(); });
+        thread.start();
+        thread.join();
+        System.out.println("done");
+    }
+}

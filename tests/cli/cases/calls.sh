@@ -1,0 +1,18 @@
+# method events as calls: what the slice cuts is opened and closed at its ends
+steptrace convert $data/closed.txt -o all.trace.json && cat all.trace.json
+steptrace convert $data/closed.txt -o part.trace.json --from-time 2300 --to-time 2700 && cat part.trace.json
+steptrace convert $data/closed.txt -o all.calls.speedscope.json && cat all.calls.speedscope.json
+steptrace convert $data/closed.txt -o none.calls.speedscope.json --thread 1 && cat none.calls.speedscope.json
+# exits without their calls, and calls in each other that one exit ends
+cat >odd.txt <<'EOF'
+VS:0
+VI:1
+MX:2:1:A:lost
+MN:3:1:A:a:0
+MN:4:1:A:b:0
+MN:5:2:A:c:0
+FP:6:1:A:a
+VD:7
+EOF
+steptrace convert odd.txt -o odd.trace.json && cat odd.trace.json
+steptrace convert odd.txt -o odd.calls.speedscope.json && cat odd.calls.speedscope.json

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Records a program, makes its report, compares the page's data with what stats and heap say, and
+works the page in headless Chromium: tables sort and search, the flame graph zooms by keyboard."""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+# Appended to a copy of the page: uses it as a person would, and writes down what it saw.
+PROBE = r"""
+<script>
+(() => {
+  const seen = {};
+  const key = (target, name) => target.dispatchEvent(new KeyboardEvent("keydown", {key: name, bubbles: true, cancelable: true}));
+  const rows = (id) => [...document.querySelectorAll("#" + id + " tbody tr")].map((row) => row.firstChild.textContent);
+  const type = (id, text) => {
+    const input = document.querySelector("#" + id + " input[type=search]");
+    input.value = text;
+    input.dispatchEvent(new Event("input", {bubbles: true}));
+  };
+  seen.title = document.title;
+  seen.sections = document.querySelectorAll("#sections a").length;
+  seen.classes = rows("class-table").length;
+  seen.largest = rows("class-table")[0];
+  document.querySelector("#class-table thead button").click();
+  seen.sorted = document.querySelector("#class-table th[aria-sort]").getAttribute("aria-sort");
+  seen.names = rows("class-table").slice(0, 50);
+  type("class-table", "byte[]");
+  seen.found = rows("class-table");
+  const tree = document.querySelector("#flame-graph [role=tree]");
+  seen.boxes = tree.children.length;
+  key(tree.querySelector('li[tabindex="0"]'), "ArrowDown");
+  seen.focused = document.activeElement.textContent;
+  key(document.activeElement, "Enter");
+  seen.zoomed = document.querySelector("#flame-graph [role=status]").textContent;
+  key(document.activeElement, "Escape");
+  seen.back = document.querySelector("#flame-graph [role=status]").textContent;
+  type("flame-graph", "reportsites.chunk");
+  seen.search = document.querySelector("#flame-graph [role=status]").textContent;
+  seen.marked = tree.querySelectorAll(".found").length;
+  const chart = document.querySelector("#live-chart svg");
+  key(chart, "ArrowLeft");
+  seen.tip = document.getElementById("tip").textContent;
+  seen.threads = rows("thread-table");
+  seen.wide = document.documentElement.scrollWidth <= innerWidth;
+  seen.labels = [...document.querySelectorAll("svg[role=img]")].every((one) => one.getAttribute("aria-label"));
+  const told = document.createElement("pre");
+  told.id = "seen";
+  told.textContent = JSON.stringify(seen);
+  document.body.append(told);
+})();
+</script>
+"""
+
+faults = []
+
+
+def expect(what, actual, wanted):
+    if actual != wanted:
+        faults.append(f"{what}: {actual!r}, not {wanted!r}")
+
+
+def expect_that(what, holds, actual):
+    if not holds:
+        faults.append(f"{what}: {actual!r}")
+
+
+def record(options):
+    javac = os.path.join(os.path.dirname(os.path.realpath(options.java)), "javac")
+    subprocess.run([javac, "-d", ".", options.source], check=True)
+    subprocess.run([options.java, "-Xmx64m", "-XX:+UseSerialGC",
+                    f"-agentpath:{options.agent}=file=run.step,stack=16",
+                    "-cp", ".", "ReportSites"], check=True)
+    subprocess.run([options.steptrace, "report", "run.step", "-o", "page.html"], check=True)
+
+
+def steptrace_json(options, *arguments):
+    printed = subprocess.run([options.steptrace, *arguments], check=True, stdout=subprocess.PIPE)
+    return json.loads(printed.stdout)
+
+
+def compare(options, page):
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+    data = json.loads(found.group(1))
+    stats = steptrace_json(options, "stats", "--json", "--top=0", "run.step")
+    for key in ("allocated_objects", "allocated_bytes", "freed_objects", "freed_bytes"):
+        expect(key, data["summary"][key], stats["objects"][key])
+    sites = data["sites"]
+    moment = data["moment"]
+    expect("bytes at the peak", moment["live_bytes"], data["summary"]["peak_bytes"])
+    expect("sum of live bytes over sites", sum(sites["live_bytes"]), moment["live_bytes"])
+    expect("sum of live objects over sites", sum(sites["live_objects"]), moment["live_objects"])
+    expect("sum of bytes over sites", sum(sites["allocated_bytes"]),
+           stats["objects"]["allocated_bytes"])
+    expect("sum of live bytes over classes", sum(row[6] for row in data["classes"]),
+           moment["live_bytes"])
+    line = data["timeline"]
+    expect("highest step", max(line["most"]), data["summary"]["peak_bytes"])
+    expect("last step", line["live"][-1], stats["objects"]["live_bytes"])
+    chunks = [row for row in data["places"]
+              if sites["names"][row[0]].startswith("ReportSites.chunk") and row[1] == "[B"]
+    expect("chunks", [row[2] for row in chunks], [1001])
+    return data
+
+
+def browse(options, page, data):
+    with open("probe.html", "w", encoding="utf-8") as probe:
+        probe.write(page.replace("</body>", PROBE + "</body>"))
+    command = [options.chromium, "--headless", "--no-sandbox", "--disable-gpu",
+               "--user-data-dir=" + os.path.abspath("profile"), "--window-size=1200,2400"]
+    shown = subprocess.run(command + ["--virtual-time-budget=4000", "--dump-dom",
+                                      "file://" + os.path.abspath("probe.html")],
+                           check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    found = re.search(r'<pre id="seen">(.*?)</pre>', shown.stdout.decode(), re.S)
+    if found is None:
+        faults.append("the page's scripts did not get to their end")
+        return
+    text = found.group(1).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    seen = json.loads(text)
+    expect("title", seen["title"], "run.step \u2013 StepTrace")
+    expect("sections", seen["sections"], 8)
+    expect("class rows", seen["classes"], min(100, len(data["classes"])))
+    expect("largest class", seen["largest"], "byte[]")
+    expect("sorted", seen["sorted"], "ascending")
+    expect("names in order", seen["names"], sorted(seen["names"]))
+    expect_that("search", "byte[]" in seen["found"] and len(seen["found"]) < 10, seen["found"])
+    expect_that("boxes", seen["boxes"] > 10, seen["boxes"])
+    expect_that("zoom", f"zoomed to {seen['focused']}" in seen["zoomed"], seen["zoomed"])
+    expect_that("back", "zoomed" not in seen["back"], seen["back"])
+    expect_that("found", "found: 1017 KiB" in seen["search"] and seen["marked"] > 0, seen["search"])
+    expect_that("tip", "objects" in seen["tip"], seen["tip"])
+    expect_that("hostile thread", any("</script>" in name for name in seen["threads"]),
+                seen["threads"])
+    expect("no sideways scrolling", seen["wide"], True)
+    expect("pictures have labels", seen["labels"], True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("steptrace", "agent", "java", "chromium", "source", "work"):
+        parser.add_argument("--" + name, required=True)
+    options = parser.parse_args()
+    shutil.rmtree(options.work, ignore_errors=True)
+    os.makedirs(options.work)
+    os.chdir(options.work)
+    record(options)
+    with open("page.html", encoding="utf-8") as file:
+        page = file.read()
+    data = compare(options, page)
+    if options.chromium == "none":
+        print("chromium is not there: the page was not tried in a browser")
+    else:
+        browse(options, page, data)
+    for fault in faults:
+        print(fault)
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()

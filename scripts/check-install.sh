@@ -13,9 +13,10 @@ export PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig
 cmake --install "$build" --prefix "$prefix" >"$prefix/log" || { cat "$prefix/log" && exit 1; }
 
 missing=0
-for path in bin/steptrace bin/stepc "$libdir"/libsteptrace.{a,so} "$libdir/libtracer.so" \
+for path in bin/steptrace bin/stepc bin/metatfc "$libdir"/libsteptrace.{a,so} "$libdir/libtracer.so" \
     "$libdir/pkgconfig/steptrace.pc" include/steptrace/{reader,writer,definition,java_trace}.h \
-    share/steptrace/java.step share/man/man1/steptrace.1 share/man/man1/stepc.1; do
+    share/steptrace/java.step share/steptrace/java.dtd share/man/man1/steptrace.1 share/man/man1/stepc.1 \
+    share/man/man1/metatfc.1; do
     [ -e "$prefix/$path" ] || { echo "not installed: $path" && missing=1; }
 done
 [ "$missing" = 0 ] || exit 1

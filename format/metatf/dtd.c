@@ -20,6 +20,19 @@ struct owned_dtd {
     struct dl_arena arena;
 };
 
+static void find_line(const struct dtd_parse *parse, uint32_t line, struct step_fault *fault)
+{
+    const char *at = parse->text;
+    const char *end = parse->text + parse->text_length;
+    while (--line > 0 && at < end) {
+        const char *feed = memchr(at, '\n', (size_t) (end - at));
+        at = feed != NULL ? feed + 1 : end;
+    }
+    const char *feed = memchr(at, '\n', (size_t) (end - at));
+    fault->text = at;
+    fault->text_length = (size_t) ((feed != NULL ? feed : end) - at);
+}
+
 void dtd_fault(struct dtd_parse *parse, struct dtd_place place, const char *format, ...)
 {
     char message[400];
@@ -30,8 +43,15 @@ void dtd_fault(struct dtd_parse *parse, struct dtd_place place, const char *form
     if (parse->fault_count++ == 0)
         step_error_set(parse->error, STEP_STATUS_INVALID, parse->name, STEP_NO_OFFSET, "%u:%u: %s",
                        place.line, place.column, message);
-    if (parse->report != NULL && parse->fault_count <= DTD_FAULT_LIMIT)
-        parse->report(parse->user, parse->name, place.line, place.column, message);
+    if (parse->report == NULL || parse->fault_count > DTD_FAULT_LIMIT)
+        return;
+    struct step_fault fault = {.name = parse->name,
+                               .line = place.line,
+                               .column = place.column,
+                               .message = message,
+                               .text_column = place.column};
+    find_line(parse, place.line, &fault);
+    parse->report(parse->user, &fault);
 }
 
 static bool scan_and_parse(struct dtd_parse *parse, const char *text, size_t length)
@@ -67,7 +87,7 @@ static enum step_status fail(struct dtd_parse *parse, struct owned_dtd *owned)
 }
 
 enum step_status metatf_dtd_parse(const char *text, size_t length, const char *name,
-                                  step_fault_report report, void *user, struct metatf_dtd **out,
+                                  step_fault_visit report, void *user, struct metatf_dtd **out,
                                   struct step_error *error)
 {
     *out = NULL;
@@ -78,8 +98,13 @@ enum step_status metatf_dtd_parse(const char *text, size_t length, const char *n
     if (owned == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
     dl_arena_init(&owned->arena, DTD_MEMORY_LIMIT);
-    struct dtd_parse parse = {
-        .arena = &owned->arena, .name = name, .report = report, .user = user, .error = error};
+    struct dtd_parse parse = {.arena = &owned->arena,
+                              .name = name != NULL ? name : "DTD",
+                              .text = text,
+                              .text_length = length,
+                              .report = report,
+                              .user = user,
+                              .error = error};
     owned->dtd.text = dl_arena_text(&owned->arena, text, length);
     owned->dtd.text_length = length;
     if (owned->dtd.text == NULL || !scan_and_parse(&parse, text, length) ||

@@ -293,6 +293,8 @@ static void make_path(const struct record_work *record, const char *name, const 
         if (strcmp(record->fields[i].name, name) == 0 &&
             strncmp(record->fields[i].path, path, length) == 0)
             copies++;
+    if (copies == 1 && has_path(record, path))
+        copies++;
     for (; copies > 1 && snprintf(path + length, space - length, "%u", copies) > 0 &&
            has_path(record, path);)
         copies++;

@@ -67,6 +67,8 @@ struct dtd_section {
 struct dtd_parse {
     struct dl_arena *arena;
     const char *name; /* of the text, for messages */
+    const char *text;
+    size_t text_length;
     struct dtd_defs defs;
     struct dtd_section *sections, *last_section;
     uint32_t section_count;
@@ -74,7 +76,7 @@ struct dtd_parse {
     uint32_t field_count;
     uint32_t fault_count;
     bool out_of_memory;
-    step_fault_report report;
+    step_fault_visit report;
     void *user;
     struct step_error *error;
 };

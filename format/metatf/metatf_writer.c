@@ -360,8 +360,19 @@ bool metatf_writer_room(struct metatf_writer *writer, uint8_t **at, uint64_t len
     return good;
 }
 
+/* The misfit of a record that has to stand behind a flush. */
+#define FLUSH_FIRST (METATF_NO_FIELD - 1)
+
+/* Numbers are taken in the order in which records are read, so what a data section holds between
+ * two flushes is all of one section. */
 bool metatf_writer_split_room(struct metatf_writer *writer, struct metatf_writing *data)
 {
+    if (data->owner != writer->current && data->length > 0) {
+        if (writer->misfit == METATF_NO_FIELD)
+            writer->misfit = FLUSH_FIRST;
+        return false;
+    }
+    data->owner = writer->current;
     if (!grow(data, STEP_FIELD_WIDTH_MAX))
         writer->out_of_memory = true;
     return !writer->out_of_memory;
@@ -533,6 +544,11 @@ bool metatf_writer_end(struct metatf_writer *writer, uint32_t record, uint8_t *a
         return false;
     }
     metatf_writer_roll_back(writer);
+    if (writer->misfit == FLUSH_FIRST) {
+        writer->misfit = METATF_NO_FIELD;
+        flush(writer);
+        return true;
+    }
     if (misfit != NULL)
         *misfit = writer->misfit;
     again = adapt(writer, &writer->current->section->records[record], status, error);

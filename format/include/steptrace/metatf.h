@@ -88,7 +88,7 @@ struct metatf_dtd {
 /* Parses a DTD.  `name` stands for the text in messages.  On failure `*out` is NULL and `error`
  * has the first fault as "line:column: message"; `report`, when not NULL, is told every fault. */
 enum step_status metatf_dtd_parse(const char *text, size_t length, const char *name,
-                                  step_fault_report report, void *user, struct metatf_dtd **out,
+                                  step_fault_visit report, void *user, struct metatf_dtd **out,
                                   struct step_error *error);
 void metatf_dtd_destroy(struct metatf_dtd *dtd);
 

@@ -194,6 +194,7 @@ struct metatf_writing {
     size_t capacity;
     uint64_t position;
     enum step_compression compression;
+    const struct metatf_writing *owner; /* of a data section: who wrote what it holds */
 };
 
 /* What a record changed: a cell, or how much a data section holds. */
@@ -238,7 +239,7 @@ static inline void metatf_put_split(struct metatf_writer *writer, const struct m
                                     uint64_t value)
 {
     struct metatf_writing *data = writer->split[state->argument];
-    if (data->capacity - data->length < STEP_FIELD_WIDTH_MAX &&
+    if ((data->owner != writer->current || data->capacity - data->length < STEP_FIELD_WIDTH_MAX) &&
         !metatf_writer_split_room(writer, data))
         return;
     writer->undo[writer->undo_count++] = (struct metatf_undo){NULL, data, data->length};

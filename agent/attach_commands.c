@@ -18,7 +18,7 @@ static jint start(const struct options *options)
         return JNI_ERR;
     }
     session_stop(END_STOPPED); /* one that ended by itself leaves its thread behind */
-    if (!engine_prepare(options->events))
+    if (!engine_prepare(options))
         return JNI_ERR;
     jint code = JNI_ERR;
     pthread_mutex_lock(&tracer.control_lock);

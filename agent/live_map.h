@@ -39,6 +39,7 @@ struct live_stream {
     uint64_t order;  /* of the next chunk */
     uint64_t thread; /* in force */
     uint64_t last_stamp;
+    uint64_t base_stamp;  /* of the last record in this chunk that has a time; 0: none has */
     uint64_t stack;       /* the frame that is in force in this chunk, 0 at its start */
     uint64_t last_object; /* of the last allocation record in this chunk, 0 if there is none */
     uint64_t next_object, end_object; /* object ids set aside for this stream */

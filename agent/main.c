@@ -34,6 +34,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void) jvmti, (void) jni;
+    tracer.dying = true;
     session_stop(END_VM_DEATH);
 }
 
@@ -143,7 +144,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
         options_print_help();
         exit(0);
     }
-    if (!initialize(vm) || !engine_prepare(tracer.options.events))
+    if (!initialize(vm) || !engine_prepare(&tracer.options))
         return JNI_ERR;
     tracer.start = clock_moment_now();
     prepared = session_prepare(&tracer.options);

@@ -279,24 +279,34 @@ uint64_t class_number(struct session *session, jclass class)
 
 /* A reference is the address of where the JVM keeps the object's address; that address is read as
  * a hint, whatever it is, and decides nothing. */
-uint64_t class_number_cached(struct session *session, struct os_thread *os, JNIEnv *jni,
-                             jclass class)
+struct class_cache_entry *class_cached(struct session *session, struct os_thread *os, JNIEnv *jni,
+                                       jclass class)
 {
     uintptr_t hint = *(const uintptr_t *) ((uintptr_t) class & ~(uintptr_t) 7);
     size_t slot = (size_t) (((uint64_t) hint * UINT64_C(0x9e3779b97f4a7c15)) >> 57);
     struct class_cache_entry *cached = &os->classes[slot % CLASS_CACHE];
     if (cached->hint == hint && cached->session == session->number &&
         (*jni)->IsSameObject(jni, class, cached->mirror))
-        return cached->number;
+        return cached;
     jlong tag = 0;
     uint64_t number = class_number(session, class);
+    os->uncached = (struct class_cache_entry){.number = number};
     if (number == 0 || (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag) != JVMTI_ERROR_NONE ||
         class_number_of_tag(session, tag) != number)
-        return number;
+        return &os->uncached;
     jweak mirror = atomic_load(&named_of_tag(tag)->mirror);
-    if (mirror != NULL)
-        *cached = (struct class_cache_entry){hint, mirror, session->number, number};
-    return number;
+    if (mirror == NULL)
+        return &os->uncached;
+    *cached = (struct class_cache_entry){hint, mirror, session->number, number, 0};
+    return cached;
+}
+
+bool class_is_array(jclass class)
+{
+    jlong tag = 0;
+    (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag);
+    const struct named_object *named = (tag & TAG_CLASS) != 0 ? named_of_tag(tag) : NULL;
+    return named != NULL && named->name != NULL && named->name[0] == '[';
 }
 
 uint64_t class_number_existing(struct session *session, jclass class)
@@ -378,6 +388,40 @@ static void write_method(struct session *session, struct method_entry *entry, ui
     free(words);
 }
 
+/* Without include= methods are those of the application: not of the boot and platform loaders. */
+bool class_is_of_application(JNIEnv *jni, jobject loader)
+{
+    static _Atomic(jobject) platform;
+    if (atomic_load(&platform) == NULL) {
+        jclass class = (*jni)->FindClass(jni, "java/lang/ClassLoader");
+        jmethodID get = class != NULL
+                            ? (*jni)->GetStaticMethodID(jni, class, "getPlatformClassLoader",
+                                                        "()Ljava/lang/ClassLoader;")
+                            : NULL;
+        jobject found = get != NULL ? (*jni)->CallStaticObjectMethod(jni, class, get) : NULL;
+        if (found != NULL)
+            atomic_store(&platform, (*jni)->NewGlobalRef(jni, found));
+        (*jni)->ExceptionClear(jni);
+        (*jni)->DeleteLocalRef(jni, found);
+        (*jni)->DeleteLocalRef(jni, class);
+    }
+    return loader != NULL && !(*jni)->IsSameObject(jni, loader, atomic_load(&platform));
+}
+
+static bool is_traced(const struct session *session, jclass mirror, const char *name)
+{
+    JNIEnv *jni = NULL;
+    jobject loader = NULL;
+    if (!options_trace_class(&session->options, name) || session->options.include_count != 0)
+        return options_trace_class(&session->options, name);
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
+        (*tracer.jvmti)->GetClassLoader(tracer.jvmti, mirror, &loader) != JVMTI_ERROR_NONE)
+        return false;
+    bool traced = class_is_of_application(jni, loader);
+    (*jni)->DeleteLocalRef(jni, loader);
+    return traced;
+}
+
 static void describe_method(struct session *session, struct method_entry *entry, jmethodID method)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
@@ -394,7 +438,7 @@ static void describe_method(struct session *session, struct method_entry *entry,
         (*jvmti)->GetMethodName(jvmti, method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
         (*jvmti)->GetMethodModifiers(jvmti, method, &modifiers) == JVMTI_ERROR_NONE) {
         entry->is_static = (modifiers & 0x0008) != 0;
-        entry->is_traced = options_trace_class(&session->options, named->name);
+        entry->is_traced = is_traced(session, mirror, named->name);
         if (entry->is_traced || session->options.stack != 0)
             write_method(session, entry, class, (uint64_t) (uint32_t) modifiers, name, descriptor);
     }

@@ -33,9 +33,12 @@ struct method_entry {
 /* The class's number in the session's dictionary, with its class load event if it is new; 0 if the
  * JVM cannot name it. */
 uint64_t class_number(struct session *session, jclass class);
-/* The same, through the thread's cache: the tag map has one lock for all threads. */
-uint64_t class_number_cached(struct session *session, struct os_thread *os, JNIEnv *jni,
-                             jclass class);
+/* The same, through the thread's cache: the tag map has one lock for all threads.  The entry lives
+ * until the next call. */
+struct class_cache_entry *class_cached(struct session *session, struct os_thread *os, JNIEnv *jni,
+                                       jclass class);
+/* For a class that has a number. */
+bool class_is_array(jclass class);
 /* The same for a class that was loaded before tracing started. */
 uint64_t class_number_existing(struct session *session, jclass class);
 /* For a class's tag, without calling the JVM; 0 if it has no number yet. */
@@ -48,6 +51,9 @@ uint64_t object_of_tag(const struct session *session, jlong tag);
 /* Gives a class mirror or loader that has no object id in this session the id `object`; false if it
  * has one. */
 bool object_claim_tag(const struct session *session, jlong tag, uint64_t object);
+
+/* True for loaders but the boot and the platform loader.  Called once before probes run. */
+bool class_is_of_application(JNIEnv *jni, jobject loader);
 
 /* The method's entry for this session; NULL if the JVM cannot name it. */
 const struct method_entry *method_lookup(struct session *session, jmethodID method);

@@ -33,7 +33,7 @@ static const struct word event_words[] = {
     {"class", EVENT_CLASS},   {"alloc", EVENT_ALLOC},   {"free", EVENT_FREE},
     {"thread", EVENT_THREAD}, {"method", EVENT_METHOD}, {"all", EVENT_ALL},
 };
-static const struct word engine_words[] = {{"jvmti", ENGINE_JVMTI}};
+static const struct word engine_words[] = {{"jvmti", ENGINE_JVMTI}, {"bytecode", ENGINE_BYTECODE}};
 static const struct word overflow_words[] = {{"block", OVERFLOW_BLOCK}, {"drop", OVERFLOW_DROP}};
 static const struct word clock_words[] = {
     {"auto", CLOCK_AUTO}, {"tsc", CLOCK_TSC}, {"monotonic", CLOCK_MONOTONIC_NS}};
@@ -288,13 +288,13 @@ static const struct option {
      "the trace; %p is the process id, %t the time, %h the host, %% a %", set_file},
     {"events", "class+alloc+free+thread+method|all", "class+alloc+free+thread", "what is recorded",
      set_events},
-    {"engine", "jvmti", "jvmti", "how the JVM is observed", set_engine},
+    {"engine", "bytecode|jvmti", "jvmti", "how the JVM is observed", set_engine},
     {"resolution", "1ns..1s", "1us", "of the time stamps that are stored", set_resolution},
     {"existing", "yes|no", "yes", "report the objects that exist when tracing starts",
      set_existing},
     {"stack", "0..1024", "0", "frames of the call stack that each allocation gets", set_stack},
-    {"include", "GLOB+GLOB..", "**", "classes whose methods are traced; * stops at /, ** does not",
-     set_include},
+    {"include", "GLOB+GLOB..", "the application's",
+     "classes whose methods are traced; ** takes all", set_include},
     {"exclude", "GLOB+GLOB..", "none", "classes whose methods are not traced", set_exclude},
     {"overflow", "block|drop", "block", "when the buffers are full: wait, or lose and count",
      set_overflow},

@@ -18,7 +18,7 @@ enum option_event {
     EVENT_ALL = EVENT_DEFAULT | EVENT_METHOD
 };
 
-enum option_engine { ENGINE_JVMTI };
+enum option_engine { ENGINE_JVMTI, ENGINE_BYTECODE };
 enum option_overflow { OVERFLOW_BLOCK, OVERFLOW_DROP };
 enum option_clock { CLOCK_AUTO, CLOCK_TSC, CLOCK_MONOTONIC_NS };
 enum option_command { COMMAND_START, COMMAND_STOP, COMMAND_FLUSH, COMMAND_STATUS };

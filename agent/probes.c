@@ -5,59 +5,12 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "identity.h"
 #include "names.h"
+#include "records.h"
 #include "stacks.h"
-#include "threads.h"
 
 #define FREE_GAP_NS UINT64_C(10000000)
-
-/* Room for an event of the thread, after the record that says which thread it is, if another was
- * in force. */
-static uint64_t *reserve_event(struct session *session, struct live_stream *stream, uint64_t thread,
-                               size_t words)
-{
-    if (__builtin_expect(stream->thread == thread, 1))
-        return live_reserve(session->map, stream, words);
-    uint64_t *room = live_reserve(session->map, stream, words + 1);
-    if (room == NULL)
-        return NULL;
-    room[0] = live_word(STEP_LIVE_THREAD_SWITCH, thread);
-    stream->thread = thread;
-    live_commit(stream, 1, 0);
-    return room + 1;
-}
-
-/* The same for an allocation that comes from `stack`. */
-static uint64_t *reserve_alloc(struct session *session, struct live_stream *stream, uint64_t thread,
-                               uint64_t stack, size_t words)
-{
-    uint64_t *room = reserve_event(session, stream, thread, words + 1);
-    if (room == NULL || stream->stack == stack)
-        return room;
-    room[0] = live_word(STEP_LIVE_STACK, stack);
-    stream->stack = stack;
-    live_commit(stream, 1, 0);
-    return room + 1;
-}
-
-/* Most objects of a stream have the id after the one before: then it needs no word. */
-static void write_alloc(struct session *session, struct live_stream *stream, uint64_t *room,
-                        uint64_t class, uint64_t size_bytes, uint64_t object, bool existing)
-{
-    uint64_t stamp = thread_stamp(session, stream);
-    room[1] = class | (size_bytes / 8) << 32;
-    if (!existing && object == stream->last_object + 1 && object != 1) {
-        room[0] = live_word(STEP_LIVE_ALLOC_NEXT, stamp);
-        stream->last_object = object;
-        live_commit(stream, 2, 1);
-        return;
-    }
-    room[0] = live_word(existing ? STEP_LIVE_EXISTING : STEP_LIVE_ALLOC, stamp);
-    room[2] = object;
-    if (!existing)
-        stream->last_object = object;
-    live_commit(stream, 3, 1);
-}
 
 /* Gives the object its id and records it; `tag` is what it is tagged with now. */
 static uint64_t record_object(struct session *session, struct live_stream *stream, uint64_t thread,
@@ -104,11 +57,12 @@ static bool is_known(const struct session *session, struct os_thread *os, jobjec
     return object_of_tag(session, *tag) != 0;
 }
 
-static void alloc(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
-                  jobject object, jclass class, uint64_t size_bytes, enum alloc_source source)
+void probe_alloc_within(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
+                        jobject object, jclass class, uint64_t size_bytes, enum alloc_source source,
+                        jint skipped)
 {
     struct live_stream *stream = thread_stream(session, os);
-    uint64_t class_id = class_number_cached(session, os, jni, class);
+    uint64_t class_id = class_cached(session, os, jni, class)->number;
     if (stream == NULL || class_id == 0)
         return;
     const struct java_thread *java = thread_current(session, os, thread);
@@ -116,11 +70,11 @@ static void alloc(struct session *session, struct os_thread *os, JNIEnv *jni, jt
     bool settled = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire) == 0;
     bool known = is_known(session, os, object, source, &tag);
     if (settled)
-        os->checked = session->number;
+        os->checked = session->options.engine == ENGINE_JVMTI ? session->number : os->checked;
     if (known ||
         (source == ALLOC_BY_VM && tag == 0 && tag_again(session, os, object, class_id, size_bytes)))
         return;
-    uint64_t stack = stack_of_allocation(session, os, jni);
+    uint64_t stack = stack_of_allocation(session, os, skipped);
     os->last_object = record_object(session, stream, java != NULL ? java->id : 0, object, class_id,
                                     size_bytes, tag, stack, false);
     os->last_class = class_id;
@@ -137,7 +91,8 @@ void probe_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlon
     if (session == NULL)
         return;
     if (size_bytes >= 0)
-        alloc(session, os, jni, thread, object, class, (uint64_t) size_bytes, source);
+        probe_alloc_within(session, os, jni, thread, object, class, (uint64_t) size_bytes, source,
+                           0);
     probe_leave(os);
 }
 
@@ -175,11 +130,6 @@ static void end_batch(struct session *session)
     session->batch_open = false;
 }
 
-static uint64_t stamps_of_ns(uint64_t ns)
-{
-    return (ns << tracer.scale.shift) / tracer.scale.multiplier;
-}
-
 /* The dead of one collection come one by one, some time after it. */
 static void free_object(struct session *session, uint64_t object)
 {
@@ -213,6 +163,31 @@ void probe_free(jlong tag)
     frees_leave();
 }
 
+void probe_free_many(struct session *session, const uint64_t *objects, size_t count, uint64_t stamp,
+                     uint64_t collection)
+{
+    if ((session->options.events & EVENT_FREE) == 0)
+        return;
+    frees_enter();
+    if (session->batch_open && collection != session->batch_collection)
+        end_batch(session);
+    if (session->batch_open && session->batch_stamp > stamp)
+        stamp = session->batch_stamp;
+    size_t written = 0;
+    for (; written < count; written++) {
+        uint64_t *room = live_reserve(session->map, session->frees, 1);
+        if (room == NULL)
+            break;
+        room[0] = live_word(STEP_LIVE_FREE_OBJECT, objects[written]);
+        live_commit(session->frees, 1, 1);
+    }
+    session->batch_open = session->batch_open || written != 0;
+    session->batch_stamp = stamp;
+    session->batch_collection = collection;
+    atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
+    frees_leave();
+}
+
 bool probe_close_free_batch(struct session *session, bool now)
 {
     frees_enter();
@@ -226,7 +201,7 @@ bool probe_close_free_batch(struct session *session, bool now)
 
 void probe_set_free_gap(struct session *session)
 {
-    session->batch_gap = stamps_of_ns(FREE_GAP_NS);
+    session->batch_gap = tracer_stamps_of_ns(FREE_GAP_NS);
 }
 
 void probe_class_load(jthread thread, jclass class)
@@ -297,17 +272,13 @@ static const struct method_entry *cached_method(struct session *session, struct 
     return entry;
 }
 
-/* The id of `this` in the frame just entered.  An object that no event has told of (the VM made it
- * where it posts none) is reported now. */
-static uint64_t this_object(struct session *session, struct live_stream *stream, uint64_t thread,
-                            JNIEnv *jni)
+/* The id behind the object's tag.  An object that no event has told of (the VM made it where it
+ * posts none) is reported now. */
+static uint64_t tagged_object(struct session *session, struct live_stream *stream, uint64_t thread,
+                              JNIEnv *jni, jobject object)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
-    jobject object = NULL;
     jlong tag = 0, size = 0;
-    if ((session->options.events & EVENT_ALLOC) == 0 ||
-        (*jvmti)->GetLocalInstance(jvmti, NULL, 0, &object) != JVMTI_ERROR_NONE || object == NULL)
-        return 0;
     uint64_t id = 0;
     if ((*jvmti)->GetTag(jvmti, object, &tag) == JVMTI_ERROR_NONE)
         id = object_of_tag(session, tag);
@@ -317,25 +288,35 @@ static uint64_t this_object(struct session *session, struct live_stream *stream,
         if (class_id != 0 && (*jvmti)->GetTag(jvmti, object, &tag) == JVMTI_ERROR_NONE &&
             (*jvmti)->GetObjectSize(jvmti, object, &size) == JVMTI_ERROR_NONE)
             id = record_object(session, stream, thread, object, class_id, (uint64_t) size, tag, 0,
-                               true);
+                               session->options.engine == ENGINE_JVMTI);
         (*jni)->DeleteLocalRef(jni, class);
     }
-    (*jni)->DeleteLocalRef(jni, object);
     return id;
 }
 
-static bool push_frame(struct java_thread *java, uint64_t method, void *key)
+uint64_t probe_object_id(struct session *session, struct live_stream *stream, uint64_t thread,
+                         JNIEnv *jni, jobject object)
 {
-    if (java->depth == java->capacity) {
-        size_t wanted = java->capacity * 2 + 64;
-        struct method_frame *grown = realloc(java->frames, wanted * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        java->frames = grown;
-        java->capacity = wanted;
-    }
-    java->frames[java->depth++] = (struct method_frame){method, key};
-    return true;
+    if ((session->options.events & EVENT_ALLOC) == 0 || object == NULL)
+        return 0;
+    uint64_t id = 0;
+    if (session->options.engine == ENGINE_BYTECODE)
+        id = identity_find(jni, identity_key(object), object);
+    return id != 0 ? id : tagged_object(session, stream, thread, jni, object);
+}
+
+/* The id of `this` in the frame just entered. */
+static uint64_t this_object(struct session *session, struct live_stream *stream, uint64_t thread,
+                            JNIEnv *jni)
+{
+    jobject object = NULL;
+    if ((session->options.events & EVENT_ALLOC) == 0 ||
+        (*tracer.jvmti)->GetLocalInstance(tracer.jvmti, NULL, 0, &object) != JVMTI_ERROR_NONE ||
+        object == NULL)
+        return 0;
+    uint64_t id = probe_object_id(session, stream, thread, jni, object);
+    (*jni)->DeleteLocalRef(jni, object);
+    return id;
 }
 
 static void enter_method(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
@@ -350,12 +331,9 @@ static void enter_method(struct session *session, struct os_thread *os, JNIEnv *
         return;
     uint64_t object = entry->is_static ? 0 : this_object(session, stream, java->id, jni);
     uint64_t *room = reserve_event(session, stream, java->id, 3);
-    if (room == NULL || !push_frame(java, entry->id, method))
+    if (room == NULL || !push_frame(java, (struct method_frame){entry->id, method, 0, NULL}))
         return;
-    room[0] = live_word(STEP_LIVE_ENTRY, thread_stamp(session, stream));
-    room[1] = entry->id;
-    room[2] = object;
-    live_commit(stream, 3, 1);
+    write_event(session, stream, room, STEP_LIVE_ENTRY, entry->id, object);
 }
 
 void probe_method_entry(JNIEnv *jni, jthread thread, jmethodID method)
@@ -376,9 +354,7 @@ static bool write_exit(struct session *session, struct live_stream *stream,
     uint64_t *room = reserve_event(session, stream, java->id, 2);
     if (room == NULL)
         return false;
-    room[0] = live_word(kind, thread_stamp(session, stream));
-    room[1] = java->frames[--java->depth].method;
-    live_commit(stream, 2, 1);
+    write_event(session, stream, room, kind, java->frames[--java->depth].method, 0);
     return true;
 }
 

@@ -11,8 +11,21 @@ enum alloc_source { ALLOC_SAMPLED, ALLOC_BY_VM };
  * an allocation of its own. */
 void probe_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size_bytes,
                  enum alloc_source source);
+struct os_thread;
+/* The same between probe_enter() and probe_leave(); so many innermost frames are no part of its
+ * call stack. */
+void probe_alloc_within(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
+                        jobject object, jclass class, uint64_t size_bytes, enum alloc_source source,
+                        jint skipped);
 /* The object with that tag was found dead. */
 void probe_free(jlong tag);
+/* These objects were found dead by that collection, which ended then. */
+void probe_free_many(struct session *session, const uint64_t *objects, size_t count, uint64_t stamp,
+                     uint64_t collection);
+/* The object's id; one that is not known yet is reported now, if the session takes existing
+ * objects.  0: it has none. */
+uint64_t probe_object_id(struct session *session, struct live_stream *stream, uint64_t thread,
+                         JNIEnv *jni, jobject object);
 void probe_class_load(jthread thread, jclass class);
 void probe_thread_start(jthread thread, bool is_virtual);
 void probe_thread_end(jthread thread, bool is_virtual);

@@ -19,6 +19,8 @@
 #include "tracer.h"
 
 #define FLUSH_SECONDS 60
+/* How long new objects are compared with the start snapshot of a JVM that ran: see objects.c. */
+#define CHECK_NS UINT64_C(2000000000)
 
 const char *session_end_name(enum session_end end)
 {
@@ -85,6 +87,8 @@ struct session *session_prepare(const struct options *options)
         return NULL;
     session->options = *options;
     session->options.events &= tracer.capable;
+    session->names_objects = session->options.engine == ENGINE_BYTECODE &&
+                             (~session->options.events & (EVENT_ALLOC | EVENT_METHOD)) == 0;
     session->number = atomic_fetch_add(&tracer.session_count, 1) + 1;
     pthread_mutex_init(&session->global_lock, NULL);
     pthread_mutex_init(&session->state_lock, NULL);
@@ -154,7 +158,7 @@ static void put_provenance(struct session *session)
     options_event_names(session->options.events, events, sizeof events);
     gethostname(host, sizeof host - 1);
     put_property(session, "producer", "StepTrace libtracer.so");
-    put_property(session, "engine", "jvmti");
+    put_property(session, "engine", session->options.engine == ENGINE_JVMTI ? "jvmti" : "bytecode");
     put_property(session, "events", events);
     put_property(session, "options", session->options.text);
     put_number(session, "resolution-ns", session->options.resolution_ns);
@@ -217,10 +221,14 @@ bool session_begin(struct session *session, JNIEnv *jni)
     }
     free(tracer.last);
     tracer.last = session;
+    class_is_of_application(jni, NULL);
     atomic_store(&tracer.session, session);
     atomic_store(&tracer.events_on, true);
     engine_enable(session, true);
     snapshot_take(session, jni);
+    session->check_until = clock_raw() - tracer.scale.zero;
+    if (tracer.attached || session->number > 1)
+        session->check_until += tracer_stamps_of_ns(CHECK_NS);
     atomic_store(&session->frozen_stamp, 0);
     engine_enable_methods(session);
     return true;

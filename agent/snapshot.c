@@ -71,7 +71,8 @@ static jint JNICALL on_object(jlong class_tag, jlong size, jlong *tag, jint leng
     uint64_t id = room != NULL ? claim_object(walk, tag) : 0;
     if (id == 0)
         return JVMTI_VISIT_OBJECTS;
-    room[0] = live_word(STEP_LIVE_EXISTING, thread_stamp(walk->session, walk->stream));
+    walk->stream->base_stamp = thread_stamp(walk->session, walk->stream);
+    room[0] = live_word(STEP_LIVE_EXISTING, walk->stream->base_stamp);
     room[1] = class | ((uint64_t) size / 8) << 32;
     room[2] = id;
     live_commit(walk->stream, 3, 1);

@@ -304,16 +304,15 @@ static uint64_t stack_hash(const jvmtiFrameInfo *frames, size_t depth)
     return hash >> 20;
 }
 
-uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIEnv *jni)
+uint64_t stack_of_allocation(struct session *session, struct os_thread *os, jint skipped)
 {
-    (void) jni;
     if (session->stacks == NULL)
         return 0;
     struct stack_cache *cache = cache_of(os, session->options.stack);
     jint depth = 0;
     if (cache == NULL ||
         (*tracer.jvmti)
-                ->GetStackTrace(tracer.jvmti, NULL, 0, (jint) session->options.stack,
+                ->GetStackTrace(tracer.jvmti, NULL, skipped, (jint) session->options.stack,
                                 cache->current, &depth) != JVMTI_ERROR_NONE)
         return 0;
     size_t bytes = (size_t) depth * sizeof(jvmtiFrameInfo);

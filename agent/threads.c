@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "names.h"
+#include "reaper.h"
 #include "stacks.h"
 
 static __thread struct os_thread *self __attribute__((tls_model("initial-exec")));
@@ -28,6 +29,10 @@ static void release_os_thread(void *data)
     struct session *session = atomic_load(&tracer.session);
     if (session != NULL && os->session == session->number && os->stream != NULL)
         live_stream_give_back(session->map, os->stream);
+    struct weak_page *page = atomic_load(&os->weak_page);
+    if (page != NULL)
+        weak_table_hand_over(&reaper_table, page);
+    atomic_store(&os->weak_page, NULL);
     os->stream = NULL;
     os->session = os->checked = 0;
     stack_cache_destroy(os->stacks);
@@ -119,6 +124,22 @@ bool threads_all_outside_probes(void)
     return true;
 }
 
+struct os_thread *threads_first(void)
+{
+    return atomic_load(&all_threads);
+}
+
+bool thread_grow_frames(struct java_thread *java)
+{
+    size_t wanted = java->capacity * 2 + 64;
+    struct method_frame *grown = realloc(java->frames, wanted * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    java->frames = grown;
+    java->capacity = wanted;
+    return true;
+}
+
 struct live_stream *thread_stream(struct session *session, struct os_thread *os)
 {
     if (__builtin_expect(os->session != session->number, 0)) {
@@ -155,7 +176,7 @@ static void register_name(struct session *session, jthread thread, struct java_t
     pthread_mutex_lock(&session->global_lock);
     known->id = atomic_fetch_add(&session->thread_count, 1) + 1;
     known->session = session->number;
-    known->depth = 0;
+    known->depth = known->pending = 0;
     words[0] = live_word(STEP_LIVE_DEFINE_THREAD, known->id);
     words[1] = flags;
     words[2] = length;
@@ -169,6 +190,8 @@ struct java_thread *thread_register(struct session *session, jthread thread, boo
                                     uint64_t flags)
 {
     void *storage = NULL;
+    if (reaper_is_thread(thread))
+        return NULL;
     pthread_mutex_lock(&register_lock);
     if ((*tracer.jvmti)->GetThreadLocalStorage(tracer.jvmti, thread, &storage) != JVMTI_ERROR_NONE)
         storage = NULL;
@@ -184,16 +207,29 @@ struct java_thread *thread_register(struct session *session, jthread thread, boo
     return known;
 }
 
+/* Who runs here is asked for only at first sight. */
+static struct java_thread *register_current(struct session *session, struct os_thread *os)
+{
+    jthread thread = NULL;
+    JNIEnv *jni = NULL;
+    if ((*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &thread) != JVMTI_ERROR_NONE ||
+        thread == NULL)
+        return NULL;
+    os->current = thread_register(session, thread, false, 0);
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+        (*jni)->DeleteLocalRef(jni, thread);
+    return os->current;
+}
+
 struct java_thread *thread_current(struct session *session, struct os_thread *os, jthread thread)
 {
     struct java_thread *current = os->current;
     if (__builtin_expect(current != NULL && current->session == session->number, 1))
         return current;
-    if (thread == NULL || os->ended)
+    if (os->ended)
         return NULL;
-    current = thread_register(session, thread, false, 0);
-    os->current = current;
-    return current;
+    return thread != NULL ? (os->current = thread_register(session, thread, false, 0))
+                          : register_current(session, os);
 }
 
 void thread_started(struct session *session, struct os_thread *os, jthread thread, bool is_virtual)
@@ -227,7 +263,8 @@ static void record_end(struct session *session, struct os_thread *os,
     uint64_t *words = live_reserve(session->map, stream, 2);
     if (words == NULL)
         return;
-    words[0] = live_word(STEP_LIVE_THREAD_END, thread_stamp(session, stream));
+    stream->base_stamp = thread_stamp(session, stream);
+    words[0] = live_word(STEP_LIVE_THREAD_END, stream->base_stamp);
     words[1] = java->id;
     live_commit(stream, 2, 1);
 }

@@ -17,11 +17,15 @@ struct java_thread {
     uint64_t last_stamp; /* of what it recorded before it left its carrier */
     struct method_frame *frames;
     size_t depth, capacity;
+    size_t pending; /* frames that are */
 };
 
 struct method_frame {
-    uint64_t method; /* in the session's dictionary */
-    void *key;       /* its jmethodID */
+    uint64_t method;  /* in the session's dictionary */
+    void *key;        /* its jmethodID, or the number that its probes pass */
+    uint64_t pending; /* a constructor's entry whose object is not known yet: the number of its
+                         record in the stream, and one; else 0 */
+    struct live_stream *stream; /* that stream */
 };
 
 #define CLASS_CACHE 128
@@ -33,6 +37,7 @@ struct class_cache_entry {
     uintptr_t hint;
     jweak mirror;
     uint64_t session, number;
+    uint64_t size_bytes; /* of all its objects; 0: they differ */
 };
 
 struct method_cache_entry {
@@ -52,8 +57,11 @@ struct os_thread {
     struct java_thread *current; /* what runs on it now: own, or a virtual thread */
     struct os_thread *next_all;
     struct os_thread *next_idle;
-    struct method_cache_entry *methods; /* made at the first method event */
-    struct stack_cache *stacks;         /* made at the first call stack */
+    struct method_cache_entry *methods;    /* made at the first method event */
+    _Atomic(struct weak_page *) weak_page; /* engine=bytecode: objects not yet with the reaper */
+    _Atomic uint64_t weak_session;
+    struct class_cache_entry uncached;
+    struct stack_cache *stacks; /* made at the first call stack */
     struct class_cache_entry classes[CLASS_CACHE];
 };
 
@@ -81,6 +89,8 @@ static inline uint64_t thread_stamp(const struct session *session, struct live_s
 /* The Java thread that runs here, registered at first sight; `thread` is the callback's. */
 struct java_thread *thread_current(struct session *session, struct os_thread *os, jthread thread);
 
+bool thread_grow_frames(struct java_thread *java);
+
 /* Registers a thread: its dictionary entry and its start event. */
 struct java_thread *thread_register(struct session *session, jthread thread, bool existing,
                                     uint64_t flags);
@@ -89,6 +99,9 @@ void thread_ended(struct session *session, struct os_thread *os, jthread thread,
 /* A virtual thread goes on or off this native thread. */
 void thread_mounted(struct session *session, struct os_thread *os, jthread thread);
 void thread_unmounted(struct os_thread *os);
+
+/* All native threads that the agent knows; read on through next_all. */
+struct os_thread *threads_first(void);
 
 /* After tracer.session was changed: every probe that does not see the change has its mark set. */
 void threads_order_probes(void);

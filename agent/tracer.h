@@ -36,6 +36,9 @@ struct session {
     pthread_mutex_t global_lock;
     _Atomic uint64_t frozen_stamp; /* not 0: the stamp of all events (the start snapshot) */
     bool batch_open;               /* frees without their FREE_END; see probe_free() */
+    bool names_objects;            /* engine=bytecode: method events have object ids */
+    _Atomic bool methods_on;       /* engine=bytecode: the start snapshot is done */
+    uint64_t check_until;          /* until then objects may be known from it: see objects.c */
     uint64_t batch_gap;            /* the pause, in stamps, that ends a batch */
     uint64_t batch_stamp;          /* of the last of them */
     uint64_t batch_collection;
@@ -63,6 +66,7 @@ struct tracer {
     int java_major; /* 17, 25, ... */
     bool attached;  /* loaded into a running JVM */
     bool has_virtual_threads;
+    bool dying;            /* VM death: set before the last session ends */
     bool early_collection; /* TLABs handed out before sampling must be retired (before 21) */
     uint32_t capable;      /* enum option_event bits that this JVM can give */
     struct options options;
@@ -70,11 +74,13 @@ struct tracer {
     struct clock_moment start;         /* VM start: time zero */
     _Atomic(struct session *) session; /* NULL: no events are recorded */
     _Atomic uint64_t session_count;
-    _Atomic uint64_t collections; /* garbage collections finished */
-    _Atomic bool events_on;       /* JVMTI notifications are enabled */
-    _Atomic bool forked;          /* this process is a fork of the traced one */
-    pthread_mutex_t control_lock; /* starting and stopping */
-    struct session *last;         /* the session of the last trace, ended or not */
+    _Atomic uint64_t collections_begun, collections; /* garbage collections: begun, finished */
+    _Atomic bool in_collection;
+    _Atomic uint64_t collection_raw; /* when the last one finished, as clock_raw() */
+    _Atomic bool events_on;          /* JVMTI notifications are enabled */
+    _Atomic bool forked;             /* this process is a fork of the traced one */
+    pthread_mutex_t control_lock;    /* starting and stopping */
+    struct session *last;            /* the session of the last trace, ended or not */
 };
 
 extern struct tracer tracer;
@@ -84,6 +90,11 @@ static inline uint64_t tracer_stamp(const struct session *session)
 {
     uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
     return frozen != 0 ? frozen : clock_raw() - tracer.scale.zero;
+}
+
+static inline uint64_t tracer_stamps_of_ns(uint64_t ns)
+{
+    return (uint64_t) (((unsigned __int128) ns << tracer.scale.shift) / tracer.scale.multiplier);
 }
 
 /* session.c */
@@ -104,14 +115,14 @@ void *drain_run(void *session);
 /* main.c: the callbacks of the VM's start and end. */
 void main_callbacks(jvmtiEventCallbacks *callbacks);
 
-/* engine_jvmti.c */
+/* engine.c */
 /* Before a session: asks the JVM for what these events need (what it cannot give is named and left
  * out) and sets the callbacks.  False, and said why, if no event is left. */
-bool engine_prepare(uint32_t events);
+bool engine_prepare(const struct options *options);
 /* Switches the notifications that the session's options need; on a Java thread only. */
-void engine_enable(const struct session *session, bool on);
+void engine_enable(struct session *session, bool on);
 /* The same for method events, which must wait for the start snapshot. */
-void engine_enable_methods(const struct session *session);
+void engine_enable_methods(struct session *session);
 
 /* snapshot.c: what exists already when a trace starts. */
 void snapshot_take(struct session *session, JNIEnv *jni);

@@ -209,7 +209,8 @@ enum step_status verb_record(int argc, char **argv)
         {"output", 'o', "OUT", "the trace (run.step)", take_text, &recording.output},
         {"events", 'e', "LIST", "of class, alloc, free, thread, method; or all", take_events,
          &recording.options},
-        {"engine", 0, "NAME", "how the JVM is observed: jvmti", take_engine, &recording.options},
+        {"engine", 0, "NAME", "how the JVM is observed: bytecode or jvmti", take_engine,
+         &recording.options},
         {"option", 'O', "KEY=VALUE", "any option of the agent", take_pair, &recording.options},
         {"agent", 0, "PATH", "the agent, libtracer.so", take_text, &recording.agent},
     };

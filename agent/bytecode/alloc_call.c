@@ -19,7 +19,7 @@ struct method_row {
 };
 
 static const struct method_row calls[] = {
-    {OBJECT, "clone", "()Ljava/lang/Object;", ALLOC_CALL_FRESH},
+    {OBJECT, "clone", "()Ljava/lang/Object;", ALLOC_CALL_ONCE},
     {ARRAYS, "copyOf", "([Ljava/lang/Object;ILjava/lang/Class;)[Ljava/lang/Object;",
      ALLOC_CALL_FRESH},
     {ARRAYS, "copyOfRange", "([Ljava/lang/Object;IILjava/lang/Class;)[Ljava/lang/Object;",

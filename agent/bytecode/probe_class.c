@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The class file of the probes: a final class with nothing but static native methods. */
+/* The class file of the probes: a final class of static native methods, and one
+ * in Java through which they are linked (probe_natives.c). */
 #include <stdlib.h>
 
 #include "class_bytes.h"
@@ -8,6 +9,7 @@
 #define CLASS_VERSION 52
 #define ACCESS_CLASS 0x1031  /* public final super synthetic */
 #define ACCESS_METHOD 0x1109 /* public static native synthetic */
+#define ACCESS_LINK 0x1009   /* public static synthetic */
 
 static const struct {
     const char *name, *descriptor;
@@ -32,31 +34,71 @@ static void put_class(struct class_output *output, const char *name, uint32_t na
     put_u2(output, name_index);
 }
 
-/* Constants 1 to 4 are the class and its superclass, then come names and descriptors by turns. */
+#define LINK_CONSTANTS (5 + 2 * PROBE_COUNT)
+
+/* What link() names: itself, "Code", System.mapLibraryName(). */
+static void put_link_constants(struct class_output *output)
+{
+    put_utf8(output, "link");
+    put_utf8(output, "(Ljava/lang/String;)V");
+    put_utf8(output, "Code");
+    put_class(output, "java/lang/System", LINK_CONSTANTS + 3);
+    put_utf8(output, "mapLibraryName");
+    put_utf8(output, "(Ljava/lang/String;)Ljava/lang/String;");
+    put_u1(output, 12); /* name and type */
+    put_u2(output, LINK_CONSTANTS + 5);
+    put_u2(output, LINK_CONSTANTS + 6);
+    put_u1(output, 10); /* method */
+    put_u2(output, LINK_CONSTANTS + 4);
+    put_u2(output, LINK_CONSTANTS + 7);
+}
+
+/* static void link(String name) { System.mapLibraryName(name); } */
+static void put_link_method(struct class_output *output)
+{
+    static const uint8_t code[] = {0x2a, 0xb8, 0, LINK_CONSTANTS + 8, 0x57, 0xb1};
+    put_u2(output, ACCESS_LINK);
+    put_u2(output, LINK_CONSTANTS);
+    put_u2(output, LINK_CONSTANTS + 1);
+    put_u2(output, 1);
+    put_u2(output, LINK_CONSTANTS + 2);
+    put_u4(output, 12 + sizeof code);
+    put_u2(output, 1); /* stack */
+    put_u2(output, 1); /* locals */
+    put_u4(output, sizeof code);
+    put_bytes(output, code, sizeof code);
+    put_u2(output, 0); /* handlers */
+    put_u2(output, 0); /* attributes */
+}
+
+/* Constants 1 to 4 are the class and its superclass, then come names and descriptors by turns, then
+ * link()'s. */
 uint8_t *probe_class_file(size_t *size_bytes)
 {
     struct class_output output = {0};
     put_u4(&output, 0xCAFEBABE);
     put_u4(&output, CLASS_VERSION);
-    put_u2(&output, 5 + 2 * PROBE_COUNT);
+    put_u2(&output, LINK_CONSTANTS + 9);
     put_class(&output, PROBE_CLASS, 1);
     put_class(&output, "java/lang/Object", 3);
     for (uint32_t i = 0; i < PROBE_COUNT; i++) {
         put_utf8(&output, methods[i].name);
         put_utf8(&output, methods[i].descriptor);
     }
+    put_link_constants(&output);
     put_u2(&output, ACCESS_CLASS);
     put_u2(&output, 2);
     put_u2(&output, 4);
     put_u2(&output, 0); /* interfaces */
     put_u2(&output, 0); /* fields */
-    put_u2(&output, PROBE_COUNT);
+    put_u2(&output, PROBE_COUNT + 1);
     for (uint32_t i = 0; i < PROBE_COUNT; i++) {
         put_u2(&output, ACCESS_METHOD);
         put_u2(&output, 5 + 2 * i);
         put_u2(&output, 6 + 2 * i);
         put_u2(&output, 0); /* attributes */
     }
+    put_link_method(&output);
     put_u2(&output, 0);
     if (output.failed) {
         free(output.bytes);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "constructor_window.h"
 #include "id_sort.h"
 #include "steptrace/java_trace.h"
 
@@ -17,8 +18,10 @@ struct stream_state {
     uint64_t resumed; /* records below this number are in the trace file already */
     uint64_t thread;
     uint64_t last_ticks;
-    uint64_t last_object; /* of the allocations in this chunk */
-    uint64_t stack;       /* the frame that they come from */
+    uint64_t last_object;              /* of the allocations in this chunk */
+    uint64_t last_stamp;               /* in this chunk */
+    struct constructor_window *window; /* NULL until a constructor is seen */
+    uint64_t stack;                    /* the frame that they come from */
 };
 
 /* Object ids of one collection, until its FREE_END. */
@@ -56,6 +59,7 @@ struct raw {
     const uint64_t *words;
     size_t count; /* words up to the end of the input */
     uint64_t ticks;
+    uint64_t number; /* of an event record, in its stream */
 };
 
 uint64_t live_clock_ticks(const struct step_live_header *clock, uint64_t stamp)
@@ -82,6 +86,8 @@ void live_decoder_destroy(struct live_decoder *decoder)
 {
     if (decoder == NULL)
         return;
+    for (size_t i = 0; i < decoder->stream_count; i++)
+        window_destroy(decoder->streams[i].window);
     free(decoder->streams);
     free(decoder->frees.ids);
     free(decoder->frees.scratch);
@@ -116,6 +122,9 @@ enum step_status live_decoder_begin(struct live_decoder *decoder, uint64_t strea
     state->next_record = first_record;
     state->thread = thread;
     state->last_object = 0;
+    state->last_stamp = 0;
+    if (state->window != NULL)
+        window_cross_chunks(state->window);
     state->stack = 0;
     return STEP_STATUS_OK;
 }
@@ -129,7 +138,9 @@ uint64_t live_decoder_settled(struct live_decoder *decoder, uint64_t stream, uin
 {
     struct batch_ends *ends = &decoder->batch_ends;
     if (stream != STEP_LIVE_STREAM_FREES)
-        return written;
+        return stream < decoder->stream_count && decoder->streams[stream].window != NULL
+                   ? window_settled(decoder->streams[stream].window, written)
+                   : written;
     size_t passed = 0;
     while (passed < ends->count && ends->records[passed] <= written)
         ends->settled = ends->records[passed++];
@@ -179,7 +190,7 @@ static enum step_status take_class_existing(const struct raw *raw)
     return java_class_existing_put(raw->decoder->writer, raw->stream, &event);
 }
 
-/* Starts and ends of threads name the thread itself, whoever wrote the record. */
+/* Starts of threads name the thread itself, whoever wrote the record. */
 static enum step_status take_thread_start(const struct raw *raw)
 {
     struct java_thread_start event = {.time = raw->ticks, .thread = raw->words[1]};
@@ -192,66 +203,175 @@ static enum step_status take_thread_existing(const struct raw *raw)
     return java_thread_existing_put(raw->decoder->writer, raw->stream, &event);
 }
 
-static enum step_status take_thread_end(const struct raw *raw)
+static enum step_status put_alloc_at(struct live_decoder *decoder, uint64_t stream,
+                                     const struct window_event *from)
 {
-    struct java_thread_end event = {.time = raw->ticks, .thread = raw->words[1]};
-    return java_thread_end_put(raw->decoder->writer, raw->stream, &event);
+    struct java_object_alloc_at event = {.time = from->ticks,
+                                         .thread = from->thread,
+                                         .class_ = from->name & UINT32_MAX,
+                                         .size = (from->name >> 32) * 8,
+                                         .object = from->object,
+                                         .stack = from->stack};
+    return java_object_alloc_at_put(decoder->writer, stream, &event);
 }
 
-static enum step_status put_alloc_at(const struct raw *raw)
+static enum step_status put_alloc(struct live_decoder *decoder, uint64_t stream,
+                                  const struct window_event *from)
 {
-    struct java_object_alloc_at event = {.time = raw->ticks,
-                                         .thread = raw->state->thread,
-                                         .class_ = raw->words[1] & UINT32_MAX,
-                                         .size = (raw->words[1] >> 32) * 8,
-                                         .object = raw->state->last_object,
-                                         .stack = raw->state->stack};
-    return java_object_alloc_at_put(raw->decoder->writer, raw->stream, &event);
+    if (from->stack != 0)
+        return put_alloc_at(decoder, stream, from);
+    struct java_object_alloc event = {.time = from->ticks,
+                                      .thread = from->thread,
+                                      .class_ = from->name & UINT32_MAX,
+                                      .size = (from->name >> 32) * 8,
+                                      .object = from->object};
+    return java_object_alloc_put(decoder->writer, stream, &event);
 }
 
-static enum step_status put_alloc(const struct raw *raw)
+static enum step_status put_existing(struct live_decoder *decoder, uint64_t stream,
+                                     const struct window_event *from)
 {
-    if (raw->state->stack != 0)
-        return put_alloc_at(raw);
-    struct java_object_alloc event = {.time = raw->ticks,
-                                      .thread = raw->state->thread,
-                                      .class_ = raw->words[1] & UINT32_MAX,
-                                      .size = (raw->words[1] >> 32) * 8,
-                                      .object = raw->state->last_object};
-    return java_object_alloc_put(raw->decoder->writer, raw->stream, &event);
+    struct java_object_existing event = {.time = from->ticks,
+                                         .thread = from->thread,
+                                         .class_ = from->name & UINT32_MAX,
+                                         .size = (from->name >> 32) * 8,
+                                         .object = from->object};
+    return java_object_existing_put(decoder->writer, stream, &event);
+}
+
+static enum step_status put_entry(struct live_decoder *decoder, uint64_t stream,
+                                  const struct window_event *from)
+{
+    struct java_method_entry event = {
+        .time = from->ticks, .thread = from->thread, .method = from->name, .object = from->object};
+    return java_method_entry_put(decoder->writer, stream, &event);
+}
+
+/* An event of a thread's stream, with the number that it has among the stream's records. */
+static enum step_status put_event(struct live_decoder *decoder, struct stream_state *state,
+                                  uint64_t stream, uint64_t number, const struct window_event *from)
+{
+    if (number < state->resumed)
+        return STEP_STATUS_OK;
+    struct java_method_exit exit = {from->ticks, from->thread, from->name};
+    struct java_frame_pop pop = {from->ticks, from->thread, from->name};
+    struct java_thread_end end = {.time = from->ticks, .thread = from->name};
+    switch (from->kind) {
+    case STEP_LIVE_ALLOC:
+        return put_alloc(decoder, stream, from);
+    case STEP_LIVE_EXISTING:
+        return put_existing(decoder, stream, from);
+    case STEP_LIVE_ENTRY:
+        return put_entry(decoder, stream, from);
+    case STEP_LIVE_EXIT:
+        return java_method_exit_put(decoder->writer, stream, &exit);
+    case STEP_LIVE_FRAME_POP:
+        return java_frame_pop_put(decoder->writer, stream, &pop);
+    default:
+        return java_thread_end_put(decoder->writer, stream, &end);
+    }
+}
+
+static enum step_status put_window_event(void *context, uint64_t number,
+                                         const struct window_event *event)
+{
+    const struct raw *raw = context;
+    return put_event(raw->decoder, raw->state, raw->stream, number, event);
+}
+
+static enum step_status take_event(const struct raw *raw, enum step_live_kind kind, uint64_t name,
+                                   uint64_t object)
+{
+    struct window_event event = {
+        kind, raw->ticks, raw->state->thread, name, object, raw->state->stack, 0, false};
+    struct raw context = *raw;
+    if (raw->state->window == NULL || !window_is_open(raw->state->window))
+        return put_event(raw->decoder, raw->state, raw->stream, raw->number, &event);
+    return window_add(raw->state->window, &event, put_window_event, &context);
+}
+
+static enum step_status take_alloc(const struct raw *raw)
+{
+    return take_event(raw, STEP_LIVE_ALLOC, raw->words[1], raw->state->last_object);
 }
 
 static enum step_status take_existing(const struct raw *raw)
 {
-    struct java_object_existing event = {.time = raw->ticks,
-                                         .thread = raw->state->thread,
-                                         .class_ = raw->words[1] & UINT32_MAX,
-                                         .size = (raw->words[1] >> 32) * 8,
-                                         .object = raw->words[2]};
-    return java_object_existing_put(raw->decoder->writer, raw->stream, &event);
+    return take_event(raw, STEP_LIVE_EXISTING, raw->words[1], raw->words[2]);
+}
+
+static enum step_status take_thread_end(const struct raw *raw)
+{
+    return take_event(raw, STEP_LIVE_THREAD_END, raw->words[1], 0);
 }
 
 static enum step_status take_entry(const struct raw *raw)
 {
-    struct java_method_entry event = {.time = raw->ticks,
-                                      .thread = raw->state->thread,
-                                      .method = raw->words[1],
-                                      .object = raw->words[2]};
-    return java_method_entry_put(raw->decoder->writer, raw->stream, &event);
+    return take_event(raw, STEP_LIVE_ENTRY, raw->words[1], raw->words[2]);
 }
 
 static enum step_status take_exit(const struct raw *raw)
 {
-    struct java_method_exit event = {
-        .time = raw->ticks, .thread = raw->state->thread, .method = raw->words[1]};
-    return java_method_exit_put(raw->decoder->writer, raw->stream, &event);
+    return take_event(raw, STEP_LIVE_EXIT, raw->words[1], 0);
 }
 
 static enum step_status take_frame_pop(const struct raw *raw)
 {
-    struct java_frame_pop event = {
-        .time = raw->ticks, .thread = raw->state->thread, .method = raw->words[1]};
-    return java_frame_pop_put(raw->decoder->writer, raw->stream, &event);
+    return take_event(raw, STEP_LIVE_FRAME_POP, raw->words[1], 0);
+}
+
+static uint64_t short_method(const struct raw *raw)
+{
+    return raw->words[0] >> STEP_LIVE_KIND_BITS & ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1);
+}
+
+static enum step_status take_entry_short(const struct raw *raw)
+{
+    return take_event(raw, STEP_LIVE_ENTRY, short_method(raw), 0);
+}
+
+static enum step_status take_exit_short(const struct raw *raw)
+{
+    return take_event(raw, STEP_LIVE_EXIT, short_method(raw), 0);
+}
+
+static enum step_status take_frame_pop_short(const struct raw *raw)
+{
+    return take_event(raw, STEP_LIVE_FRAME_POP, short_method(raw), 0);
+}
+
+static enum step_status wait_for_object(const struct raw *raw, uint64_t method)
+{
+    if (raw->state->window == NULL && (raw->state->window = window_create()) == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    window_open(raw->state->window, raw->number);
+    return take_event(raw, STEP_LIVE_ENTRY, method, 0);
+}
+
+static enum step_status take_entry_new(const struct raw *raw)
+{
+    return wait_for_object(raw, raw->words[1]);
+}
+
+static enum step_status take_entry_new_short(const struct raw *raw)
+{
+    return wait_for_object(raw, short_method(raw));
+}
+
+/* Puts what waits, as far as it is known. */
+static enum step_status close_window(const struct raw *raw)
+{
+    struct raw context = *raw;
+    return raw->state->window != NULL ? window_close(raw->state->window, put_window_event, &context)
+                                      : STEP_STATUS_OK;
+}
+
+static enum step_status take_constructed(const struct raw *raw)
+{
+    if (raw->state->window != NULL)
+        window_construct(raw->state->window, raw->words[1] & INT64_MAX,
+                         raw->words[0] >> STEP_LIVE_KIND_BITS);
+    return raw->words[1] >> 63 != 0 ? close_window(raw) : STEP_STATUS_OK;
 }
 
 static enum step_status hold_free(struct free_batch *frees, uint64_t id)
@@ -299,8 +419,12 @@ static enum step_status take_free_end(const struct raw *raw)
     return put_frees(raw->decoder, raw->state, raw->ticks);
 }
 
+/* What waits is not this thread's. */
 static enum step_status take_thread_switch(const struct raw *raw)
 {
+    enum step_status status = close_window(raw);
+    if (status != STEP_STATUS_OK)
+        return status;
     raw->state->thread = raw->words[0] >> STEP_LIVE_KIND_BITS;
     return STEP_STATUS_OK;
 }
@@ -366,36 +490,45 @@ static enum step_status take_define_frame(const struct raw *raw)
     return java_frame_define(raw->decoder->writer, &entry, NULL);
 }
 
+enum stamp_form { NO_STAMP, STAMP, PAST };
+
 /* Words before the text, and which of them holds its length (two 32-bit lengths for a method). */
 static const struct {
     uint32_t fixed_words;
     uint32_t length_word; /* 0: no text */
     bool is_event;
-    bool has_stamp;
+    enum stamp_form stamp;
     enum step_status (*take)(const struct raw *raw);
 } rows[STEP_LIVE_KIND_COUNT] = {
-    [STEP_LIVE_THREAD_SWITCH] = {1, 0, false, false, take_thread_switch},
-    [STEP_LIVE_DEFINE_CLASS] = {3, 2, false, false, take_define_class},
-    [STEP_LIVE_DEFINE_METHOD] = {4, 3, false, false, take_define_method},
-    [STEP_LIVE_DEFINE_THREAD] = {3, 2, false, false, take_define_thread},
-    [STEP_LIVE_FREE_END] = {1, 0, false, true, take_free_end},
-    [STEP_LIVE_DEFINE_FRAME] = {3, 0, false, false, take_define_frame},
-    [STEP_LIVE_STACK] = {1, 0, false, false, take_stack},
-    [STEP_LIVE_VM_START] = {1, 0, true, true, take_vm_event},
-    [STEP_LIVE_VM_INIT] = {1, 0, true, true, take_vm_event},
-    [STEP_LIVE_VM_DEATH] = {1, 0, true, true, take_vm_event},
-    [STEP_LIVE_CLASS_LOAD] = {2, 0, true, true, take_class_load},
-    [STEP_LIVE_CLASS_EXISTING] = {2, 0, true, true, take_class_existing},
-    [STEP_LIVE_THREAD_START] = {2, 0, true, true, take_thread_start},
-    [STEP_LIVE_THREAD_EXISTING] = {2, 0, true, true, take_thread_existing},
-    [STEP_LIVE_THREAD_END] = {2, 0, true, true, take_thread_end},
-    [STEP_LIVE_ALLOC] = {3, 0, true, true, put_alloc},
-    [STEP_LIVE_ALLOC_NEXT] = {2, 0, true, true, put_alloc},
-    [STEP_LIVE_EXISTING] = {3, 0, true, true, take_existing},
-    [STEP_LIVE_FREE_OBJECT] = {1, 0, true, false, NULL},
-    [STEP_LIVE_ENTRY] = {3, 0, true, true, take_entry},
-    [STEP_LIVE_EXIT] = {2, 0, true, true, take_exit},
-    [STEP_LIVE_FRAME_POP] = {2, 0, true, true, take_frame_pop},
+    [STEP_LIVE_THREAD_SWITCH] = {1, 0, false, NO_STAMP, take_thread_switch},
+    [STEP_LIVE_DEFINE_CLASS] = {3, 2, false, NO_STAMP, take_define_class},
+    [STEP_LIVE_DEFINE_METHOD] = {4, 3, false, NO_STAMP, take_define_method},
+    [STEP_LIVE_DEFINE_THREAD] = {3, 2, false, NO_STAMP, take_define_thread},
+    [STEP_LIVE_FREE_END] = {1, 0, false, STAMP, take_free_end},
+    [STEP_LIVE_DEFINE_FRAME] = {3, 0, false, NO_STAMP, take_define_frame},
+    [STEP_LIVE_STACK] = {1, 0, false, NO_STAMP, take_stack},
+    [STEP_LIVE_VM_START] = {1, 0, true, STAMP, take_vm_event},
+    [STEP_LIVE_VM_INIT] = {1, 0, true, STAMP, take_vm_event},
+    [STEP_LIVE_VM_DEATH] = {1, 0, true, STAMP, take_vm_event},
+    [STEP_LIVE_CLASS_LOAD] = {2, 0, true, STAMP, take_class_load},
+    [STEP_LIVE_CLASS_EXISTING] = {2, 0, true, STAMP, take_class_existing},
+    [STEP_LIVE_THREAD_START] = {2, 0, true, STAMP, take_thread_start},
+    [STEP_LIVE_THREAD_EXISTING] = {2, 0, true, STAMP, take_thread_existing},
+    [STEP_LIVE_THREAD_END] = {2, 0, true, STAMP, take_thread_end},
+    [STEP_LIVE_ALLOC] = {3, 0, true, STAMP, take_alloc},
+    [STEP_LIVE_ALLOC_NEXT] = {2, 0, true, STAMP, take_alloc},
+    [STEP_LIVE_EXISTING] = {3, 0, true, STAMP, take_existing},
+    [STEP_LIVE_FREE_OBJECT] = {1, 0, true, NO_STAMP, NULL},
+    [STEP_LIVE_ENTRY] = {3, 0, true, STAMP, take_entry},
+    [STEP_LIVE_EXIT] = {2, 0, true, STAMP, take_exit},
+    [STEP_LIVE_FRAME_POP] = {2, 0, true, STAMP, take_frame_pop},
+    [STEP_LIVE_ENTRY_SHORT] = {1, 0, true, PAST, take_entry_short},
+    [STEP_LIVE_EXIT_SHORT] = {1, 0, true, PAST, take_exit_short},
+    [STEP_LIVE_FRAME_POP_SHORT] = {1, 0, true, PAST, take_frame_pop_short},
+    [STEP_LIVE_ENTRY_NEW] = {2, 0, true, STAMP, take_entry_new},
+    [STEP_LIVE_ENTRY_NEW_SHORT] = {1, 0, true, PAST, take_entry_new_short},
+    [STEP_LIVE_CONSTRUCTED] = {2, 0, false, NO_STAMP, take_constructed},
+    [STEP_LIVE_UNWAITED] = {1, 0, false, NO_STAMP, close_window},
 };
 
 /* Words of the record that starts at `words`, 0 if it is not whole, SIZE_MAX if it is no record. */
@@ -429,22 +562,30 @@ static uint64_t later_ticks(struct live_decoder *decoder, struct stream_state *s
     return ticks;
 }
 
+static uint64_t stamp_of(struct stream_state *state, enum stamp_form form, uint64_t word)
+{
+    uint64_t payload = word >> STEP_LIVE_KIND_BITS;
+    state->last_stamp =
+        form == PAST ? state->last_stamp + (payload >> STEP_LIVE_METHOD_BITS) : payload;
+    return state->last_stamp;
+}
+
 static enum step_status take_record(struct live_decoder *decoder, uint64_t stream,
                                     struct stream_state *state, const uint64_t *words, size_t count)
 {
     uint32_t kind = (uint32_t) (words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
-    struct raw raw = {decoder, state, stream, words, count, 0};
-    if (rows[kind].has_stamp)
-        raw.ticks = later_ticks(decoder, state, words[0] >> STEP_LIVE_KIND_BITS);
+    struct raw raw = {decoder, state, stream, words, count, 0, 0};
+    if (rows[kind].stamp != NO_STAMP)
+        raw.ticks = later_ticks(decoder, state, stamp_of(state, rows[kind].stamp, words[0]));
     if (kind == STEP_LIVE_ALLOC)
         state->last_object = words[2];
     else if (kind == STEP_LIVE_ALLOC_NEXT)
         state->last_object++;
     if (rows[kind].is_event) {
-        uint64_t number = state->next_record++;
+        raw.number = state->next_record++;
         if (kind == STEP_LIVE_FREE_OBJECT)
             return hold_free(&decoder->frees, words[0] >> STEP_LIVE_KIND_BITS);
-        if (number < state->resumed)
+        if (raw.number < state->resumed && stream == STEP_LIVE_STREAM_GLOBAL)
             return STEP_STATUS_OK;
     }
     return rows[kind].take(&raw);
@@ -477,8 +618,21 @@ enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t strea
     return STEP_STATUS_OK;
 }
 
+static enum step_status close_all_windows(struct live_decoder *decoder)
+{
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < decoder->stream_count && status == STEP_STATUS_OK; i++) {
+        struct raw raw = {.decoder = decoder, .state = &decoder->streams[i], .stream = i};
+        status = close_window(&raw);
+    }
+    return status;
+}
+
 enum step_status live_decoder_finish(struct live_decoder *decoder, uint64_t stamp)
 {
+    enum step_status status = close_all_windows(decoder);
+    if (status != STEP_STATUS_OK)
+        return status;
     if (decoder->frees.count == 0)
         return STEP_STATUS_OK;
     struct stream_state *state = stream_at(decoder, STEP_LIVE_STREAM_FREES);

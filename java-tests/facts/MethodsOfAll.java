@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TEST: events=all
+// TEST: events=all options=include=**
 // FACT: calls facts/MethodsOfAll one 100
 // FACT: exits facts/MethodsOfAll one 100
 // FACT: calls facts/MethodsOfAll main 1

@@ -84,7 +84,7 @@ def attach(session, program):
                                          " -XX:+EnableDynamicAgentLoading"))
     try:
         expect_line(process, "attach")
-        load(session, process.pid, agent_options(program))
+        load(session, process.pid, f"{agent_options(program)},engine={session.engine}")
         load(session, process.pid, "status")
         answer(process)
         expect_line(process, "stop")
@@ -94,7 +94,8 @@ def attach(session, program):
             raise Failure("a second stop is accepted")
         answer(process)
         expect_line(process, "again")
-        load_by_jcmd(session, process.pid, agent_options(program, "second.step"))
+        load_by_jcmd(session, process.pid,
+                     f"{agent_options(program, 'second.step')},engine={session.engine}")
         answer(process)
         finish(process)
     finally:

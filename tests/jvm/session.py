@@ -22,6 +22,7 @@ class Session:
         self.tracer, self.steptrace = args.tracer, args.steptrace
         self.jdk, self.collector = pathlib.Path(args.jdk), args.collector
         self.classes, self.sources, self.library = args.classes, args.sources, args.library
+        self.engine = args.engine
         self.directory = pathlib.Path(args.directory)
         self.timeout = 120
         for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"):
@@ -49,7 +50,8 @@ class Session:
         """The command line that runs a program, with these options of the agent or without it."""
         command = [self.tool("java")]
         if agent is not None:
-            command.append(f"-agentpath:{self.tracer}={agent}")
+            engine = "" if "engine=" in agent else f",engine={self.engine}"
+            command.append(f"-agentpath:{self.tracer}={agent}{engine}")
         command += [COLLECTORS[self.collector], *vm.split(), f"-Dfacts.library={self.library}",
                     f"-Dfacts.out={self.path('facts.out')}", "-cp", self.classes]
         return command + [main if main.startswith("-") else f"facts.{main}", *words]

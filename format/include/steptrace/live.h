@@ -70,6 +70,8 @@ struct step_live_chunk {
  * frame) and the DEFINE kinds (the entry's identifier), which have no time.
  */
 #define STEP_LIVE_KIND_BITS 5u
+#define STEP_LIVE_METHOD_BITS 27u
+#define STEP_LIVE_PAST_BITS 32u
 enum step_live_kind {
     STEP_LIVE_NONE = 0,
     /* control records and dictionary entries; not counted as event records */
@@ -100,7 +102,20 @@ enum step_live_kind {
     STEP_LIVE_FRAME_POP = 21, /* word 1: method */
     STEP_LIVE_ALLOC_NEXT =
         22, /* ALLOC without word 2: one more than the object before in the chunk */
-    STEP_LIVE_KIND_COUNT = 23
+    /* Short method events, one word: word 0 >> 5 has the method in its low STEP_LIVE_METHOD_BITS
+     * and above them the ticks since the stamp before in the chunk. */
+    STEP_LIVE_ENTRY_SHORT = 23, /* object 0 */
+    STEP_LIVE_EXIT_SHORT = 24,
+    /* A constructor is entered; its object is told of by a CONSTRUCTED. */
+    STEP_LIVE_ENTRY_NEW = 25, /* word 1: method */
+    /* control records: what becomes of an ENTRY_NEW */
+    STEP_LIVE_CONSTRUCTED = 26, /* word 0 >> 5: the object; word 1: how many event records of the
+                                   stream came since that entry, itself included; 2 ^ 63 if no other
+                                   entry waits for its object */
+    STEP_LIVE_UNWAITED = 27,    /* no entry waits for its object any more */
+    STEP_LIVE_ENTRY_NEW_SHORT = 28,
+    STEP_LIVE_FRAME_POP_SHORT = 29,
+    STEP_LIVE_KIND_COUNT = 30
 };
 
 /* The kinds of raw records of native programs, beside THREAD_SWITCH; all are event records with a

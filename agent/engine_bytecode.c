@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine=bytecode: classes are rewritten so that they call probes (bytecode/rewrite.h), those that
+ * are loaded already by retransformation; afterwards they are restored. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytecode/rewrite.h"
+#include "engine.h"
+#include "log.h"
+#include "method_probes.h"
+#include "names.h"
+#include "probe_natives.h"
+#include "reaper.h"
+#include "vm_objects.h"
+
+#define CHANGED_BITS 16u
+
+static struct {
+    _Atomic bool on; /* classes that are loaded or retransformed now are to be rewritten */
+    bool alloc, method;
+    const struct session *session;
+    _Atomic uint64_t left_alone;
+    /* a set of hashes of the names of changed classes: which ones to restore */
+    _Atomic uint8_t changed[1u << CHANGED_BITS];
+} engine;
+
+struct rewriting {
+    bool method; /* this class's methods are traced */
+};
+
+static size_t hash_name(const char *name)
+{
+    uint32_t hash = 2166136261u;
+    for (; *name != '\0'; name++)
+        hash = (hash ^ (uint8_t) *name) * 16777619u;
+    return hash >> (32 - CHANGED_BITS);
+}
+
+static uint32_t number_method(void *context, const char *class_name, const char *method_name,
+                              const char *descriptor, uint16_t access_flags)
+{
+    (void) context, (void) class_name, (void) method_name, (void) descriptor, (void) access_flags;
+    return method_new_number();
+}
+
+static void count_left_alone(void *context, const char *class_name, const char *method_name,
+                             const char *descriptor, const char *reason)
+{
+    (void) context;
+    atomic_fetch_add(&engine.left_alone, 1);
+    log_message("%s.%s%s has no probes: %s", class_name, method_name, descriptor, reason);
+}
+
+static bool wants_methods(JNIEnv *jni, jobject loader, const char *name)
+{
+    return engine.method && options_trace_class(&engine.session->options, name) &&
+           (engine.session->options.include_count != 0 || class_is_of_application(jni, loader));
+}
+
+static unsigned char *copied(const uint8_t *bytes, size_t length)
+{
+    unsigned char *copy = NULL;
+    if (length > INT32_MAX ||
+        (*tracer.jvmti)->Allocate(tracer.jvmti, (jlong) length, &copy) != JVMTI_ERROR_NONE)
+        return NULL;
+    memcpy(copy, bytes, length);
+    return copy;
+}
+
+/* JDKs after 17 may take a class from the CDS archive with calls that are resolved already: to the
+ * methods as they were before they were rewritten.  A copy of the class file, even unchanged, makes
+ * them parse and resolve it anew. */
+static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader,
+                                  const char *name, jobject domain, jint length,
+                                  const unsigned char *bytes, jint *new_length,
+                                  unsigned char **new_bytes)
+{
+    (void) jvmti, (void) domain;
+    if (!atomic_load(&engine.on) || jni == NULL || (name != NULL && strcmp(name, PROBE_CLASS) == 0))
+        return;
+    struct rewrite_request request = {
+        .class_file = bytes,
+        .size_bytes = (size_t) length,
+        .alloc = engine.alloc,
+        .method = wants_methods(jni, loader, name != NULL ? name : ""),
+        .method_number = number_method,
+        .left_alone = count_left_alone,
+    };
+    uint8_t *out = NULL;
+    size_t out_bytes = 0;
+    struct rewrite_error error;
+    if (!request.alloc && !request.method)
+        return;
+    bool changed = class_rewrite(&request, &out, &out_bytes, &error) == REWRITE_CHANGED;
+    unsigned char *copy = NULL;
+    if (changed || (redefined == NULL && tracer.java_major > 17))
+        copy = copied(changed ? out : bytes, changed ? out_bytes : (size_t) length);
+    if (copy != NULL) {
+        *new_bytes = copy;
+        *new_length = changed ? (jint) out_bytes : length;
+        if (name != NULL && changed)
+            atomic_store(&engine.changed[hash_name(name)], 1);
+    }
+    free(out);
+}
+
+static bool may_be_changed(jclass class)
+{
+    char *signature = NULL;
+    bool changed = false;
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
+        JVMTI_ERROR_NONE)
+        return false;
+    size_t length = strlen(signature);
+    if (length > 2 && signature[0] == 'L') {
+        signature[length - 1] = '\0';
+        changed = atomic_load(&engine.changed[hash_name(signature + 1)]) != 0;
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    return changed;
+}
+
+/* The classes that can be retransformed, moved to the front; only changed ones if so wanted. */
+static jint choose(JNIEnv *jni, jclass *classes, jint count, bool changed_only)
+{
+    jint chosen = 0;
+    for (jint i = 0; i < count; i++) {
+        jboolean modifiable = JNI_FALSE;
+        (*tracer.jvmti)->IsModifiableClass(tracer.jvmti, classes[i], &modifiable);
+        if (modifiable && (!changed_only || may_be_changed(classes[i])))
+            classes[chosen++] = classes[i];
+        else
+            (*jni)->DeleteLocalRef(jni, classes[i]);
+    }
+    return chosen;
+}
+
+/* One class that the JVM refuses spoils the whole call: then the halves are tried. */
+static void retransform(const jclass *classes, jint count)
+{
+    if (count == 0)
+        return;
+    jvmtiError code = (*tracer.jvmti)->RetransformClasses(tracer.jvmti, count, classes);
+    if (code == JVMTI_ERROR_NONE || count == 1)
+        return;
+    retransform(classes, count / 2);
+    retransform(classes + count / 2, count - count / 2);
+}
+
+static void retransform_loaded(JNIEnv *jni, bool changed_only)
+{
+    jint count = 0;
+    jclass *classes = NULL;
+    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
+        return;
+    count = choose(jni, classes, count, changed_only);
+    retransform(classes, count);
+    for (jint i = 0; i < count; i++)
+        (*jni)->DeleteLocalRef(jni, classes[i]);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
+}
+
+static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
+{
+    if (event == EVENT_ALLOC) {
+        wanted->can_generate_vm_object_alloc_events = 1;
+        wanted->can_generate_garbage_collection_events = 1;
+    }
+    if (event == EVENT_ALLOC || event == EVENT_METHOD) {
+        wanted->can_retransform_classes = 1;
+        wanted->can_retransform_any_class = 1;
+        wanted->can_generate_all_class_hook_events = 1;
+    }
+}
+
+static void set_callbacks(jvmtiEventCallbacks *callbacks)
+{
+    callbacks->ClassFileLoadHook = on_class_file;
+    callbacks->VMObjectAlloc = vm_objects_on_alloc;
+}
+
+static void start(JNIEnv *jni, const struct session *session)
+{
+    uint32_t events = session->options.events;
+    if (!probe_natives_define(jni))
+        return;
+    reaper_clear(jni);
+    engine.session = session;
+    engine.alloc = (events & EVENT_ALLOC) != 0;
+    engine.method = (events & EVENT_METHOD) != 0;
+    if (engine.alloc) {
+        reaper_start(jni);
+        engine_notify(true, JVMTI_EVENT_VM_OBJECT_ALLOC);
+        jni_calls_intercept(true);
+    }
+    atomic_store(&engine.on, true);
+    engine_notify(true, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+    retransform_loaded(jni, false);
+}
+
+/* A dying JVM keeps its classes as they are. */
+static void stop(JNIEnv *jni)
+{
+    atomic_store(&engine.on, false);
+    if (engine.alloc) {
+        engine_notify(false, JVMTI_EVENT_VM_OBJECT_ALLOC);
+        jni_calls_intercept(false);
+        reaper_pass(jni);
+    }
+    if (!tracer.dying)
+        retransform_loaded(jni, true);
+    engine_notify(false, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+    memset(engine.changed, 0, sizeof engine.changed);
+}
+
+static void enable(const struct session *session, bool on)
+{
+    JNIEnv *jni = NULL;
+    if ((session->options.events & (EVENT_ALLOC | EVENT_METHOD)) == 0 ||
+        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        return;
+    if (on)
+        start(jni, session);
+    else
+        stop(jni);
+}
+
+static void enable_methods(struct session *session, bool on)
+{
+    atomic_store(&session->methods_on, on);
+}
+
+const struct engine engine_bytecode = {want_capabilities, set_callbacks, enable, enable_methods};

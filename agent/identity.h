@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which id an object has, for the objects of the weak table: a table by 24 bits of the identity
+ * hash.  Kept only when method events name objects.
+ */
+#ifndef IDENTITY_H
+#define IDENTITY_H
+
+#include <jvmti.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define IDENTITY_KEY_BITS 24u
+
+/* The key of an object; also makes the JVM give it an identity hash. */
+uint32_t identity_key(jobject object);
+bool identity_add(uint32_t key, uint64_t id, jweak reference);
+/* The object's id, 0 if it is not in the table. */
+uint64_t identity_find(JNIEnv *jni, uint32_t key, jobject object);
+void identity_remove(uint32_t key, uint64_t id);
+/* Forgets all; nobody may use it meanwhile. */
+void identity_reset(void);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Method events from rewritten code. */
+#include "method_probes.h"
+
+#include <stdlib.h>
+
+#include "names.h"
+#include "probes.h"
+#include "records.h"
+
+#define PAGE_NUMBERS 4096u
+#define PAGES 32768u
+#define SESSION_SHIFT 40u
+/* A method that the session does not trace, or that the JVM cannot name. */
+#define NOT_TRACED ((UINT64_C(1) << SESSION_SHIFT) - 1)
+
+/* For each number: session << 40 | the method's entry in the session's dictionary. */
+struct number_page {
+    _Atomic uint64_t methods[PAGE_NUMBERS];
+};
+
+static _Atomic(struct number_page *) pages[PAGES];
+static _Atomic uint32_t last_number;
+
+uint32_t method_new_number(void)
+{
+    uint32_t number = atomic_fetch_add(&last_number, 1) + 1;
+    if (number >= PAGE_NUMBERS * PAGES) {
+        atomic_store(&last_number, PAGE_NUMBERS * PAGES);
+        return 0;
+    }
+    struct number_page *page = atomic_load(&pages[number / PAGE_NUMBERS]);
+    if (page == NULL) {
+        struct number_page *fresh = calloc(1, sizeof *fresh), *none = NULL;
+        if (fresh == NULL)
+            return 0;
+        if (!atomic_compare_exchange_strong(&pages[number / PAGE_NUMBERS], &none, fresh))
+            free(fresh);
+    }
+    return number;
+}
+
+/* First sight of a number: the probe was called by the method itself. */
+static uint64_t find_method(struct session *session, _Atomic uint64_t *known)
+{
+    jmethodID method = NULL;
+    jlocation location;
+    uint64_t id = NOT_TRACED;
+    if ((*tracer.jvmti)->GetFrameLocation(tracer.jvmti, NULL, 1, &method, &location) ==
+        JVMTI_ERROR_NONE) {
+        const struct method_entry *entry = method_lookup(session, method);
+        if (entry != NULL && entry->is_traced && entry->id != 0)
+            id = entry->id;
+    }
+    atomic_store(known, session->number << SESSION_SHIFT | id);
+    return id;
+}
+
+static uint64_t method_of(struct session *session, uint32_t number)
+{
+    struct number_page *page =
+        atomic_load_explicit(&pages[number / PAGE_NUMBERS % PAGES], memory_order_relaxed);
+    if (page == NULL)
+        return NOT_TRACED;
+    _Atomic uint64_t *known = &page->methods[number % PAGE_NUMBERS];
+    uint64_t packed = atomic_load_explicit(known, memory_order_relaxed);
+    if (__builtin_expect(packed >> SESSION_SHIFT == session->number, 1))
+        return packed & NOT_TRACED;
+    return find_method(session, known);
+}
+
+static void *key_of(uint32_t number)
+{
+    return (void *) (uintptr_t) number;
+}
+
+/* Writes an event in its short form, or else in the long one. */
+static bool write_method(struct session *session, struct live_stream *stream, uint64_t thread,
+                         enum step_live_kind brief, enum step_live_kind full, uint64_t method,
+                         uint64_t object)
+{
+    uint64_t *room = reserve_event(session, stream, thread, 3);
+    if (room == NULL)
+        return false;
+    if (object != 0 || !write_short(session, stream, room, brief, method))
+        write_event(session, stream, room, full, method, object);
+    return true;
+}
+
+void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,
+                    jobject object, bool is_new)
+{
+    if (!atomic_load_explicit(&session->methods_on, memory_order_relaxed))
+        return;
+    uint64_t method = method_of(session, number);
+    struct java_thread *java = thread_current(session, os, NULL);
+    struct live_stream *stream = thread_stream(session, os);
+    if (method == NOT_TRACED || java == NULL || stream == NULL)
+        return;
+    bool waits = is_new && session->names_objects;
+    uint64_t id = session->names_objects && object != NULL
+                      ? probe_object_id(session, stream, java->id, jni, object)
+                      : 0;
+    if (!write_method(session, stream, java->id,
+                      waits ? STEP_LIVE_ENTRY_NEW_SHORT : STEP_LIVE_ENTRY_SHORT,
+                      waits ? STEP_LIVE_ENTRY_NEW : STEP_LIVE_ENTRY, method, id))
+        return;
+    push_frame(java,
+               (struct method_frame){method, key_of(number), waits ? stream->events : 0, stream});
+    java->pending += waits;
+}
+
+static void write_constructed(struct session *session, struct live_stream *stream,
+                              const struct java_thread *java, const struct method_frame *frame,
+                              uint64_t object)
+{
+    uint64_t *room = reserve_event(session, stream, java->id, 2);
+    if (room == NULL)
+        return;
+    room[0] = live_word(STEP_LIVE_CONSTRUCTED, object);
+    room[1] = (stream->events - frame->pending + 1) | (uint64_t) (java->pending == 0) << 63;
+    live_commit(stream, 2, 0);
+}
+
+void method_constructed(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,
+                        jobject object)
+{
+    struct java_thread *java = os->current;
+    struct live_stream *stream = thread_stream(session, os);
+    if (java == NULL || java->session != session->number || stream == NULL || java->pending == 0)
+        return;
+    size_t found = java->depth;
+    while (found > 0 &&
+           (java->frames[found - 1].key != key_of(number) || java->frames[found - 1].pending == 0))
+        found--;
+    if (found == 0)
+        return;
+    struct method_frame *frame = &java->frames[found - 1];
+    uint64_t id = probe_object_id(session, stream, java->id, jni, object);
+    java->pending--;
+    if (frame->stream == stream)
+        write_constructed(session, stream, java, frame, id);
+    frame->pending = 0;
+}
+
+/* Closes the innermost frame.  If there is no room it stays: the next exit closes it. */
+static bool close_frame(struct session *session, struct live_stream *stream,
+                        struct java_thread *java, bool by_exception)
+{
+    struct method_frame *frame = &java->frames[java->depth - 1];
+    if (!(by_exception ? write_method(session, stream, java->id, STEP_LIVE_FRAME_POP_SHORT,
+                                      STEP_LIVE_FRAME_POP, frame->method, 0)
+                       : write_method(session, stream, java->id, STEP_LIVE_EXIT_SHORT,
+                                      STEP_LIVE_EXIT, frame->method, 0)))
+        return false;
+    java->depth--;
+    if (__builtin_expect(frame->pending != 0, 0) && --java->pending == 0) {
+        uint64_t *room = live_reserve(session->map, stream, 1);
+        if (room != NULL) {
+            room[0] = live_word(STEP_LIVE_UNWAITED, 0);
+            live_commit(stream, 1, 0);
+        }
+    }
+    return true;
+}
+
+void method_left(struct session *session, struct os_thread *os, uint32_t number,
+                 enum method_leave how)
+{
+    struct java_thread *java = os->current;
+    if (java == NULL || java->session != session->number || java->depth == 0)
+        return;
+    struct live_stream *stream = thread_stream(session, os);
+    if (stream == NULL)
+        return;
+    size_t found = java->depth;
+    while (found > 0 && java->frames[found - 1].key != key_of(number))
+        found--;
+    if (found == 0)
+        return;
+    while (java->depth > found)
+        if (!close_frame(session, stream, java, true))
+            return;
+    if (how != LEAVE_CAUGHT)
+        close_frame(session, stream, java, how == LEAVE_UNWIND);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Method events with engine=bytecode: the numbers that rewritten methods pass, and what they mean.
+ */
+#ifndef METHOD_PROBES_H
+#define METHOD_PROBES_H
+
+#include "threads.h"
+
+enum method_leave { LEAVE_RETURN, LEAVE_UNWIND, LEAVE_CAUGHT };
+
+/* A number for a method that is being rewritten; 0: none are left. */
+uint32_t method_new_number(void);
+/* `is_new`: a constructor, whose object comes with method_constructed(). */
+void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,
+                    jobject object, bool is_new);
+void method_constructed(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,
+                        jobject object);
+/* The innermost open frame of that method is left, or (CAUGHT) goes on where an exception was
+ * caught: what it had called is gone. */
+void method_left(struct session *session, struct os_thread *os, uint32_t number,
+                 enum method_leave how);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * New objects with engine=bytecode.
+ *
+ * Most have no tag: a weak reference finds their death, the stream gives their id.  Tags mark the
+ * few that more than one source may tell of: those of the start snapshot, clones, what the VM makes
+ * itself.
+ */
+#include "objects.h"
+
+#include <string.h>
+
+#include "identity.h"
+#include "names.h"
+#include "probes.h"
+#include "reaper.h"
+#include "records.h"
+#include "stacks.h"
+
+/* The start snapshot has told of objects whose constructors had not run yet.  In a JVM that starts
+ * there are none; in one that runs, a look at the tag for a while finds them. */
+static bool may_be_of_snapshot(struct session *session, struct os_thread *os)
+{
+    if (atomic_load_explicit(&session->frozen_stamp, memory_order_acquire) != 0)
+        return true;
+    if (__builtin_expect(os->checked == session->number, 1))
+        return false;
+    if (clock_raw_unordered() - tracer.scale.zero > session->check_until)
+        os->checked = session->number;
+    return true;
+}
+
+static uint64_t size_of(struct class_cache_entry *class, jclass mirror, jobject object)
+{
+    jlong size = 0;
+    if (class->size_bytes != 0)
+        return class->size_bytes;
+    if ((*tracer.jvmti)->GetObjectSize(tracer.jvmti, object, &size) != JVMTI_ERROR_NONE)
+        return 0;
+    if (!class_is_array(mirror))
+        class->size_bytes = (uint64_t) size;
+    return (uint64_t) size;
+}
+
+/* The object's weak reference goes where the reaper finds it. */
+static void remember(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object,
+                     uint64_t id)
+{
+    jweak reference = (*jni)->NewWeakGlobalRef(jni, object);
+    if (reference == NULL) {
+        (*jni)->ExceptionClear(jni);
+        return;
+    }
+    uint32_t key = 0;
+    if (session->names_objects) {
+        key = identity_key(object);
+        identity_add(key, id, reference);
+    }
+    if (atomic_load_explicit(&os->weak_session, memory_order_relaxed) != session->number)
+        atomic_store(&os->weak_session, session->number);
+    if (!weak_table_add(&reaper_table, &os->weak_page, (uint64_t) key << WEAK_ID_BITS | id,
+                        reference)) {
+        if (session->names_objects)
+            identity_remove(key, id);
+        (*jni)->DeleteWeakGlobalRef(jni, reference);
+    }
+}
+
+static bool is_constructor_of(JNIEnv *jni, jmethodID method, jobject object)
+{
+    char *name = NULL;
+    jclass class = NULL;
+    if ((*tracer.jvmti)->GetMethodName(tracer.jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE)
+        return false;
+    bool is = strcmp(name, "<init>") == 0;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) name);
+    if (!is ||
+        (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class) != JVMTI_ERROR_NONE)
+        return false;
+    is = (*jni)->IsInstanceOf(jni, object, class);
+    (*jni)->DeleteLocalRef(jni, class);
+    return is;
+}
+
+/* How many of the innermost frames are the probe's and the object's constructors': what is left is
+ * where it is made. */
+static jint frames_of_making(const struct session *session, JNIEnv *jni, jobject object)
+{
+    jint depth = 1;
+    jmethodID method;
+    jlocation location;
+    if (session->stacks == NULL)
+        return 0;
+    while ((*tracer.jvmti)->GetFrameLocation(tracer.jvmti, NULL, depth, &method, &location) ==
+               JVMTI_ERROR_NONE &&
+           is_constructor_of(jni, method, object))
+        depth++;
+    return depth;
+}
+
+/* Through the object's tag, as engine=jvmti does it. */
+static void tell_tagged(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
+{
+    jlong size = 0;
+    jclass mirror = (*jni)->GetObjectClass(jni, object);
+    if ((*tracer.jvmti)->GetObjectSize(tracer.jvmti, object, &size) == JVMTI_ERROR_NONE)
+        probe_alloc_within(session, os, jni, NULL, object, mirror, (uint64_t) size, ALLOC_BY_VM,
+                           frames_of_making(session, jni, object));
+    (*jni)->DeleteLocalRef(jni, mirror);
+}
+
+void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
+{
+    if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
+        return;
+    if (__builtin_expect(may_be_of_snapshot(session, os), 0)) {
+        tell_tagged(session, os, jni, object);
+        return;
+    }
+    jclass mirror = (*jni)->GetObjectClass(jni, object);
+    struct class_cache_entry *class = class_cached(session, os, jni, mirror);
+    struct live_stream *stream = thread_stream(session, os);
+    if (class->number == 0 || stream == NULL)
+        return;
+    uint64_t size = size_of(class, mirror, object);
+    const struct java_thread *java = thread_current(session, os, NULL);
+    uint64_t stack = 0;
+    if (__builtin_expect(session->stacks != NULL, 0))
+        stack = stack_of_allocation(session, os, frames_of_making(session, jni, object));
+    uint64_t *room = reserve_alloc(session, stream, java != NULL ? java->id : 0, stack, 3);
+    if (room != NULL) {
+        uint64_t id = live_next_object(session->map, stream);
+        write_alloc(session, stream, room, class->number, size, id, false);
+        remember(session, os, jni, object, id);
+    }
+    (*jni)->DeleteLocalRef(jni, mirror);
+}
+
+void object_made_once(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
+{
+    if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
+        return;
+    tell_tagged(session, os, jni, object);
+}
+
+void object_made_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
+                        jint dimensions)
+{
+    object_made(session, os, jni, array);
+    if (array == NULL || dimensions <= 1)
+        return;
+    jsize length = (*jni)->GetArrayLength(jni, array);
+    for (jsize i = 0; i < length; i++) {
+        jobject element = (*jni)->GetObjectArrayElement(jni, array, i);
+        object_made_arrays(session, os, jni, element, dimensions - 1);
+        (*jni)->DeleteLocalRef(jni, element);
+    }
+}

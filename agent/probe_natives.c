@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From Java code into the agent: one function a probe. */
+#include "probe_natives.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "bytecode/rewrite.h"
+#include "log.h"
+#include "method_probes.h"
+#include "objects.h"
+
+static void JNICALL on_alloc(JNIEnv *jni, jclass class, jobject object)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) class;
+    if (session == NULL)
+        return;
+    object_made(session, os, jni, object);
+    probe_leave(os);
+}
+
+static void JNICALL on_alloc_once(JNIEnv *jni, jclass class, jobject object)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) class;
+    if (session == NULL)
+        return;
+    object_made_once(session, os, jni, object);
+    probe_leave(os);
+}
+
+static void JNICALL on_alloc_arrays(JNIEnv *jni, jclass class, jobject array, jint dimensions)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) class;
+    if (session == NULL)
+        return;
+    object_made_arrays(session, os, jni, array, dimensions);
+    probe_leave(os);
+}
+
+static void enter(JNIEnv *jni, jint number, jobject object, bool is_new)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    method_entered(session, os, jni, (uint32_t) number, object, is_new);
+    probe_leave(os);
+}
+
+static void JNICALL on_entry(JNIEnv *jni, jclass class, jint number)
+{
+    (void) class;
+    enter(jni, number, NULL, false);
+}
+
+static void JNICALL on_entry_this(JNIEnv *jni, jclass class, jint number, jobject object)
+{
+    (void) class;
+    enter(jni, number, object, false);
+}
+
+static void JNICALL on_entry_new(JNIEnv *jni, jclass class, jint number)
+{
+    (void) class;
+    enter(jni, number, NULL, true);
+}
+
+static void JNICALL on_constructed(JNIEnv *jni, jclass class, jint number, jobject object)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) class;
+    if (session == NULL)
+        return;
+    method_constructed(session, os, jni, (uint32_t) number, object);
+    probe_leave(os);
+}
+
+static void leave(jint number, enum method_leave how)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    method_left(session, os, (uint32_t) number, how);
+    probe_leave(os);
+}
+
+static void JNICALL on_exit_normal(JNIEnv *jni, jclass class, jint number)
+{
+    (void) jni, (void) class;
+    leave(number, LEAVE_RETURN);
+}
+
+static void JNICALL on_unwind(JNIEnv *jni, jclass class, jint number)
+{
+    (void) jni, (void) class;
+    leave(number, LEAVE_UNWIND);
+}
+
+static void JNICALL on_caught(JNIEnv *jni, jclass class, jint number)
+{
+    (void) jni, (void) class;
+    leave(number, LEAVE_CAUGHT);
+}
+
+/* In the order of enum probe. */
+static const union probe_function {
+    void(JNICALL *object)(JNIEnv *, jclass, jobject);
+    void(JNICALL *object_number)(JNIEnv *, jclass, jobject, jint);
+    void(JNICALL *number)(JNIEnv *, jclass, jint);
+    void(JNICALL *number_object)(JNIEnv *, jclass, jint, jobject);
+    void *address;
+} functions[PROBE_COUNT] = {
+    [PROBE_ALLOC] = {.object = on_alloc},
+    [PROBE_ALLOC_ONCE] = {.object = on_alloc_once},
+    [PROBE_ALLOC_ARRAYS] = {.object_number = on_alloc_arrays},
+    [PROBE_ENTRY] = {.number = on_entry},
+    [PROBE_ENTRY_THIS] = {.number_object = on_entry_this},
+    [PROBE_ENTRY_NEW] = {.number = on_entry_new},
+    [PROBE_CONSTRUCTED] = {.number_object = on_constructed},
+    [PROBE_EXIT] = {.number = on_exit_normal},
+    [PROBE_UNWIND] = {.number = on_unwind},
+    [PROBE_CAUGHT] = {.number = on_caught},
+};
+
+static const char *const names[PROBE_COUNT] = {
+#define PROBE_TEXT(name, text, descriptor) text,
+    PROBE_METHODS(PROBE_TEXT)
+#undef PROBE_TEXT
+};
+
+static const char *const descriptors[PROBE_COUNT] = {
+#define PROBE_DESCRIPTOR(name, text, descriptor) descriptor,
+    PROBE_METHODS(PROBE_DESCRIPTOR)
+#undef PROBE_DESCRIPTOR
+};
+
+static jclass define_class(JNIEnv *jni)
+{
+    size_t size = 0;
+    uint8_t *bytes = probe_class_file(&size);
+    jclass class = NULL;
+    if (bytes != NULL)
+        class = (*jni)->DefineClass(jni, PROBE_CLASS, NULL, (const jbyte *) bytes, (jsize) size);
+    free(bytes);
+    return class;
+}
+
+/* The JNI table of methods wants plain pointers and texts that are not const. */
+static bool link_methods(JNIEnv *jni, jclass class)
+{
+    JNINativeMethod methods[PROBE_COUNT];
+    for (size_t i = 0; i < PROBE_COUNT; i++) {
+        union {
+            const char *in;
+            char *out;
+        } name = {names[i]}, descriptor = {descriptors[i]};
+        methods[i] = (JNINativeMethod){name.out, descriptor.out, functions[i].address};
+    }
+    return (*jni)->RegisterNatives(jni, class, methods, PROBE_COUNT) == JNI_OK;
+}
+
+/*
+ * The JVM warns, on stdout, when native methods of a class of its own are registered by code that
+ * no class of its own has called.  So the probes' class calls a native method of the JDK that calls
+ * JNI's GetStringLength(), before which a function of ours stands for that moment.
+ */
+static struct {
+    jniNativeInterface *plain;
+    jclass class;
+    pthread_t thread;
+    bool wanted, linked;
+} linking;
+
+static jsize JNICALL link_on_string_length(JNIEnv *jni, jstring string)
+{
+    if (pthread_equal(linking.thread, pthread_self()) && linking.wanted) {
+        linking.wanted = false;
+        linking.linked = link_methods(jni, linking.class);
+    }
+    return linking.plain->GetStringLength(jni, string);
+}
+
+static bool set_string_length(jsize(JNICALL *function)(JNIEnv *, jstring))
+{
+    jniNativeInterface *table = NULL;
+    if ((*tracer.jvmti)->GetJNIFunctionTable(tracer.jvmti, &table) != JVMTI_ERROR_NONE)
+        return false;
+    table->GetStringLength = function;
+    bool set = (*tracer.jvmti)->SetJNIFunctionTable(tracer.jvmti, table) == JVMTI_ERROR_NONE;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) table);
+    return set;
+}
+
+static bool link_quietly(JNIEnv *jni, jclass class)
+{
+    jmethodID link = (*jni)->GetStaticMethodID(jni, class, "link", "(Ljava/lang/String;)V");
+    jstring name = (*jni)->NewStringUTF(jni, "probe");
+    if (link == NULL || name == NULL ||
+        (*tracer.jvmti)->GetJNIFunctionTable(tracer.jvmti, &linking.plain) != JVMTI_ERROR_NONE)
+        return false;
+    linking.class = class;
+    linking.thread = pthread_self();
+    linking.wanted = true;
+    if (set_string_length(link_on_string_length)) {
+        (*jni)->CallStaticVoidMethod(jni, class, link, name);
+        set_string_length(linking.plain->GetStringLength);
+    }
+    (*jni)->DeleteLocalRef(jni, name);
+    return linking.linked;
+}
+
+bool probe_natives_define(JNIEnv *jni)
+{
+    static bool defined;
+    if (defined)
+        return true;
+    jclass class = define_class(jni);
+    defined = class != NULL && (link_quietly(jni, class) || link_methods(jni, class)) &&
+              (*jni)->NewGlobalRef(jni, class) != NULL;
+    if (!defined) {
+        (*jni)->ExceptionDescribe(jni);
+        (*jni)->ExceptionClear(jni);
+        log_message("the class of the probes could not be defined");
+    }
+    return defined;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Deaths with engine=bytecode: after each collection the agent's own Java thread looks through the
+ * weak references and writes one batch of frees with the time at which the collection ended.
+ */
+#ifndef REAPER_H
+#define REAPER_H
+
+#include "tracer.h"
+#include "weak_table.h"
+
+/* The references of the running session, and of one that ended until they are deleted. */
+extern struct weak_table reaper_table;
+
+/* Starts the thread, once in a process; false, and said why, if it cannot be. */
+bool reaper_start(JNIEnv *jni);
+/* True for the reaper's own thread, which is no part of the program. */
+bool reaper_is_thread(jthread thread);
+/* A collection ended; called in the pause. */
+void reaper_wake(void);
+/* One pass now, on the calling Java thread. */
+void reaper_pass(JNIEnv *jni);
+/* Before a session: what an earlier one left is given back. */
+void reaper_clear(JNIEnv *jni);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * VMObjectAlloc with engine=bytecode.  The VM tells of an object when the native method that made
+ * it is about to return.  Which of them Java code tells of too goes by that method's name.
+ */
+#include "vm_objects.h"
+
+#include <string.h>
+
+#include "probes.h"
+#include "threads.h"
+
+#define KNOWN_METHODS 64u
+
+/* Frames above the native method up to the code that would call the probe. */
+static const struct rule {
+    const char *name;
+    jint caller;
+    bool arrays_only;
+} rules[] = {
+    {"newInstance0", 0, false}, /* of a constructor: Object.<init> tells */
+    {"allocateInstance", 0, false}, {"clone", 1, true},
+    {"newArray", 2, false},         {"multiNewArray", 0, false},
+};
+
+/* Native methods seen lately, in no order; a slot is written whole before its key. */
+static struct {
+    _Atomic(jmethodID) method;
+    _Atomic(const struct rule *) rule;
+} known[KNOWN_METHODS];
+
+static const struct rule *look_up_rule(jmethodID method)
+{
+    char *name = NULL;
+    const struct rule *rule = NULL;
+    if ((*tracer.jvmti)->GetMethodName(tracer.jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE)
+        return NULL;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (strcmp(rules[i].name, name) == 0)
+            rule = &rules[i];
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) name);
+    return rule;
+}
+
+static const struct rule *rule_of(jmethodID method)
+{
+    size_t slot = ((uintptr_t) method >> 3) % KNOWN_METHODS;
+    if (atomic_load(&known[slot].method) == method)
+        return atomic_load(&known[slot].rule);
+    const struct rule *rule = look_up_rule(method);
+    atomic_store(&known[slot].method, NULL);
+    atomic_store(&known[slot].rule, rule);
+    atomic_store(&known[slot].method, method);
+    return rule;
+}
+
+/* Method handles and reflection call without bytecode of their own, or with some that no hook has
+ * seen: hidden classes have a dot in their signature. */
+static bool has_probes(JNIEnv *jni, jmethodID method)
+{
+    jclass class = NULL;
+    char *signature = NULL;
+    jboolean native = JNI_FALSE;
+    jvmtiEnv *jvmti = tracer.jvmti;
+    bool has = true;
+    if ((*jvmti)->IsMethodNative(jvmti, method, &native) != JVMTI_ERROR_NONE || native ||
+        (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class) != JVMTI_ERROR_NONE)
+        return false;
+    if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == JVMTI_ERROR_NONE) {
+        has = strchr(signature, '.') == NULL && strncmp(signature, "Ljava/lang/invoke/", 18) != 0;
+        (*jvmti)->Deallocate(jvmti, (unsigned char *) signature);
+    }
+    (*jni)->DeleteLocalRef(jni, class);
+    return has;
+}
+
+static bool is_told_by_probe(JNIEnv *jni, bool is_array)
+{
+    jvmtiFrameInfo frames[3];
+    jint count = 0;
+    if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, 0, 3, frames, &count) !=
+            JVMTI_ERROR_NONE ||
+        count == 0)
+        return false;
+    const struct rule *rule = rule_of(frames[0].method);
+    if (rule == NULL || (rule->arrays_only && !is_array))
+        return false;
+    return rule->caller == 0 ||
+           (rule->caller < count && has_probes(jni, frames[rule->caller].method));
+}
+
+static bool is_array(jclass class)
+{
+    jboolean array = JNI_FALSE;
+    return (*tracer.jvmti)->IsArrayClass(tracer.jvmti, class, &array) == JVMTI_ERROR_NONE && array;
+}
+
+void JNICALL vm_objects_on_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+                                 jclass class, jlong size_bytes)
+{
+    (void) jvmti, (void) thread;
+    if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
+        return;
+    if (is_told_by_probe(jni, is_array(class)))
+        return;
+    probe_alloc(jni, NULL, object, class, size_bytes, ALLOC_BY_VM);
+}

@@ -18,8 +18,9 @@ struct stream_state {
     uint64_t resumed; /* records below this number are in the trace file already */
     uint64_t thread;
     uint64_t last_ticks;
-    uint64_t last_object;              /* of the allocations in this chunk */
-    uint64_t last_stamp;               /* in this chunk */
+    uint64_t last_ns;     /* of a stamp that came to last_ticks, rounded down to a tick */
+    uint64_t last_object; /* of the allocations in this chunk */
+    uint64_t last_stamp;  /* in this chunk */
     struct constructor_window *window; /* NULL until a constructor is seen */
     uint64_t stack;                    /* the frame that they come from */
 };
@@ -62,10 +63,14 @@ struct raw {
     uint64_t number; /* of an event record, in its stream */
 };
 
+static uint64_t clock_ns(const struct step_live_header *clock, uint64_t stamp)
+{
+    return (uint64_t) ((unsigned __int128) stamp * clock->clock_multiplier >> clock->clock_shift);
+}
+
 uint64_t live_clock_ticks(const struct step_live_header *clock, uint64_t stamp)
 {
-    unsigned __int128 product = (unsigned __int128) stamp * clock->clock_multiplier;
-    return (uint64_t) (product >> clock->clock_shift) / clock->resolution_ns;
+    return clock_ns(clock, stamp) / clock->resolution_ns;
 }
 
 struct live_decoder *live_decoder_create(const struct step_live_header *clock,
@@ -553,10 +558,15 @@ static size_t record_words(const uint64_t *words, size_t count)
 static uint64_t later_ticks(struct live_decoder *decoder, struct stream_state *state,
                             uint64_t stamp)
 {
-    uint64_t ticks = live_clock_ticks(&decoder->clock, stamp);
-    if (ticks < state->last_ticks)
-        ticks = state->last_ticks;
+    uint64_t ns = clock_ns(&decoder->clock, stamp);
+    uint64_t resolution = decoder->clock.resolution_ns;
+    if (ns - state->last_ns < resolution) /* most events: no division for them */
+        return state->last_ticks;
+    uint64_t ticks = ns / resolution;
+    if (ticks <= state->last_ticks)
+        return state->last_ticks;
     state->last_ticks = ticks;
+    state->last_ns = ticks * resolution;
     if (ticks > decoder->max_ticks)
         decoder->max_ticks = ticks;
     return ticks;
@@ -591,6 +601,43 @@ static enum step_status take_record(struct live_decoder *decoder, uint64_t strea
     return rows[kind].take(&raw);
 }
 
+/*
+ * The records that come most: short ones of methods, and allocations in a row without stacks, while
+ * nothing waits in a constructor's window.  False: it is none of these.  What it does is what
+ * take_record() would do.
+ */
+static bool take_common(struct live_decoder *decoder, uint64_t stream, struct stream_state *state,
+                        const uint64_t *words, enum step_status *status)
+{
+    uint32_t kind = (uint32_t) (words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
+    bool is_alloc = kind == STEP_LIVE_ALLOC_NEXT && state->stack == 0;
+    if (!is_alloc && kind != STEP_LIVE_ENTRY_SHORT && kind != STEP_LIVE_EXIT_SHORT)
+        return false;
+    if ((state->window != NULL && window_is_open(state->window)) ||
+        state->next_record < state->resumed)
+        return false;
+    state->next_record++;
+    uint64_t ticks = later_ticks(decoder, state, stamp_of(state, rows[kind].stamp, words[0]));
+    uint64_t method =
+        words[0] >> STEP_LIVE_KIND_BITS & ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1);
+    if (kind == STEP_LIVE_EXIT_SHORT) {
+        const struct java_method_exit event = {ticks, state->thread, method};
+        *status = java_method_exit_put(decoder->writer, stream, &event);
+    } else if (kind == STEP_LIVE_ENTRY_SHORT) {
+        const struct java_method_entry event = {
+            .time = ticks, .thread = state->thread, .method = method, .object = 0};
+        *status = java_method_entry_put(decoder->writer, stream, &event);
+    } else {
+        const struct java_object_alloc event = {.time = ticks,
+                                                .thread = state->thread,
+                                                .class_ = words[1] & UINT32_MAX,
+                                                .size = (words[1] >> 32) * 8,
+                                                .object = ++state->last_object};
+        *status = java_object_alloc_put(decoder->writer, stream, &event);
+    }
+    return true;
+}
+
 enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t stream,
                                     const uint64_t *words, size_t count, size_t *consumed,
                                     struct step_error *error)
@@ -608,8 +655,9 @@ enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t strea
             return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
                                   "no raw record starts with %016llx",
                                   (unsigned long long) words[*consumed]);
-        enum step_status status =
-            take_record(decoder, stream, state, words + *consumed, count - *consumed);
+        enum step_status status = STEP_STATUS_OK;
+        if (!take_common(decoder, stream, state, words + *consumed, &status))
+            status = take_record(decoder, stream, state, words + *consumed, count - *consumed);
         if (status != STEP_STATUS_OK)
             return step_error_set(error, status, NULL, STEP_NO_OFFSET,
                                   "a raw record could not be taken: %s", step_status_text(status));

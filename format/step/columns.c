@@ -209,7 +209,8 @@ static bool scatter_node(struct step_columns *columns, const struct step_plan_no
     return true;
 }
 
-/* How many columns all types of the block begin with, in one order; 0 where some type is not flat. */
+/* How many columns all types of the block begin with, in one order; 0 where some type is not flat.
+ */
 static uint32_t common_columns(const struct step_columns *columns)
 {
     const struct step_plan_record *first = &columns->plan->records[columns->records[0]];

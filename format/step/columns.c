@@ -202,6 +202,9 @@ static bool scatter_node(struct step_columns *columns, const struct step_plan_no
         source->bytes += word;
         return step_buffer_append(&columns->columns[node->column + 1].bytes, bytes, (size_t) word);
     }
+    if (node->kind == STEP_NODE_VARIANT)
+        return scatter_node(columns, &plan->nodes[children[step_node_variant(plan, node, word)]],
+                            source);
     if (node->kind == STEP_NODE_ARRAY)
         for (uint64_t i = 0; i < word; i++)
             if (!scatter_node(columns, &plan->nodes[children[0]], source))

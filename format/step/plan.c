@@ -190,7 +190,7 @@ static enum step_status build_array(struct builder *builder, const struct scope 
                                     uint32_t array_depth, bool in_array, uint32_t nesting,
                                     uint32_t *index)
 {
-    struct step_plan_node node = {STEP_NODE_ARRAY, 0, 1, 1, 0};
+    struct step_plan_node node = {STEP_NODE_ARRAY, 0, 1, 1, 0, STEP_NO_INDEX};
     struct step_field_wish wish = length_wish(scope);
     enum step_status status =
         add_column(builder, STEP_COLUMN_LENGTHS, in_array, &wish, &node.column);
@@ -234,16 +234,18 @@ static void resolve_nested_given(struct builder *builder, const struct step_reco
     }
 }
 
+/* The value of a field that is a record of type `type`, by value. */
 static enum step_status build_record(struct builder *builder, const struct scope *scope,
-                                     bool in_array, uint32_t nesting, uint32_t *index)
+                                     uint32_t type, bool in_array, uint32_t nesting,
+                                     uint32_t *index)
 {
     const struct step_definition *definition = builder->definition;
-    if (scope->field->record >= definition->record_count)
+    if (type >= definition->record_count)
         return fail(builder, STEP_STATUS_INVALID, "its record does not exist");
-    const struct step_record *record = &definition->records[scope->field->record];
+    const struct step_record *record = &definition->records[type];
     if (record->field_count > MAX_NODES)
         return fail(builder, STEP_STATUS_LIMIT, "the definition has too many fields");
-    struct step_plan_node node = {STEP_NODE_RECORD, 0, 0, (uint32_t) record->field_count, 0};
+    struct step_plan_node node = {STEP_NODE_RECORD, 0, 0, (uint32_t) record->field_count, 0, type};
     enum step_status status = add_children(builder, node.child_count, &node.first_child);
     for (uint32_t i = 0; i < node.child_count && status == STEP_STATUS_OK; i++) {
         struct scope inner = {&record->fields[i], "", scope};
@@ -259,10 +261,41 @@ static enum step_status build_record(struct builder *builder, const struct scope
     return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
 }
 
+/* The same of its type, or of any that extends it: a column of the types, and the columns of each.
+ */
+static enum step_status build_variant(struct builder *builder, const struct scope *scope,
+                                      bool in_array, uint32_t nesting, uint32_t *index)
+{
+    const struct step_definition *definition = builder->definition;
+    struct step_plan_node node = {STEP_NODE_VARIANT, 0, 1, 0, 0, STEP_NO_INDEX};
+    struct step_field_wish wish = {.column = {.identifier = true}};
+    struct step_field_wish own = {0};
+    read_own_wish(scope->field, scope->path, &own);
+    wish.policy.general = own.type_varies ? STEP_IDENTIFIER : STEP_DEFAULT;
+    wish.policy.is_unsigned = true;
+    enum step_status status =
+        add_column(builder, STEP_COLUMN_VALUES, in_array, &wish, &node.column);
+    uint32_t type = scope->field->record;
+    for (uint32_t i = type; i < definition->record_count; i++)
+        node.child_count += step_record_extends(definition, i, type);
+    if (status == STEP_STATUS_OK)
+        status = add_children(builder, node.child_count, &node.first_child);
+    uint32_t next = node.first_child;
+    for (uint32_t i = type; i < definition->record_count && status == STEP_STATUS_OK; i++) {
+        uint32_t child;
+        if (!step_record_extends(definition, i, type))
+            continue;
+        status = build_record(builder, scope, i, true, nesting + 1, &child);
+        if (status == STEP_STATUS_OK)
+            builder->plan->children[next++] = child;
+    }
+    return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
+}
+
 static enum step_status build_bytes(struct builder *builder, const struct scope *scope,
                                     bool in_array, uint32_t *index)
 {
-    struct step_plan_node node = {STEP_NODE_BYTES, 0, 1, 0, 0};
+    struct step_plan_node node = {STEP_NODE_BYTES, 0, 1, 0, 0, STEP_NO_INDEX};
     struct step_field_wish wish = length_wish(scope);
     wish.charset =
         scope->field->kind == STEP_TYPE_STRING ? wish_of(scope, false).charset : STEP_CHARSET_ANY;
@@ -286,15 +319,17 @@ static enum step_status build_element(struct builder *builder, const struct scop
     struct step_field_wish wish = wish_of(scope, scope->field->kind == STEP_TYPE_INT);
     bool names_entry = wish.column.identifier && scope->field->kind == STEP_TYPE_RECORD;
     if (names_entry || scope->field->kind == STEP_TYPE_INT) {
-        struct step_plan_node node = {STEP_NODE_VALUE, 0, 1, 0, 0};
+        struct step_plan_node node = {STEP_NODE_VALUE, 0, 1, 0, 0, STEP_NO_INDEX};
         if (scope->field->kind != STEP_TYPE_INT)
             settle_identifier(&wish);
         enum step_status status =
             add_column(builder, STEP_COLUMN_VALUES, in_array, &wish, &node.column);
         return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
     }
+    if (scope->field->kind == STEP_TYPE_RECORD && step_field_is_variant(scope->field))
+        return build_variant(builder, scope, in_array, nesting, index);
     if (scope->field->kind == STEP_TYPE_RECORD)
-        return build_record(builder, scope, in_array, nesting, index);
+        return build_record(builder, scope, scope->field->record, in_array, nesting, index);
     return build_bytes(builder, scope, in_array, index);
 }
 
@@ -304,6 +339,12 @@ static enum step_status build_field(struct builder *builder, uint32_t *index)
     const struct step_definition *definition = builder->definition;
     const struct step_record *record = &definition->records[builder->record];
     const struct step_field *field = &record->fields[builder->field];
+    if (record->parent != STEP_NO_RECORD && field->declaring_record != builder->record &&
+        builder->field < definition->records[record->parent].field_count &&
+        step_field_is_variant(field) !=
+            step_field_is_variant(&definition->records[record->parent].fields[builder->field]))
+        return fail(builder, STEP_STATUS_INVALID,
+                    "only the record that declares it may say whether its type varies");
     if (field->modified || field->declaring_record == builder->record) {
         struct scope scope = {field, "", NULL};
         return build_element(builder, &scope, field->array_depth, false, 0, index);
@@ -350,7 +391,7 @@ static bool needs_check(const struct step_plan *plan, const struct step_plan_nod
     if (node->kind != STEP_NODE_RECORD) {
         const struct step_field_wish *wish = &plan->columns[node->column].wish;
         if (wish->policy.general == STEP_CONSTANT || wish->policy.size == STEP_SIZE_FIXED ||
-            wish->charset != STEP_CHARSET_ANY)
+            wish->charset != STEP_CHARSET_ANY || node->kind == STEP_NODE_VARIANT)
             return true;
     }
     for (uint32_t i = 0; i < node->child_count; i++)

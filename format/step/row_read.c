@@ -324,8 +324,14 @@ static const char *get_node(struct reading *reading, const struct step_plan_node
         fault = get_column(reading, node->column, &value);
     if (fault == NULL && node->kind == STEP_NODE_BYTES)
         fault = get_bytes(reading, node->column + 1, value);
-    if (node->child_count == 0 || !step_node_has_values(plan, node))
+    if (fault != NULL || node->child_count == 0 || !step_node_has_values(plan, node))
         return fault;
+    if (node->kind == STEP_NODE_VARIANT) {
+        uint32_t place = step_node_variant(plan, node, value);
+        return place != STEP_NO_INDEX
+                   ? get_node(reading, &plan->nodes[plan->children[node->first_child + place]])
+                   : "a value of a type that does not extend its field's";
+    }
     for (uint64_t i = 0; i < value && fault == NULL; i++)
         for (uint32_t k = 0; k < node->child_count && fault == NULL; k++)
             fault = get_node(reading, &plan->nodes[plan->children[node->first_child + k]]);

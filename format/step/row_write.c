@@ -160,8 +160,12 @@ static enum step_status put_node(struct rowing *rowing, const struct step_plan_n
             return STEP_STATUS_NO_MEMORY;
         *at += (size_t) value;
     }
-    if (node->child_count == 0 || !step_node_has_values(plan, node))
+    if (status != STEP_STATUS_OK || node->child_count == 0 || !step_node_has_values(plan, node))
         return status;
+    if (node->kind == STEP_NODE_VARIANT)
+        return put_node(
+            rowing,
+            &plan->nodes[plan->children[node->first_child + step_node_variant(plan, node, value)]]);
     for (uint64_t i = 0; i < value; i++)
         for (uint32_t k = 0; k < node->child_count && status == STEP_STATUS_OK; k++)
             status = put_node(rowing, &plan->nodes[plan->children[node->first_child + k]]);

@@ -98,6 +98,20 @@ static enum step_status append_array(struct step_rows *rows, const struct step_p
     return STEP_STATUS_OK;
 }
 
+static enum step_status append_variant(struct step_rows *rows, const struct step_plan *plan,
+                                       const struct step_plan_node *node,
+                                       const struct step_variant *variant, uint64_t *budget)
+{
+    uint32_t place =
+        variant != NULL ? step_node_variant(plan, node, variant->record) : STEP_NO_INDEX;
+    if (place == STEP_NO_INDEX)
+        return STEP_STATUS_INVALID;
+    if (!append_word(rows, variant->record))
+        return STEP_STATUS_NO_MEMORY;
+    return append_node(rows, plan, &plan->nodes[plan->children[node->first_child + place]],
+                       variant->slots, budget);
+}
+
 static enum step_status append_node(struct step_rows *rows, const struct step_plan *plan,
                                     const struct step_plan_node *node, const uint64_t *slots,
                                     uint64_t *budget)
@@ -114,6 +128,8 @@ static enum step_status append_node(struct step_rows *rows, const struct step_pl
     case STEP_NODE_ARRAY:
         return append_array(rows, plan, &plan->nodes[children[0]], step_slot_array(slots[0]),
                             budget);
+    case STEP_NODE_VARIANT:
+        return append_variant(rows, plan, node, step_slot_variant(slots[0]), budget);
     case STEP_NODE_RECORD:
         break;
     }

@@ -13,6 +13,11 @@ struct rule {
     size_t length;
 };
 
+static bool is_text(const char *text, const char *bytes, size_t length)
+{
+    return strlen(text) == length && memcmp(text, bytes, length) == 0;
+}
+
 /* A decimal number with an optional sign, modulo 2^64. */
 static uint64_t number(const struct rule *rule, uint64_t otherwise)
 {
@@ -143,6 +148,11 @@ static void read_charset(struct step_field_wish *wish, const struct rule *rule)
     wish->charset = step_charset_find(rule->value, rule->length);
 }
 
+static void read_type(struct step_field_wish *wish, const struct rule *rule)
+{
+    wish->type_varies = is_text("variable", rule->value, rule->length);
+}
+
 static void read_time(struct step_field_wish *wish, const struct rule *rule)
 {
     (void) rule;
@@ -177,16 +187,12 @@ static const struct {
     {"encoding", "size", read_size},
     {"encoding", "unsigned", read_unsigned},
     {"encoding", "charset", read_charset},
+    {"encoding", "type", read_type},
     {"property", "unsigned", read_unsigned},
     {"property", "address", read_unsigned},
     {"property", "time", read_time},
     {"property", "thread", read_thread},
 };
-
-static bool is_text(const char *text, const char *bytes, size_t length)
-{
-    return strlen(text) == length && memcmp(text, bytes, length) == 0;
-}
 
 static void trim(const char **text, size_t *length)
 {

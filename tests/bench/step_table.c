@@ -213,9 +213,8 @@ static void measure_rows(const char *path)
     meter_open(&streams.raw);
     meter_open(&streams.paper);
     meter_open(&streams.rows);
-    streams.paper_writer =
-        make_writer(paper, (struct step_output){&streams.paper, meter_write}, STEP_WRITE_ROWS,
-                    STEP_COMPRESSION_NONE, 0);
+    streams.paper_writer = make_writer(paper, (struct step_output){&streams.paper, meter_write},
+                                       STEP_WRITE_ROWS, STEP_COMPRESSION_NONE, 0);
     streams.rows_writer = make_writer(ours, (struct step_output){&streams.rows, meter_write},
                                       STEP_WRITE_ROWS, STEP_COMPRESSION_NONE, 0);
     if (input_open(&input, path, NULL, &wish) != STEP_STATUS_OK)
@@ -272,11 +271,11 @@ static void measure_columns(const char *path)
     keep(definition, "java.ObjectAlloc", OUR_ALLOC, alloc_fields, 4, kept);
     keep(definition, "java.ObjectExisting", OUR_ALLOC, alloc_fields, 4, kept);
     keep(definition, "java.ObjectFree", OUR_FREE, free_fields, 2, kept);
-    struct step_writer *writers[] = {
-        make_writer(ours, (struct step_output){&columns, count_only}, STEP_WRITE_SMALLEST,
-                    STEP_COMPRESSION_ZSTD, 0),
-        make_writer(ours, (struct step_output){&packed, count_only}, STEP_WRITE_SMALLEST,
-                    STEP_COMPRESSION_BEST, 3000000)};
+    struct step_writer *writers[] = {make_writer(ours, (struct step_output){&columns, count_only},
+                                                 STEP_WRITE_SMALLEST, STEP_COMPRESSION_ZSTD, 0),
+                                     make_writer(ours, (struct step_output){&packed, count_only},
+                                                 STEP_WRITE_SMALLEST, STEP_COMPRESSION_BEST,
+                                                 3000000)};
     for (size_t i = 0; i < step_reader_block_count(reader); i++) {
         uint64_t stream = step_reader_block_info(reader, i)->stream;
         struct step_record_view view;

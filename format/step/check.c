@@ -91,8 +91,9 @@ static enum step_status check_variant(const struct checking *checking,
                                       const struct step_variant *variant)
 {
     const struct step_plan *plan = checking->plan;
-    uint32_t place =
-        variant != NULL ? step_node_variant(plan, node, variant->record) : STEP_NO_INDEX;
+    if (variant == NULL)
+        return STEP_STATUS_OK;
+    uint32_t place = step_node_variant(plan, node, variant->record);
     if (place == STEP_NO_INDEX)
         return refuse(checking, node->column, "has a value of a type that does not extend its own");
     return check_node(checking, &plan->nodes[plan->children[node->first_child + place]],

@@ -102,14 +102,20 @@ static enum step_status append_variant(struct step_rows *rows, const struct step
                                        const struct step_plan_node *node,
                                        const struct step_variant *variant, uint64_t *budget)
 {
-    uint32_t place =
-        variant != NULL ? step_node_variant(plan, node, variant->record) : STEP_NO_INDEX;
+    uint32_t place = variant != NULL ? step_node_variant(plan, node, variant->record) : 0;
     if (place == STEP_NO_INDEX)
         return STEP_STATUS_INVALID;
-    if (!append_word(rows, variant->record))
+    const struct step_plan_node *child = &plan->nodes[plan->children[node->first_child + place]];
+    if (!append_word(rows, child->record))
         return STEP_STATUS_NO_MEMORY;
-    return append_node(rows, plan, &plan->nodes[plan->children[node->first_child + place]],
-                       variant->slots, budget);
+    if (variant != NULL)
+        return append_node(rows, plan, child, variant->slots, budget);
+    uint64_t *empty = calloc(child->slot_count + 1u, sizeof *empty);
+    enum step_status status = STEP_STATUS_NO_MEMORY;
+    if (empty != NULL)
+        status = append_node(rows, plan, child, empty, budget);
+    free(empty);
+    return status;
 }
 
 static enum step_status append_node(struct step_rows *rows, const struct step_plan *plan,

@@ -9,7 +9,8 @@
  *   array                         one slot, a `const struct step_array *`
  *   record by value               the slots of its fields, in place
  *   the same, encoded type=variable or type=default (it may be of a type that extends the field's)
- *                                 one slot, a `const struct step_variant *`
+ *                                 one slot, a `const struct step_variant *`; writers take NULL for
+ *                                 one of the field's own type that is empty
  *
  * Who owns what the pointers point to is said where the slots are given or taken.
  */

@@ -260,6 +260,8 @@ static enum step_status scatter(struct step_columns *columns, const struct step_
 
 enum step_status step_columns_fill(struct step_columns *columns, const struct step_rows *rows)
 {
+    for (size_t i = 0; i < columns->used_count; i++)
+        columns->series[columns->used[i]] = (struct step_series){NULL, 0};
     clear(columns);
     enum step_status status = count_types(columns, rows);
     if (status == STEP_STATUS_OK)

@@ -22,6 +22,8 @@ struct step_plan_column {
     bool in_array;         /* there is not exactly one value for each record */
     uint32_t given_field;  /* top-level fields: the other field, or STEP_NO_INDEX */
     uint32_t given_column; /* fields of nested records: the other column, or STEP_NO_INDEX */
+    uint32_t stack_record; /* the type that pushes, or STEP_NO_INDEX */
+    uint32_t age_column;   /* whose latest value is the measure, or STEP_NO_INDEX */
     struct step_field_wish wish;
 };
 

@@ -191,6 +191,8 @@ static const struct {
     {"identifier,delta=100,size=1+", near, 0},
     {"identifier,stride=1", any, 0},
     {"constant,default,identifier,delta=1,stride=5", few, 210},
+    {"sequence", strides, 0},
+    {"sequence,unsigned", any, 0},
     {"frobnicate=3", any, 0}, /* not known: as if it were not there */
 };
 
@@ -361,6 +363,81 @@ static void test_variants(void)
     check_variants(STEP_WRITE_SMALLEST);
 }
 
+/* Calls that nest, and objects that die soon after they are made: by record, field and number. */
+static uint32_t follow_record(uint64_t i, uint64_t *slots)
+{
+    static uint64_t stack[64];
+    static size_t depth;
+    static uint64_t object;
+    uint64_t noise = (i * UINT64_C(0x9e3779b97f4a7c15)) >> 40;
+    if (i == 0)
+        depth = object = 0;
+    slots[0] = depth < 60 ? noise % 1000 : 3;
+    if (i % 3 == 2) {
+        slots[0] = noise % 2 == 0 ? object += 1 + noise % 3 : object - noise % 4;
+        return noise % 2 == 0 ? 4 : 5;
+    }
+    if (depth > 0 && (depth == 60 || noise % 2 == 0)) {
+        slots[0] = stack[--depth];
+        return noise % 64 == 0 ? 3 : 2;
+    }
+    stack[depth++] = slots[0];
+    return 1;
+}
+
+static size_t write_followed(const char *stack, const char *age, enum step_write_layout layout)
+{
+    char text[400];
+    snprintf(
+        text, sizeof text,
+        "package p { record Call { int m <encoding:\"unsigned%s\">; }"
+        "record Enter extends Call { } record Leave extends Call { } record Throw extends Call { }"
+        "record Make { int o <encoding:\"sequence\">; } record Drop { int o %s; } }",
+        stack, age);
+    struct step_definition *definition = define(text);
+    struct step_buffer file = {0};
+    struct step_writer *writer = start(definition, &file, layout);
+    enum { COUNT = 3000 };
+    uint64_t slots[1];
+    for (uint64_t i = 0; i < COUNT; i++) {
+        uint32_t record = follow_record(i, slots);
+        CU_ASSERT_EQUAL(step_writer_put(writer, 0, record, slots), STEP_STATUS_OK);
+    }
+    struct step_reader *reader = finish(writer, &file);
+    struct step_block *block = NULL;
+    struct step_record_view view;
+    uint64_t i = 0;
+    CU_ASSERT_EQUAL_FATAL(step_reader_load(reader, 0, NULL, &block, NULL), STEP_STATUS_OK);
+    while (step_block_next(block, &view) == STEP_STATUS_OK) {
+        CU_ASSERT_EQUAL(follow_record(i++, slots), view.record);
+        CU_ASSERT_EQUAL(slots[0], view.slots[0]);
+    }
+    CU_ASSERT_EQUAL(i, COUNT);
+    size_t bytes = file.length;
+    step_block_destroy(block);
+    step_reader_destroy(reader);
+    step_buffer_reset(&file);
+    step_definition_destroy(definition);
+    return bytes;
+}
+
+/* Exits implied by the call stack, and ages. */
+static void test_followed(void)
+{
+    static const enum step_write_layout layouts[] = {STEP_WRITE_ROWS, STEP_WRITE_COLUMNS};
+    for (size_t i = 0; i < 2; i++) {
+        size_t plain = write_followed("", "", layouts[i]);
+        size_t stacked = write_followed(",stack=Enter", "", layouts[i]);
+        size_t both = write_followed(",stack=p.Enter", "<encoding:\"age=Make.o\">", layouts[i]);
+        /* columns are not compressed here: their bits are not so few */
+        bool rows = layouts[i] == STEP_WRITE_ROWS;
+        CU_ASSERT(!rows || (stacked < plain - 400 && both < stacked - 400));
+        /* what does not exist is not heeded */
+        write_followed(",stack=Nobody", "<encoding:\"age=Make.none\">", layouts[i]);
+        write_followed(",stack=", "<encoding:\"age=o\">", layouts[i]);
+    }
+}
+
 /* A writer says which field is against the definition. */
 static void test_refusals(void)
 {
@@ -468,6 +545,7 @@ int main(void)
     CU_add_test(suite, "strategies", test_strategies);
     CU_add_test(suite, "nested", test_nested);
     CU_add_test(suite, "variants", test_variants);
+    CU_add_test(suite, "followed", test_followed);
     CU_add_test(suite, "refusals", test_refusals);
     CU_add_test(suite, "charsets", test_charsets);
     CU_add_test(suite, "contradictions", test_contradictions);

@@ -12,7 +12,8 @@ enum form {
     FORM_TEXT,
     FORM_DATA,
     FORM_NUMBER,
-    FORM_RECORD
+    FORM_RECORD,
+    FORM_VARIANT
 };
 
 struct shown_field {
@@ -40,6 +41,8 @@ static enum form form_of(const struct step_field *field)
 {
     if (step_field_is_identifier(field))
         return FORM_NUMBER;
+    if (step_field_is_variant(field))
+        return FORM_VARIANT;
     switch (field->kind) {
     case STEP_TYPE_STRING:
         return FORM_TEXT;
@@ -153,6 +156,19 @@ static void put_identifier(const struct record_text *text, uint32_t record, uint
     putc('}', out);
 }
 
+/* The type stands before the fields. */
+static void put_variant(const struct record_text *text, const struct step_variant *variant,
+                        bool entries, FILE *out)
+{
+    if (variant->record >= text->definition->record_count) {
+        fputs("{}", out); /* the trace has none */
+        return;
+    }
+    fprintf(out, "%s{", text->definition->records[variant->record].name);
+    put_fields(text, variant->record, variant->slots, entries, out);
+    putc('}', out);
+}
+
 static void put_value(const struct record_text *text, const struct shown_field *shown,
                       uint32_t depth, const uint64_t *slots, bool entries, FILE *out)
 {
@@ -190,6 +206,9 @@ static void put_value(const struct record_text *text, const struct shown_field *
             put_identifier(text, shown->field->record, *slots, entries, out);
         else
             fprintf(out, "#%" PRIu64, *slots);
+        break;
+    case FORM_VARIANT:
+        put_variant(text, step_slot_variant(*slots), entries, out);
         break;
     case FORM_RECORD:
         putc('{', out);

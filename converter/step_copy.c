@@ -29,6 +29,8 @@ static uint64_t *fill_empty(const struct step_definition *definition, uint32_t r
             *slots++ = step_slot_of_array(&no_array);
         else if (step_field_is_identifier(field) || field->kind == STEP_TYPE_INT)
             *slots++ = 0;
+        else if (step_field_is_variant(field))
+            *slots++ = step_slot_of_variant(NULL);
         else if (field->kind == STEP_TYPE_RECORD)
             slots = fill_empty(definition, field->record, slots);
         else

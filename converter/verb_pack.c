@@ -166,12 +166,12 @@ static enum step_status pack(const char *path, const char *output, const struct 
 enum step_status verb_pack(int argc, char **argv)
 {
     const char *output = NULL;
-    struct choice choice = {3000000, 12000000};
+    struct choice choice = {3000000, 8000000};
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the file to write", take_text, &output},
         {"block", 'b', "N", "records of a block, at most 16777216 (3000000)", take_count,
          &choice.block_records},
-        {"memory", 'm', "N", "records that blocks of all streams may have together (12000000)",
+        {"memory", 'm', "N", "records that blocks of all streams may have together (8000000)",
          take_count, &choice.memory}};
     struct arguments arguments = {.help = &help, .rows = rows, .row_count = 3};
     enum step_status status = arguments_parse(&arguments, argc, argv);

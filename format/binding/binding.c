@@ -7,6 +7,7 @@
 
 static const struct step_bytes no_bytes = {(const uint8_t *) "", 0};
 static const struct step_array no_elements = {NULL, 0};
+static const struct step_variant no_variant = {STEP_NO_RECORD, NULL};
 
 static size_t field_slots(const struct step_definition *definition, const struct step_field *field)
 {
@@ -20,8 +21,13 @@ static bool fits(const struct step_binding *binding, const struct step_field *ou
                  const struct step_field *theirs)
 {
     if (ours->kind != theirs->kind || ours->array_depth != theirs->array_depth ||
-        step_field_is_identifier(ours) != step_field_is_identifier(theirs))
+        step_field_is_identifier(ours) != step_field_is_identifier(theirs) ||
+        step_field_is_variant(ours) != step_field_is_variant(theirs))
         return false;
+    /* a variant tells its type by its number in the file's definition */
+    if (step_field_is_variant(ours))
+        return binding->ours->text_length == binding->file->text_length &&
+               memcmp(binding->ours->text, binding->file->text, binding->file->text_length) == 0;
     /* the elements of an array of records have the file's layout: only the same one will do */
     return ours->array_depth == 0 || ours->kind != STEP_TYPE_RECORD ||
            step_field_is_identifier(ours) || same_layout(binding, ours->record, theirs->record);
@@ -84,7 +90,8 @@ static bool begins_like_parent(const struct step_definition *file, const struct 
             a->attributes.items == b->attributes.items && a->sub_attributes == b->sub_attributes;
         if (strcmp(a->name, b->name) != 0 || a->kind != b->kind || a->record != b->record ||
             a->array_depth != b->array_depth ||
-            (!same_attributes && step_field_is_identifier(a) != step_field_is_identifier(b)))
+            (!same_attributes && (step_field_is_identifier(a) != step_field_is_identifier(b) ||
+                                  step_field_is_variant(a) != step_field_is_variant(b))))
             return false;
     }
     return true;
@@ -226,6 +233,8 @@ static uint64_t missing_value(const struct step_binding *binding, uint32_t recor
             return 0;
         if (field->array_depth > 0)
             return step_slot_of_array(&no_elements);
+        if (step_field_is_variant(field))
+            return step_slot_of_variant(&no_variant);
         return field->kind == STEP_TYPE_INT ? 0 : step_slot_of_bytes(&no_bytes);
     }
     return 0;

@@ -35,6 +35,16 @@ static void add_delta(struct step_candidates *candidates, uint64_t first, uint64
     add(candidates, &step_transform_delta, first - increment, increment, 0);
 }
 
+/* After a stack, what is pushed is what it was. */
+static void add_to_stack(struct step_candidates *candidates, uint64_t reference, uint64_t order,
+                         unsigned bits)
+{
+    size_t before = candidates->count;
+    add(candidates, &step_transform_stack, reference, 0, 0);
+    if (candidates->count > before)
+        step_chain_append(&candidates->chains[before], &step_transform_context, order, bits, 0);
+}
+
 /* What takes time, and room for its tables. */
 static void gather_predictions(const struct step_wish *wish, uint64_t reference, size_t count,
                                bool thorough, struct step_candidates *candidates)
@@ -48,8 +58,12 @@ static void gather_predictions(const struct step_wish *wish, uint64_t reference,
         add(candidates, &step_transform_recent, wish->recent, 0, 0);
     if (wish->given && (thorough || wish->order > 0))
         add(candidates, &step_transform_keyed, reference, wish->order > 0 ? wish->order : 1, bits);
+    if (wish->stack)
+        add_to_stack(candidates, reference, 2, bits);
     if (!thorough)
         return;
+    if (wish->stack)
+        add_to_stack(candidates, reference, 4, bits);
     for (uint64_t order = 1; order <= STEP_CONTEXT_MAX; order++) {
         add(candidates, &step_transform_context, order, bits, 0);
         if (wish->given)
@@ -71,11 +85,15 @@ void step_candidates_gather(const struct step_wish *wish, uint64_t reference,
         add_delta(candidates, values[0], wish->increment);
     if (wish->delta || (simple && !wish->stride))
         add_delta(candidates, values[0], 0);
-    if (wish->delta && !wish->stride)
+    if ((wish->delta || wish->sequence) && !wish->stride)
         add_delta(candidates, values[0], 1);
     if (wish->given)
         add(candidates, &step_transform_given, reference, !wish->given_identifier,
             step_table_bits(count, TABLE_BITS));
+    if (wish->stack)
+        add(candidates, &step_transform_stack, reference, 0, 0);
+    if (wish->age)
+        add(candidates, &step_transform_age, reference, 0, 0);
     if (wish->usual)
         add(candidates, &step_transform_front, majority(values, count), 0, 0);
     if (wish->offset)

@@ -18,11 +18,14 @@ struct step_wish {
     bool offset;
     bool given;
     bool given_identifier; /* the other field is one */
-    uint64_t increment;    /* of stride */
-    uint64_t base;         /* of offset */
-    uint64_t order;        /* of context; 0: not wished */
-    uint64_t dfcm_order;   /* of dfcm; 0: not wished */
-    uint64_t recent;       /* how many values of recent; 0: not wished */
+    bool stack;            /* the series is of pushes, or of latest values: */
+    bool age;
+    bool sequence;
+    uint64_t increment;  /* of stride */
+    uint64_t base;       /* of offset */
+    uint64_t order;      /* of context; 0: not wished */
+    uint64_t dfcm_order; /* of dfcm; 0: not wished */
+    uint64_t recent;     /* how many values of recent; 0: not wished */
 };
 
 /* Chooses for `values`; `reference` is the first parameter of `given`.  On return scratch->work

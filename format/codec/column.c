@@ -131,7 +131,7 @@ enum step_status step_column_read(const struct step_coding *coding, const uint8_
         return STEP_STATUS_CORRUPT;
     for (size_t i = chain->length; i-- > 0;) {
         const struct step_chain_link *link = &chain->links[i];
-        if (link->transform->uses_series && series == NULL)
+        if (link->transform->series != STEP_SERIES_NONE && series == NULL)
             return STEP_STATUS_CORRUPT;
         status = link->transform->inverse(link->parameters, series, values, count);
         if (status != STEP_STATUS_OK)

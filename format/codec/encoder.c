@@ -13,6 +13,7 @@ static const char no_memory[] = "out of memory";
 void step_encoder_reset(struct step_encoder *encoder)
 {
     free(encoder->table);
+    free(encoder->stack);
     step_identifiers_reset(&encoder->identifiers);
     *encoder = (struct step_encoder){0};
 }
@@ -47,6 +48,8 @@ enum step_status step_encoder_start(struct step_encoder *encoder, const struct s
         .table = encoder->table,
         .table_capacity = encoder->table_capacity,
         .identifiers = encoder->identifiers,
+        .stack = encoder->stack,
+        .stack_capacity = encoder->stack_capacity,
     };
     *encoder = fresh;
     step_identifiers_clear(&encoder->identifiers);
@@ -113,6 +116,32 @@ static uint64_t fold(const struct step_encoder *encoder, uint64_t value)
     return encoder->policy.is_unsigned ? value : step_zigzag(value);
 }
 
+/* Where the stack cannot grow, what is pushed is lost, for reader and writer alike: it only
+ * foretells worse. */
+enum { STACK_MOST = 1 << 20 };
+
+static void push(struct step_encoder *encoder, uint64_t value)
+{
+    if (encoder->depth == STACK_MOST)
+        return;
+    if (encoder->depth == encoder->stack_capacity) {
+        size_t capacity = encoder->stack_capacity * 2 + 64;
+        uint64_t *stack = realloc(encoder->stack, capacity * sizeof *stack);
+        if (stack == NULL) {
+            encoder->lacks_memory = true;
+            return;
+        }
+        encoder->stack = stack;
+        encoder->stack_capacity = capacity;
+    }
+    encoder->stack[encoder->depth++] = value;
+}
+
+static uint64_t pop(struct step_encoder *encoder)
+{
+    return encoder->depth > 0 ? encoder->stack[--encoder->depth] : 0;
+}
+
 /* The strategies that give every value a code; false for the others. */
 static bool code_of(struct step_encoder *encoder, uint64_t value, uint64_t key, uint64_t *code)
 {
@@ -139,6 +168,20 @@ static bool code_of(struct step_encoder *encoder, uint64_t value, uint64_t key, 
         return true;
     case STEP_RECENT:
         *code = step_recent_code(&encoder->recent, fold(encoder, value));
+        return true;
+    case STEP_STACK:
+        *code = fold(encoder, value);
+        if (key != 0)
+            push(encoder, *code);
+        else
+            *code = step_front_code(*code, pop(encoder));
+        return true;
+    case STEP_AGE:
+        *code = step_zigzag(key - value);
+        return true;
+    case STEP_SEQUENCE:
+        *code = step_zigzag(value - encoder->last - 1);
+        encoder->last = value;
         return true;
     default:
         return false;
@@ -167,6 +210,15 @@ static uint64_t value_of(struct step_encoder *encoder, uint64_t code, uint64_t k
     case STEP_RECENT:
         value = step_recent_value(&encoder->recent, code);
         return encoder->policy.is_unsigned ? value : unfold(value);
+    case STEP_STACK:
+        value = key != 0 ? code : step_front_value(code, pop(encoder));
+        if (key != 0)
+            push(encoder, code);
+        return encoder->policy.is_unsigned ? value : unfold(value);
+    case STEP_AGE:
+        return key - unfold(code);
+    case STEP_SEQUENCE:
+        return encoder->last += unfold(code) + 1;
     default: /* offset */
         return encoder->policy.parameter + unfold(code);
     }
@@ -259,7 +311,7 @@ enum step_status step_encoder_put(struct step_encoder *encoder, uint64_t value, 
         status = put_subordinate(&putting, value, key);
     }
     *count = putting.change_count;
-    return status;
+    return encoder->lacks_memory ? STEP_STATUS_NO_MEMORY : status;
 }
 
 /* The reader's side. */
@@ -366,7 +418,7 @@ static const char *get_subordinate(struct step_encoder *encoder, uint64_t key,
     const char *fault = get_varint(cursor, &code);
     if (fault == NULL)
         *value = value_of(encoder, code, key);
-    return fault;
+    return encoder->lacks_memory ? no_memory : fault;
 }
 
 static const char *get_identifier(struct step_encoder *encoder, uint64_t key,

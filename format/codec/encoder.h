@@ -48,6 +48,7 @@ struct step_encoder {
     bool has_last;
     bool defers;
     bool shifts;
+    bool lacks_memory;
     bool eager; /* a value that deviates once is the usual one from then on */
     bool restarts;
     unsigned width;      /* of the basic rule */
@@ -60,6 +61,9 @@ struct step_encoder {
     uint64_t *table;
     size_t table_capacity;
     struct step_identifiers identifiers;
+    uint64_t *stack;
+    size_t depth;
+    size_t stack_capacity;
 };
 
 void step_encoder_reset(struct step_encoder *encoder); /* frees the storage */
@@ -68,7 +72,8 @@ void step_encoder_reset(struct step_encoder *encoder); /* frees the storage */
 enum step_status step_encoder_start(struct step_encoder *encoder, const struct step_policy *policy,
                                     unsigned bits, bool hashed);
 
-/* Appends a value; `key` is the value of the field that `given` names.  The changes that must be
+/* Appends a value; `key` is the value of the field that `given` names, the latest value of the one
+ * that `age` does, and whether the value is one that `stack` pushes.  The changes that must be
  * told before it are put into `changes`, how many into `*count`.  INVALID for a value that the
  * policy does not allow: a constant that changes, or one that is too large for its size. */
 enum step_status step_encoder_put(struct step_encoder *encoder, uint64_t value, uint64_t key,

@@ -20,7 +20,10 @@ enum step_targeted {
     STEP_GIVEN,   /* what came with the same value of another field */
     STEP_CONTEXT, /* what followed the same values before; the parameter says how many */
     STEP_DFCM,    /* the same of differences */
-    STEP_RECENT   /* one of the last values; the parameter says how many */
+    STEP_RECENT,  /* one of the last values; the parameter says how many */
+    STEP_STACK,   /* what records of another type pushed */
+    STEP_AGE,     /* measured from the latest value of another field */
+    STEP_SEQUENCE /* the value after the one before, or not far from it */
 };
 
 enum step_size { STEP_SIZE_CREEP, STEP_SIZE_FIXED, STEP_SIZE_START, STEP_SIZE_MIN };
@@ -33,6 +36,13 @@ struct step_policy {
     unsigned bytes; /* of the size rules other than creep: 1 to 8 */
     bool is_unsigned;
 };
+
+/* True for the strategies that look at something beside the field. */
+static inline bool step_policy_has_key(const struct step_policy *policy)
+{
+    return policy->targeted == STEP_GIVEN || policy->targeted == STEP_STACK ||
+           policy->targeted == STEP_AGE;
+}
 
 /* The bytes that a value needs at least: 1 to 8. */
 static inline unsigned step_policy_width(const struct step_policy *policy, uint64_t value)

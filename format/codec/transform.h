@@ -26,7 +26,9 @@ enum step_transform_id {
     STEP_TRANSFORM_CONTEXT = 6,
     STEP_TRANSFORM_DFCM = 7,
     STEP_TRANSFORM_RECENT = 8,
-    STEP_TRANSFORM_KEYED = 9
+    STEP_TRANSFORM_KEYED = 9,
+    STEP_TRANSFORM_STACK = 10,
+    STEP_TRANSFORM_AGE = 11
 };
 
 enum { STEP_TRANSFORM_PARAMETERS = 4 };
@@ -37,11 +39,18 @@ struct step_series {
     size_t step;
 };
 
+enum step_series_kind {
+    STEP_SERIES_NONE,
+    STEP_SERIES_FIELD,  /* another field of the same record */
+    STEP_SERIES_PUSHES, /* is the record of a type */
+    STEP_SERIES_LATEST  /* what another column had last */
+};
+
 struct step_transform {
     uint32_t id;
     const char *name;
     uint32_t parameter_count;
-    bool uses_series; /* parameter 0 names the column (docs/formats/step.md) */
+    enum step_series_kind series; /* what it needs, by its parameter 0 (docs/formats/step.md) */
     bool (*valid)(const uint64_t *parameters); /* NULL: any are */
     /* `out` may be `in`. */
     enum step_status (*forward)(const uint64_t *parameters, const struct step_series *series,
@@ -64,6 +73,8 @@ extern const struct step_transform step_transform_context;
 extern const struct step_transform step_transform_dfcm;
 extern const struct step_transform step_transform_recent;
 extern const struct step_transform step_transform_keyed;
+extern const struct step_transform step_transform_stack;
+extern const struct step_transform step_transform_age;
 
 static inline uint64_t step_zigzag(uint64_t value)
 {

@@ -28,6 +28,8 @@ static void put_field(const struct c_output *output, FILE *out, const struct ste
     } else if (step_field_is_nested(field)) {
         c_names_of_record(output->definition->records[field->record].name, type, sizeof type);
         fprintf(out, "    struct %s %s;\n", type, name);
+    } else if (step_field_is_variant(field)) {
+        fprintf(out, "    struct step_variant %s;\n", name);
     } else if (step_field_is_identifier(field)) {
         fprintf(out, "    uint64_t %s; /* dictionary entry */\n", name);
     } else if (field->kind == STEP_TYPE_INT) {

@@ -54,7 +54,8 @@ static void put_slots(const struct c_output *output, FILE *out, uint32_t index, 
             put_slots(output, out, field->record, inner, assign, slot);
             continue;
         }
-        const char *kind = field->array_depth > 0 ? "array"
+        const char *kind = field->array_depth > 0         ? "array"
+                           : step_field_is_variant(field) ? "variant"
                            : step_field_is_identifier(field) || field->kind == STEP_TYPE_INT
                                ? NULL
                                : "bytes";

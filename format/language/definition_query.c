@@ -115,10 +115,20 @@ bool step_field_is_identifier(const struct step_field *field)
            has_rule(value_attributes(field), "encoding", "identifier");
 }
 
+bool step_field_is_variant(const struct step_field *field)
+{
+    const char *value;
+    size_t length;
+    return field->kind == STEP_TYPE_RECORD && !step_field_is_identifier(field) &&
+           step_attributes_rule(value_attributes(field), "encoding", "type", &value, &length) &&
+           ((length == 8 && memcmp(value, "variable", 8) == 0) ||
+            (length == 7 && memcmp(value, "default", 7) == 0));
+}
+
 bool step_field_is_nested(const struct step_field *field)
 {
     return field->kind == STEP_TYPE_RECORD && field->array_depth == 0 &&
-           !step_field_is_identifier(field);
+           !step_field_is_identifier(field) && !step_field_is_variant(field);
 }
 
 bool step_field_is_unsigned(const struct step_field *field)

@@ -120,6 +120,7 @@ static size_t fill_empty(const struct step_definition *definition, uint32_t reco
 {
     static const struct step_bytes no_bytes = {(const uint8_t *) "", 0};
     static const struct step_array no_elements = {NULL, 0};
+    static const struct step_variant no_variant = {STEP_NO_RECORD, NULL};
     size_t count = 0;
     for (size_t i = 0; i < definition->records[record].field_count; i++) {
         const struct step_field *field = &definition->records[record].fields[i];
@@ -128,9 +129,10 @@ static size_t fill_empty(const struct step_definition *definition, uint32_t reco
             continue;
         }
         bool plain = field->kind == STEP_TYPE_INT || step_field_is_identifier(field);
-        uint64_t value = field->array_depth > 0 ? step_slot_of_array(&no_elements)
-                         : plain                ? 0
-                                                : step_slot_of_bytes(&no_bytes);
+        uint64_t value = field->array_depth > 0         ? step_slot_of_array(&no_elements)
+                         : plain                        ? 0
+                         : step_field_is_variant(field) ? step_slot_of_variant(&no_variant)
+                                                        : step_slot_of_bytes(&no_bytes);
         sources[count++] = (struct source){false, value};
     }
     return count;

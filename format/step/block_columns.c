@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "block_decode.h"
+#include "follow.h"
 
 /* Takes a section's bytes off what is left of the payload. */
 static bool take_section(struct step_cursor *sections, const struct step_coding *coding,
@@ -161,6 +162,32 @@ static enum step_status field_series(struct step_decoding *decoding, uint32_t in
                        storage, series);
 }
 
+/* What `stack` and `age` go by. */
+static enum step_status followed_series(struct step_decoding *decoding, uint32_t index,
+                                        enum step_series_kind kind, uint64_t reference,
+                                        uint64_t **storage, struct step_series *series)
+{
+    const struct step_plan *plan = decoding->plan;
+    struct step_sequence sequence = sequence_of(decoding);
+    size_t count = (size_t) decoding->columns[index].count;
+    if (plan->columns[index].in_array)
+        return STEP_STATUS_CORRUPT;
+    if (kind == STEP_SERIES_PUSHES)
+        return reference < plan->definition->record_count
+                   ? step_follow_pushes(&sequence, index, (uint32_t) reference, count, storage,
+                                        series)
+                   : STEP_STATUS_CORRUPT;
+    uint32_t other = step_follow_column(plan, reference);
+    if (other == STEP_NO_INDEX || other == index)
+        return STEP_STATUS_CORRUPT;
+    enum step_status status = STEP_STATUS_OK;
+    if (decoding->columns[other].state != STEP_COLUMN_ABSENT)
+        status = step_decoding_decode(decoding, other);
+    return status == STEP_STATUS_OK
+               ? step_follow_latest(&sequence, index, other, count, storage, series)
+               : status;
+}
+
 static enum step_status find_series(struct step_decoding *decoding, uint32_t index,
                                     uint64_t **storage, struct step_series *series,
                                     const struct step_series **used)
@@ -168,15 +195,18 @@ static enum step_status find_series(struct step_decoding *decoding, uint32_t ind
     const struct step_chain *chain = &decoding->columns[index].coding.chain;
     *used = NULL;
     for (size_t i = 0; i < chain->length; i++) {
-        if (!chain->links[i].transform->uses_series)
+        enum step_series_kind kind = chain->links[i].transform->series;
+        if (kind == STEP_SERIES_NONE)
             continue;
         uint64_t reference = chain->links[i].parameters[0];
         if (*used != NULL)
             return STEP_STATUS_CORRUPT;
         *used = series;
         enum step_status status =
-            reference & 1 ? nested_series(decoding, index, reference >> 1, series)
-                          : field_series(decoding, index, reference >> 1, storage, series);
+            kind != STEP_SERIES_FIELD
+                ? followed_series(decoding, index, kind, reference, storage, series)
+            : reference & 1 ? nested_series(decoding, index, reference >> 1, series)
+                            : field_series(decoding, index, reference >> 1, storage, series);
         if (status != STEP_STATUS_OK)
             return status;
         if (series->values == NULL)

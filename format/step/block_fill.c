@@ -3,6 +3,7 @@
 #include "block_decode.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* The sum of a column's values, or false where it passes any limit. */
 static bool add_up(const struct step_series *series, uint64_t count, uint64_t most, uint64_t *total)
@@ -71,7 +72,7 @@ static enum step_status fill_bytes(struct step_decoding *decoding,
         return status;
     const struct step_series *lengths = &decoding->series[node->column];
     uint64_t total;
-    uint8_t *bytes;
+    uint8_t *bytes = NULL;
     if (!add_up(lengths, count, STEP_MAX_BLOCK_MEMORY, &total))
         return step_decoding_fail(decoding, STEP_STATUS_CORRUPT,
                                   decoding->columns[node->column].stored,
@@ -126,6 +127,62 @@ static enum step_status fill_arrays(struct step_decoding *decoding,
     return status;
 }
 
+/* How many values of each type a variant has; its children's slots, one type after the other. */
+static enum step_status fill_types(struct step_decoding *decoding,
+                                   const struct step_plan_node *node, uint64_t count,
+                                   uint64_t **slots, uint64_t *counts)
+{
+    const struct step_plan *plan = decoding->plan;
+    const struct step_series *types = &decoding->series[node->column];
+    memset(counts, 0, node->child_count * sizeof *counts);
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t place = step_node_variant(plan, node, types->values[i * types->step]);
+        if (place == STEP_NO_INDEX)
+            return step_decoding_fail(decoding, STEP_STATUS_CORRUPT,
+                                      decoding->columns[node->column].stored,
+                                      "a value of a type that does not extend its field's");
+        counts[place]++;
+    }
+    for (uint32_t k = 0; k < node->child_count; k++) {
+        const struct step_plan_node *child = &plan->nodes[plan->children[node->first_child + k]];
+        enum step_status status = STEP_STATUS_OK;
+        slots[k] =
+            step_decoding_take(decoding, counts[k] * child->slot_count, sizeof **slots, &status);
+        if (slots[k] == NULL)
+            return status;
+        step_decoding_count(decoding, child, counts[k]);
+        status = fill(decoding, child, counts[k], slots[k], child->slot_count);
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status fill_variants(struct step_decoding *decoding,
+                                      const struct step_plan_node *node, uint64_t count,
+                                      uint64_t *out, size_t stride)
+{
+    const struct step_plan *plan = decoding->plan;
+    enum step_status status = step_decoding_decode(decoding, node->column);
+    if (status != STEP_STATUS_OK)
+        return status;
+    struct step_variant *variants = step_decoding_take(decoding, count, sizeof *variants, &status);
+    uint64_t **slots = step_decoding_borrow(decoding, node->child_count, sizeof *slots, &status);
+    uint64_t *counts = step_decoding_borrow(decoding, node->child_count, sizeof *counts, &status);
+    if (variants == NULL || slots == NULL || counts == NULL)
+        return status;
+    status = fill_types(decoding, node, count, slots, counts);
+    const struct step_series *types = &decoding->series[node->column];
+    for (uint64_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
+        uint64_t record = types->values[i * types->step];
+        uint32_t place = step_node_variant(plan, node, record);
+        variants[i] = (struct step_variant){(uint32_t) record, slots[place]};
+        out[i * stride] = step_slot_of_variant(&variants[i]);
+        slots[place] += plan->nodes[plan->children[node->first_child + place]].slot_count;
+    }
+    return status;
+}
+
 static enum step_status fill(struct step_decoding *decoding, const struct step_plan_node *node,
                              uint64_t count, uint64_t *out, size_t stride)
 {
@@ -136,6 +193,8 @@ static enum step_status fill(struct step_decoding *decoding, const struct step_p
         return fill_bytes(decoding, node, count, out, stride);
     case STEP_NODE_ARRAY:
         return fill_arrays(decoding, node, count, out, stride);
+    case STEP_NODE_VARIANT:
+        return fill_variants(decoding, node, count, out, stride);
     case STEP_NODE_RECORD:
         break;
     }

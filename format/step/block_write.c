@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "checksum.h"
+#include "follow.h"
 
 enum {
     TRIAL_RECORDS = 8192,
@@ -72,17 +73,25 @@ static enum step_status find_series(const struct step_columns *columns, uint32_t
                                     uint64_t *reference)
 {
     const struct step_plan_column *column = &columns->plan->columns[index];
+    struct step_sequence sequence = step_columns_sequence(columns);
+    size_t count = columns->columns[index].count;
     *storage = NULL;
     *reference = step_given_reference(columns->plan, index);
+    if (column->stack_record != STEP_NO_INDEX) {
+        *reference = column->stack_record;
+        return step_follow_pushes(&sequence, index, column->stack_record, count, storage, series);
+    }
+    if (column->age_column != STEP_NO_INDEX) {
+        *reference = step_follow_reference(columns->plan, column->age_column);
+        return step_follow_latest(&sequence, index, column->age_column, count, storage, series);
+    }
     if (column->given_column != STEP_NO_INDEX) {
         *series = columns->series[column->given_column];
         return STEP_STATUS_OK;
     }
     if (column->given_field == STEP_NO_INDEX)
         return STEP_STATUS_OK;
-    struct step_sequence sequence = step_columns_sequence(columns);
-    return step_gather(&sequence, index, column->given_field, columns->columns[index].count,
-                       storage, series);
+    return step_gather(&sequence, index, column->given_field, count, storage, series);
 }
 
 static enum step_status write_values(struct step_block_writer *writer, const struct step_wish *wish,

@@ -86,6 +86,20 @@ static enum step_status check_array(const struct checking *checking,
     return status;
 }
 
+static enum step_status check_variant(const struct checking *checking,
+                                      const struct step_plan_node *node,
+                                      const struct step_variant *variant)
+{
+    const struct step_plan *plan = checking->plan;
+    if (variant == NULL)
+        return STEP_STATUS_OK;
+    uint32_t place = step_node_variant(plan, node, variant->record);
+    if (place == STEP_NO_INDEX)
+        return refuse(checking, node->column, "has a value of a type that does not extend its own");
+    return check_node(checking, &plan->nodes[plan->children[node->first_child + place]],
+                      variant->slots);
+}
+
 static enum step_status check_node(const struct checking *checking,
                                    const struct step_plan_node *node, const uint64_t *slots)
 {
@@ -98,6 +112,8 @@ static enum step_status check_node(const struct checking *checking,
         return check_bytes(checking, node, slots[0]);
     case STEP_NODE_ARRAY:
         return check_array(checking, node, slots[0]);
+    case STEP_NODE_VARIANT:
+        return check_variant(checking, node, step_slot_variant(slots[0]));
     case STEP_NODE_RECORD:
         break;
     }

@@ -202,6 +202,9 @@ static bool scatter_node(struct step_columns *columns, const struct step_plan_no
         source->bytes += word;
         return step_buffer_append(&columns->columns[node->column + 1].bytes, bytes, (size_t) word);
     }
+    if (node->kind == STEP_NODE_VARIANT)
+        return scatter_node(columns, &plan->nodes[children[step_node_variant(plan, node, word)]],
+                            source);
     if (node->kind == STEP_NODE_ARRAY)
         for (uint64_t i = 0; i < word; i++)
             if (!scatter_node(columns, &plan->nodes[children[0]], source))
@@ -311,6 +314,8 @@ static enum step_status scatter(struct step_columns *columns, const struct step_
 
 enum step_status step_columns_fill(struct step_columns *columns, const struct step_rows *rows)
 {
+    for (size_t i = 0; i < columns->used_count; i++)
+        columns->series[columns->used[i]] = (struct step_series){NULL, 0};
     clear(columns);
     enum step_status status = count_types(columns, rows);
     if (status == STEP_STATUS_OK)

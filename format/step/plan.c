@@ -147,6 +147,8 @@ static enum step_status add_column(struct builder *builder, enum step_column_kin
         .in_array = in_array,
         .given_field = STEP_NO_INDEX,
         .given_column = STEP_NO_INDEX,
+        .stack_record = STEP_NO_INDEX,
+        .age_column = STEP_NO_INDEX,
         .wish = *wish,
     };
     return STEP_STATUS_OK;
@@ -190,7 +192,7 @@ static enum step_status build_array(struct builder *builder, const struct scope 
                                     uint32_t array_depth, bool in_array, uint32_t nesting,
                                     uint32_t *index)
 {
-    struct step_plan_node node = {STEP_NODE_ARRAY, 0, 1, 1, 0};
+    struct step_plan_node node = {STEP_NODE_ARRAY, 0, 1, 1, 0, STEP_NO_INDEX};
     struct step_field_wish wish = length_wish(scope);
     enum step_status status =
         add_column(builder, STEP_COLUMN_LENGTHS, in_array, &wish, &node.column);
@@ -218,7 +220,9 @@ static void resolve_nested_given(struct builder *builder, const struct step_reco
 {
     struct step_plan *plan = builder->plan;
     const struct step_plan_node *node = &plan->nodes[plan->children[first_child + field]];
-    if (node->kind != STEP_NODE_VALUE || plan->columns[node->column].wish.given == NULL)
+    if (node->kind != STEP_NODE_VALUE || plan->columns[node->column].wish.given == NULL ||
+        plan->columns[node->column].wish.policy.targeted == STEP_STACK ||
+        plan->columns[node->column].wish.policy.targeted == STEP_AGE)
         return;
     struct step_plan_column *column = &plan->columns[node->column];
     for (size_t i = 0; i < field; i++) {
@@ -234,16 +238,18 @@ static void resolve_nested_given(struct builder *builder, const struct step_reco
     }
 }
 
+/* The value of a field that is a record of type `type`, by value. */
 static enum step_status build_record(struct builder *builder, const struct scope *scope,
-                                     bool in_array, uint32_t nesting, uint32_t *index)
+                                     uint32_t type, bool in_array, uint32_t nesting,
+                                     uint32_t *index)
 {
     const struct step_definition *definition = builder->definition;
-    if (scope->field->record >= definition->record_count)
+    if (type >= definition->record_count)
         return fail(builder, STEP_STATUS_INVALID, "its record does not exist");
-    const struct step_record *record = &definition->records[scope->field->record];
+    const struct step_record *record = &definition->records[type];
     if (record->field_count > MAX_NODES)
         return fail(builder, STEP_STATUS_LIMIT, "the definition has too many fields");
-    struct step_plan_node node = {STEP_NODE_RECORD, 0, 0, (uint32_t) record->field_count, 0};
+    struct step_plan_node node = {STEP_NODE_RECORD, 0, 0, (uint32_t) record->field_count, 0, type};
     enum step_status status = add_children(builder, node.child_count, &node.first_child);
     for (uint32_t i = 0; i < node.child_count && status == STEP_STATUS_OK; i++) {
         struct scope inner = {&record->fields[i], "", scope};
@@ -259,10 +265,41 @@ static enum step_status build_record(struct builder *builder, const struct scope
     return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
 }
 
+/* The same of its type, or of any that extends it: a column of the types, and the columns of each.
+ */
+static enum step_status build_variant(struct builder *builder, const struct scope *scope,
+                                      bool in_array, uint32_t nesting, uint32_t *index)
+{
+    const struct step_definition *definition = builder->definition;
+    struct step_plan_node node = {STEP_NODE_VARIANT, 0, 1, 0, 0, STEP_NO_INDEX};
+    struct step_field_wish wish = {.column = {.identifier = true}};
+    struct step_field_wish own = {0};
+    read_own_wish(scope->field, scope->path, &own);
+    wish.policy.general = own.type_varies ? STEP_IDENTIFIER : STEP_DEFAULT;
+    wish.policy.is_unsigned = true;
+    enum step_status status =
+        add_column(builder, STEP_COLUMN_VALUES, in_array, &wish, &node.column);
+    uint32_t type = scope->field->record;
+    for (uint32_t i = type; i < definition->record_count; i++)
+        node.child_count += step_record_extends(definition, i, type);
+    if (status == STEP_STATUS_OK)
+        status = add_children(builder, node.child_count, &node.first_child);
+    uint32_t next = node.first_child;
+    for (uint32_t i = type; i < definition->record_count && status == STEP_STATUS_OK; i++) {
+        uint32_t child;
+        if (!step_record_extends(definition, i, type))
+            continue;
+        status = build_record(builder, scope, i, true, nesting + 1, &child);
+        if (status == STEP_STATUS_OK)
+            builder->plan->children[next++] = child;
+    }
+    return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
+}
+
 static enum step_status build_bytes(struct builder *builder, const struct scope *scope,
                                     bool in_array, uint32_t *index)
 {
-    struct step_plan_node node = {STEP_NODE_BYTES, 0, 1, 0, 0};
+    struct step_plan_node node = {STEP_NODE_BYTES, 0, 1, 0, 0, STEP_NO_INDEX};
     struct step_field_wish wish = length_wish(scope);
     wish.charset =
         scope->field->kind == STEP_TYPE_STRING ? wish_of(scope, false).charset : STEP_CHARSET_ANY;
@@ -286,15 +323,17 @@ static enum step_status build_element(struct builder *builder, const struct scop
     struct step_field_wish wish = wish_of(scope, scope->field->kind == STEP_TYPE_INT);
     bool names_entry = wish.column.identifier && scope->field->kind == STEP_TYPE_RECORD;
     if (names_entry || scope->field->kind == STEP_TYPE_INT) {
-        struct step_plan_node node = {STEP_NODE_VALUE, 0, 1, 0, 0};
+        struct step_plan_node node = {STEP_NODE_VALUE, 0, 1, 0, 0, STEP_NO_INDEX};
         if (scope->field->kind != STEP_TYPE_INT)
             settle_identifier(&wish);
         enum step_status status =
             add_column(builder, STEP_COLUMN_VALUES, in_array, &wish, &node.column);
         return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
     }
+    if (scope->field->kind == STEP_TYPE_RECORD && step_field_is_variant(scope->field))
+        return build_variant(builder, scope, in_array, nesting, index);
     if (scope->field->kind == STEP_TYPE_RECORD)
-        return build_record(builder, scope, in_array, nesting, index);
+        return build_record(builder, scope, scope->field->record, in_array, nesting, index);
     return build_bytes(builder, scope, in_array, index);
 }
 
@@ -304,6 +343,12 @@ static enum step_status build_field(struct builder *builder, uint32_t *index)
     const struct step_definition *definition = builder->definition;
     const struct step_record *record = &definition->records[builder->record];
     const struct step_field *field = &record->fields[builder->field];
+    if (record->parent != STEP_NO_RECORD && field->declaring_record != builder->record &&
+        builder->field < definition->records[record->parent].field_count &&
+        step_field_is_variant(field) !=
+            step_field_is_variant(&definition->records[record->parent].fields[builder->field]))
+        return fail(builder, STEP_STATUS_INVALID,
+                    "only the record that declares it may say whether its type varies");
     if (field->modified || field->declaring_record == builder->record) {
         struct scope scope = {field, "", NULL};
         return build_element(builder, &scope, field->array_depth, false, 0, index);
@@ -330,7 +375,8 @@ static void resolve_given(struct builder *builder, const uint32_t *field_nodes)
     if (node->kind != STEP_NODE_VALUE)
         return;
     struct step_plan_column *column = &plan->columns[node->column];
-    if (column->record != builder->record || column->wish.given == NULL)
+    if (column->record != builder->record || column->wish.given == NULL ||
+        column->wish.policy.targeted == STEP_STACK || column->wish.policy.targeted == STEP_AGE)
         return;
     for (uint32_t i = 0; i < builder->field; i++) {
         const char *name = record->fields[i].name;
@@ -350,7 +396,7 @@ static bool needs_check(const struct step_plan *plan, const struct step_plan_nod
     if (node->kind != STEP_NODE_RECORD) {
         const struct step_field_wish *wish = &plan->columns[node->column].wish;
         if (wish->policy.general == STEP_CONSTANT || wish->policy.size == STEP_SIZE_FIXED ||
-            wish->charset != STEP_CHARSET_ANY)
+            wish->charset != STEP_CHARSET_ANY || node->kind == STEP_NODE_VARIANT)
             return true;
     }
     for (uint32_t i = 0; i < node->child_count; i++)
@@ -404,6 +450,61 @@ static enum step_status count_fields(struct builder *builder, size_t *count)
     return STEP_STATUS_OK;
 }
 
+/* A record by its absolute name, or by its name in the package of `near`. */
+static uint32_t find_record(const struct step_definition *definition, uint32_t near,
+                            const char *name, size_t length)
+{
+    const char *package = definition->records[near].name;
+    const char *dot = strrchr(package, '.');
+    size_t prefix = dot != NULL ? (size_t) (dot + 1 - package) : 0;
+    for (uint32_t i = 0; i < definition->record_count; i++) {
+        const char *other = definition->records[i].name;
+        if (strlen(other) == length && memcmp(other, name, length) == 0)
+            return i;
+        if (strlen(other) == prefix + length && memcmp(other, package, prefix) == 0 &&
+            memcmp(other + prefix, name, length) == 0)
+            return i;
+    }
+    return STEP_NO_INDEX;
+}
+
+/* What `stack` and `age` name, when all records are planned; what does not exist is not heeded. */
+static void resolve_followed(struct step_plan *plan, struct step_plan_column *column)
+{
+    struct step_field_wish *wish = &column->wish;
+    const char *name = wish->given;
+    size_t length = wish->given_length;
+    bool stack = wish->policy.targeted == STEP_STACK;
+    size_t field = 0;
+    while (!stack && length > 0 && name[length - 1] != '.') {
+        length--;
+        field++;
+    }
+    uint32_t record = STEP_NO_INDEX;
+    if (!column->in_array && length > 0)
+        record = find_record(plan->definition, column->record, name, length - !stack);
+    if (record == STEP_NO_INDEX) {
+        wish->policy.targeted = STEP_TARGETED_NONE;
+        return;
+    }
+    if (stack) {
+        column->stack_record = record;
+        wish->column.stack = true;
+        return;
+    }
+    const struct step_record *type = &plan->definition->records[record];
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const struct step_plan_node *node = &plan->nodes[plan->records[record].field_nodes[i]];
+        if (strlen(type->fields[i].name) == field &&
+            memcmp(type->fields[i].name, name + length, field) == 0 &&
+            node->kind == STEP_NODE_VALUE && &plan->columns[node->column] != column)
+            column->age_column = node->column;
+    }
+    wish->column.age = column->age_column != STEP_NO_INDEX;
+    if (!wish->column.age)
+        wish->policy.targeted = STEP_TARGETED_NONE;
+}
+
 static enum step_status build(struct builder *builder)
 {
     struct step_plan *plan = builder->plan;
@@ -424,6 +525,8 @@ static enum step_status build(struct builder *builder)
     for (uint32_t i = 0; i < plan->column_count; i++) {
         struct step_plan_column *column = &plan->columns[i];
         bool given = column->given_field != STEP_NO_INDEX || column->given_column != STEP_NO_INDEX;
+        if (column->wish.policy.targeted == STEP_STACK || column->wish.policy.targeted == STEP_AGE)
+            resolve_followed(plan, column);
         if (column->wish.policy.targeted == STEP_GIVEN && !given)
             column->wish.policy.targeted = STEP_TARGETED_NONE;
     }

@@ -22,19 +22,28 @@ struct step_plan_column {
     bool in_array;         /* there is not exactly one value for each record */
     uint32_t given_field;  /* top-level fields: the other field, or STEP_NO_INDEX */
     uint32_t given_column; /* fields of nested records: the other column, or STEP_NO_INDEX */
+    uint32_t stack_record; /* the type that pushes, or STEP_NO_INDEX */
+    uint32_t age_column;   /* whose latest value is the measure, or STEP_NO_INDEX */
     struct step_field_wish wish;
 };
 
-enum step_node_kind { STEP_NODE_VALUE, STEP_NODE_BYTES, STEP_NODE_ARRAY, STEP_NODE_RECORD };
+enum step_node_kind {
+    STEP_NODE_VALUE,
+    STEP_NODE_BYTES,
+    STEP_NODE_ARRAY,
+    STEP_NODE_RECORD,
+    STEP_NODE_VARIANT
+};
 
 /* A field's value as a tree.  `column`: of a VALUE its values, of BYTES and ARRAY the lengths (the
- * bytes are in the column after it); of a RECORD nothing. */
+ * bytes are in the column after it); of a VARIANT the record types; of a RECORD nothing. */
 struct step_plan_node {
     enum step_node_kind kind;
     uint32_t column;
     uint32_t slot_count;  /* slots of one value */
-    uint32_t child_count; /* ARRAY: 1, the element; RECORD: its fields */
+    uint32_t child_count; /* ARRAY: 1, the element; RECORD: its fields; VARIANT: RECORDs by type */
     uint32_t first_child; /* index into plan->children */
+    uint32_t record;      /* of a RECORD: its type */
 };
 
 struct step_plan_record {
@@ -64,6 +73,16 @@ static inline bool step_node_has_values(const struct step_plan *plan,
 {
     return node->kind != STEP_NODE_ARRAY ||
            plan->nodes[plan->children[node->first_child]].slot_count > 0;
+}
+
+/* The child of a VARIANT for a record type, by its place among them; STEP_NO_INDEX: none. */
+static inline uint32_t step_node_variant(const struct step_plan *plan,
+                                         const struct step_plan_node *node, uint64_t record)
+{
+    for (uint32_t i = 0; i < node->child_count; i++)
+        if (plan->nodes[plan->children[node->first_child + i]].record == record)
+            return i;
+    return STEP_NO_INDEX;
 }
 
 /* INVALID for a definition that cannot be planned (says why), LIMIT for one too large. */

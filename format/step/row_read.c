@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "block_decode.h"
+#include "follow.h"
 #include "identifiers.h"
 #include "meta.h"
 
@@ -123,6 +124,19 @@ static bool read_given(struct reading *reading, uint32_t index, bool *hashed)
     return (reference >> 1) < (reference & 1 ? column->leaf : column->field);
 }
 
+static bool read_followed(struct reading *reading, uint32_t index, enum step_targeted targeted)
+{
+    const struct step_plan *plan = reading->decoding->plan;
+    uint64_t reference;
+    if (!step_cursor_varint(&reading->cursor, &reference) || plan->columns[index].in_array)
+        return false;
+    if (targeted == STEP_AGE)
+        reference = step_follow_column(plan, reference);
+    reading->reader->given[index] = reference;
+    return targeted == STEP_AGE ? reference != STEP_NO_INDEX && reference != index
+                                : reference < plan->definition->record_count;
+}
+
 static enum step_status read_encoder(struct reading *reading)
 {
     struct step_row_reader *reader = reading->reader;
@@ -144,6 +158,9 @@ static enum step_status read_encoder(struct reading *reading)
     enum step_status status = read_policy(reading, index, &policy);
     if (status != STEP_STATUS_OK)
         return status;
+    if ((policy.targeted == STEP_STACK || policy.targeted == STEP_AGE) &&
+        !read_followed(reading, index, policy.targeted))
+        return damaged_directory(reading);
     if (policy.targeted == STEP_GIVEN && !read_given(reading, index, &hashed))
         return damaged_directory(reading);
     if (is_table(policy.targeted) &&
@@ -262,9 +279,13 @@ static uint64_t key_of(const struct reading *reading, uint32_t index)
     const struct step_plan *plan = reading->decoding->plan;
     const struct step_plan_column *column = &plan->columns[index];
     uint64_t reference = reading->reader->given[index];
+    enum step_targeted targeted = reading->reader->encoders[index].policy.targeted;
+    if (targeted == STEP_STACK)
+        return step_record_extends(plan->definition, reading->record, (uint32_t) reference);
     uint32_t other =
-        reference & 1 ? step_plan_find_column(plan, column->record, column->field, reference >> 1)
-                      : step_field_column(plan, reading->record, reference >> 1);
+        targeted == STEP_AGE ? (uint32_t) reference
+        : reference & 1 ? step_plan_find_column(plan, column->record, column->field, reference >> 1)
+                        : step_field_column(plan, reading->record, reference >> 1);
     if (other == STEP_NO_INDEX)
         return 0;
     const struct step_column_data *data = &reading->reader->columns[other];
@@ -297,7 +318,7 @@ static const char *get_column(struct reading *reading, uint32_t index, uint64_t 
     const char *fault = settle(reading);
     if (fault != NULL)
         return fault;
-    uint64_t key = encoder->policy.targeted == STEP_GIVEN ? key_of(reading, index) : 0;
+    uint64_t key = step_policy_has_key(&encoder->policy) ? key_of(reading, index) : 0;
     fault = step_encoder_get(encoder, key, &reading->cursor, value);
     return fault == NULL ? push(reading, &reader->columns[index], *value) : fault;
 }
@@ -324,8 +345,14 @@ static const char *get_node(struct reading *reading, const struct step_plan_node
         fault = get_column(reading, node->column, &value);
     if (fault == NULL && node->kind == STEP_NODE_BYTES)
         fault = get_bytes(reading, node->column + 1, value);
-    if (node->child_count == 0 || !step_node_has_values(plan, node))
+    if (fault != NULL || node->child_count == 0 || !step_node_has_values(plan, node))
         return fault;
+    if (node->kind == STEP_NODE_VARIANT) {
+        uint32_t place = step_node_variant(plan, node, value);
+        return place != STEP_NO_INDEX
+                   ? get_node(reading, &plan->nodes[plan->children[node->first_child + place]])
+                   : "a value of a type that does not extend its field's";
+    }
     for (uint64_t i = 0; i < value && fault == NULL; i++)
         for (uint32_t k = 0; k < node->child_count && fault == NULL; k++)
             fault = get_node(reading, &plan->nodes[plan->children[node->first_child + k]]);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "follow.h"
 #include "identifiers.h"
 #include "layout.h"
 #include "meta.h"
@@ -63,6 +64,11 @@ static enum step_status list_encoder(struct rowing *rowing, uint32_t index)
     bool ok = step_buffer_append_varint(out, column->record) &&
               step_buffer_append_varint(out, column->field) &&
               step_buffer_append_varint(out, column->leaf) && step_policy_print(policy, out);
+    if (ok && policy->targeted == STEP_STACK)
+        ok = step_buffer_append_varint(out, column->stack_record);
+    if (ok && policy->targeted == STEP_AGE)
+        ok =
+            step_buffer_append_varint(out, step_follow_reference(rowing->plan, column->age_column));
     if (ok && policy->targeted == STEP_GIVEN)
         ok = step_buffer_append_varint(out, step_given_reference(rowing->plan, index)) &&
              step_buffer_append_varint(out, hashed);
@@ -129,9 +135,15 @@ static uint64_t key_of(const struct rowing *rowing, uint32_t index)
 {
     const struct step_plan_column *column = &rowing->plan->columns[index];
     uint32_t other = column->given_column;
+    if (column->stack_record != STEP_NO_INDEX)
+        return step_record_extends(rowing->plan->definition, rowing->record, column->stack_record);
+    if (column->age_column != STEP_NO_INDEX)
+        other = column->age_column;
     if (column->given_field != STEP_NO_INDEX)
         other = step_field_column(rowing->plan, rowing->record, column->given_field);
     if (other == STEP_NO_INDEX)
+        return 0;
+    if (!rowing->columns->columns[other].used)
         return 0;
     size_t position = rowing->writer->positions[other];
     return position > 0 ? rowing->columns->columns[other].values[position - 1] : 0;
@@ -141,7 +153,7 @@ static enum step_status put_column(struct rowing *rowing, uint32_t index, uint64
 {
     struct step_row_writer *writer = rowing->writer;
     struct step_encoder *encoder = &writer->encoders[index];
-    uint64_t key = encoder->policy.targeted == STEP_GIVEN ? key_of(rowing, index) : 0;
+    uint64_t key = step_policy_has_key(&encoder->policy) ? key_of(rowing, index) : 0;
     *value = rowing->columns->columns[index].values[writer->positions[index]++];
     return put(writer, encoder, writer->numbers[index], *value, key);
 }
@@ -160,8 +172,12 @@ static enum step_status put_node(struct rowing *rowing, const struct step_plan_n
             return STEP_STATUS_NO_MEMORY;
         *at += (size_t) value;
     }
-    if (node->child_count == 0 || !step_node_has_values(plan, node))
+    if (status != STEP_STATUS_OK || node->child_count == 0 || !step_node_has_values(plan, node))
         return status;
+    if (node->kind == STEP_NODE_VARIANT)
+        return put_node(
+            rowing,
+            &plan->nodes[plan->children[node->first_child + step_node_variant(plan, node, value)]]);
     for (uint64_t i = 0; i < value; i++)
         for (uint32_t k = 0; k < node->child_count && status == STEP_STATUS_OK; k++)
             status = put_node(rowing, &plan->nodes[plan->children[node->first_child + k]]);

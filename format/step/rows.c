@@ -98,6 +98,26 @@ static enum step_status append_array(struct step_rows *rows, const struct step_p
     return STEP_STATUS_OK;
 }
 
+static enum step_status append_variant(struct step_rows *rows, const struct step_plan *plan,
+                                       const struct step_plan_node *node,
+                                       const struct step_variant *variant, uint64_t *budget)
+{
+    uint32_t place = variant != NULL ? step_node_variant(plan, node, variant->record) : 0;
+    if (place == STEP_NO_INDEX)
+        return STEP_STATUS_INVALID;
+    const struct step_plan_node *child = &plan->nodes[plan->children[node->first_child + place]];
+    if (!append_word(rows, child->record))
+        return STEP_STATUS_NO_MEMORY;
+    if (variant != NULL)
+        return append_node(rows, plan, child, variant->slots, budget);
+    uint64_t *empty = calloc(child->slot_count + 1u, sizeof *empty);
+    enum step_status status = STEP_STATUS_NO_MEMORY;
+    if (empty != NULL)
+        status = append_node(rows, plan, child, empty, budget);
+    free(empty);
+    return status;
+}
+
 static enum step_status append_node(struct step_rows *rows, const struct step_plan *plan,
                                     const struct step_plan_node *node, const uint64_t *slots,
                                     uint64_t *budget)
@@ -114,6 +134,8 @@ static enum step_status append_node(struct step_rows *rows, const struct step_pl
     case STEP_NODE_ARRAY:
         return append_array(rows, plan, &plan->nodes[children[0]], step_slot_array(slots[0]),
                             budget);
+    case STEP_NODE_VARIANT:
+        return append_variant(rows, plan, node, step_slot_variant(slots[0]), budget);
     case STEP_NODE_RECORD:
         break;
     }

@@ -13,6 +13,11 @@ struct rule {
     size_t length;
 };
 
+static bool is_text(const char *text, const char *bytes, size_t length)
+{
+    return strlen(text) == length && memcmp(text, bytes, length) == 0;
+}
+
 /* A decimal number with an optional sign, modulo 2^64. */
 static uint64_t number(const struct rule *rule, uint64_t otherwise)
 {
@@ -89,6 +94,25 @@ static void read_given(struct step_field_wish *wish, const struct rule *rule)
     target(wish, STEP_GIVEN, 0);
 }
 
+static void read_stack(struct step_field_wish *wish, const struct rule *rule)
+{
+    read_given(wish, rule);
+    target(wish, STEP_STACK, 0);
+}
+
+static void read_age(struct step_field_wish *wish, const struct rule *rule)
+{
+    read_given(wish, rule);
+    target(wish, STEP_AGE, 0);
+}
+
+static void read_sequence(struct step_field_wish *wish, const struct rule *rule)
+{
+    (void) rule;
+    wish->column.sequence = true;
+    target(wish, STEP_SEQUENCE, 0);
+}
+
 static uint64_t bounded(const struct rule *rule, uint64_t otherwise, uint64_t most)
 {
     uint64_t value = number(rule, otherwise);
@@ -143,6 +167,11 @@ static void read_charset(struct step_field_wish *wish, const struct rule *rule)
     wish->charset = step_charset_find(rule->value, rule->length);
 }
 
+static void read_type(struct step_field_wish *wish, const struct rule *rule)
+{
+    wish->type_varies = is_text("variable", rule->value, rule->length);
+}
+
 static void read_time(struct step_field_wish *wish, const struct rule *rule)
 {
     (void) rule;
@@ -174,19 +203,18 @@ static const struct {
     {"encoding", "fcm", read_context},
     {"encoding", "dfcm", read_dfcm},
     {"encoding", "recent", read_recent},
+    {"encoding", "stack", read_stack},
+    {"encoding", "age", read_age},
+    {"encoding", "sequence", read_sequence},
     {"encoding", "size", read_size},
     {"encoding", "unsigned", read_unsigned},
     {"encoding", "charset", read_charset},
+    {"encoding", "type", read_type},
     {"property", "unsigned", read_unsigned},
     {"property", "address", read_unsigned},
     {"property", "time", read_time},
     {"property", "thread", read_thread},
 };
-
-static bool is_text(const char *text, const char *bytes, size_t length)
-{
-    return strlen(text) == length && memcmp(text, bytes, length) == 0;
-}
 
 static void trim(const char **text, size_t *length)
 {
@@ -239,7 +267,8 @@ static const struct {
     [STEP_STRIDE] = {"stride", true},   [STEP_OFFSET] = {"offset", true},
     [STEP_WINDOW] = {"window", true},   [STEP_GIVEN] = {"given", false},
     [STEP_CONTEXT] = {"context", true}, [STEP_DFCM] = {"dfcm", true},
-    [STEP_RECENT] = {"recent", true},
+    [STEP_RECENT] = {"recent", true},   [STEP_STACK] = {"stack", false},
+    [STEP_AGE] = {"age", false},        [STEP_SEQUENCE] = {"sequence", false},
 };
 
 static const char *const size_endings[] = {"", "", "..", "+"};

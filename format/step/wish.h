@@ -13,10 +13,11 @@ struct step_field_wish {
     struct step_wish column;
     struct step_policy policy; /* of rows */
     enum step_charset charset;
-    bool is_time;      /* <property:"time"> */
-    bool is_thread;    /* <property:"thread"> */
-    const char *given; /* name of the other field, not NUL-terminated; NULL if none */
-    size_t given_length;
+    bool type_varies;    /* type=variable */
+    bool is_time;        /* <property:"time"> */
+    bool is_thread;      /* <property:"thread"> */
+    const char *given;   /* name of the other field, not NUL-terminated; NULL if none */
+    size_t given_length; /* of stack, a record; of age, a record, a dot, and its field */
 };
 
 /* The rules of `attributes`, in order, on top of what `wish` says already. */

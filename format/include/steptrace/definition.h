@@ -146,6 +146,10 @@ bool step_attributes_rule(const struct step_attributes *attributes, const char *
  * (An int, string or data with `<encoding:"identifier">` holds its value.) */
 bool step_field_is_identifier(const struct step_field *field);
 
+/* Does the field hold, or do the innermost elements of its arrays, records that may be of a type
+ * that extends the field's (`<encoding:"type=variable">`, `type=default`)? */
+bool step_field_is_variant(const struct step_field *field);
+
 /* Is a record held in place, its fields' slots among those of the record that holds it? */
 bool step_field_is_nested(const struct step_field *field);
 

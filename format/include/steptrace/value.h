@@ -8,6 +8,9 @@
  *   record, encoded identifier    one slot, the identifier: 0 is "none", the first defined is 1
  *   array                         one slot, a `const struct step_array *`
  *   record by value               the slots of its fields, in place
+ *   the same, encoded type=variable or type=default (it may be of a type that extends the field's)
+ *                                 one slot, a `const struct step_variant *`; writers take NULL for
+ *                                 one of the field's own type that is empty
  *
  * Who owns what the pointers point to is said where the slots are given or taken.
  */
@@ -26,6 +29,21 @@ struct step_array {
     const uint64_t *slots; /* count times the slots of one element */
     size_t count;          /* elements */
 };
+
+struct step_variant {
+    uint32_t record;       /* the type: the field's, or one that extends it */
+    const uint64_t *slots; /* as many as that type has */
+};
+
+static inline uint64_t step_slot_of_variant(const struct step_variant *variant)
+{
+    return (uint64_t) (uintptr_t) variant;
+}
+
+static inline const struct step_variant *step_slot_variant(uint64_t slot)
+{
+    return (const struct step_variant *) (uintptr_t) slot;
+}
 
 static inline uint64_t step_slot_of_bytes(const struct step_bytes *bytes)
 {

@@ -191,6 +191,8 @@ static const struct {
     {"identifier,delta=100,size=1+", near, 0},
     {"identifier,stride=1", any, 0},
     {"constant,default,identifier,delta=1,stride=5", few, 210},
+    {"sequence", strides, 0},
+    {"sequence,unsigned", any, 0},
     {"frobnicate=3", any, 0}, /* not known: as if it were not there */
 };
 
@@ -292,6 +294,148 @@ static void test_nested(void)
     step_reader_destroy(reader);
     step_buffer_reset(&file);
     step_definition_destroy(definition);
+}
+
+/* Records in the place of their parents: type=variable, default and constant, in arrays too. */
+static void check_variants(enum step_write_layout layout)
+{
+    static const char text[] =
+        "record A { int a; } record B extends A { string b; } record C extends B { int c; }"
+        "record R { A v <encoding:\"type=variable\">; A d <encoding:\"type=default\">;"
+        "           A k <encoding:\"type=constant\">; A[] all <encoding:\"type=variable\">; }";
+    struct step_definition *definition = define(text);
+    struct step_buffer file = {0};
+    struct step_writer *writer = start(definition, &file, layout);
+    CU_ASSERT_EQUAL(step_record_slot_count(definition, 3), 4);
+    enum { COUNT = 200 };
+    for (uint64_t i = 0; i < COUNT; i++) {
+        struct step_bytes string = {(const uint8_t *) "some text", i % 9};
+        uint64_t slots[3] = {i, step_slot_of_bytes(&string), i * i};
+        struct step_variant items[4] = {
+            {(uint32_t) (i % 3), slots}, {i % 50 == 0 ? 2 : 1, slots}, {1, slots}, {2, slots}};
+        uint64_t elements[2] = {step_slot_of_variant(&items[2]), step_slot_of_variant(&items[3])};
+        struct step_array all = {elements, i % 3};
+        uint64_t record[] = {step_slot_of_variant(&items[0]), step_slot_of_variant(&items[1]), 7,
+                             step_slot_of_array(&all)};
+        CU_ASSERT_EQUAL_FATAL(step_writer_put(writer, 0, 3, record), STEP_STATUS_OK);
+    }
+    struct step_reader *reader = finish(writer, &file);
+    struct step_block *block = NULL;
+    struct step_record_view view;
+    uint64_t i = 0;
+    CU_ASSERT_EQUAL_FATAL(step_reader_load(reader, 0, NULL, &block, NULL), STEP_STATUS_OK);
+    for (; step_block_next(block, &view) == STEP_STATUS_OK; i++) {
+        const struct step_variant *v = step_slot_variant(view.slots[0]);
+        const struct step_variant *d = step_slot_variant(view.slots[1]);
+        const struct step_array *all = step_slot_array(view.slots[3]);
+        CU_ASSERT_EQUAL_FATAL(v->record, i % 3);
+        CU_ASSERT_EQUAL(v->slots[0], i);
+        CU_ASSERT(v->record < 1 || step_slot_bytes(v->slots[1])->length == i % 9);
+        CU_ASSERT(v->record < 2 || v->slots[2] == i * i);
+        CU_ASSERT_EQUAL(d->record, i % 50 == 0 ? 2 : 1);
+        CU_ASSERT_EQUAL(step_slot_bytes(d->slots[1])->length, i % 9);
+        CU_ASSERT_EQUAL(view.slots[2], 7);
+        CU_ASSERT_EQUAL_FATAL(all->count, i % 3);
+        for (size_t k = 0; k < all->count; k++)
+            CU_ASSERT_EQUAL(step_slot_variant(all->slots[k])->record, k + 1);
+    }
+    CU_ASSERT_EQUAL(i, COUNT);
+    step_block_destroy(block);
+    step_reader_destroy(reader);
+    step_buffer_reset(&file);
+    writer = start(definition, &file, layout);
+    uint64_t slots[1] = {0};
+    struct step_variant wrong = {3, slots};
+    uint64_t record[] = {step_slot_of_variant(&wrong), step_slot_of_variant(&wrong), 7, 0};
+    struct step_error error = {0};
+    CU_ASSERT_EQUAL(step_writer_put(writer, 0, 3, record), STEP_STATUS_INVALID);
+    CU_ASSERT_EQUAL(step_writer_close(writer, &error), STEP_STATUS_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "field v has a value of a type"));
+    step_writer_destroy(writer);
+    step_buffer_reset(&file);
+    step_definition_destroy(definition);
+}
+
+static void test_variants(void)
+{
+    check_variants(STEP_WRITE_ROWS);
+    check_variants(STEP_WRITE_COLUMNS);
+    check_variants(STEP_WRITE_SMALLEST);
+}
+
+/* Calls that nest, and objects that die soon after they are made: by record, field and number. */
+static uint32_t follow_record(uint64_t i, uint64_t *slots)
+{
+    static uint64_t stack[64];
+    static size_t depth;
+    static uint64_t object;
+    uint64_t noise = (i * UINT64_C(0x9e3779b97f4a7c15)) >> 40;
+    if (i == 0)
+        depth = object = 0;
+    slots[0] = depth < 60 ? noise % 1000 : 3;
+    if (i % 3 == 2) {
+        slots[0] = noise % 2 == 0 ? object += 1 + noise % 3 : object - noise % 4;
+        return noise % 2 == 0 ? 4 : 5;
+    }
+    if (depth > 0 && (depth == 60 || noise % 2 == 0)) {
+        slots[0] = stack[--depth];
+        return noise % 64 == 0 ? 3 : 2;
+    }
+    stack[depth++] = slots[0];
+    return 1;
+}
+
+static size_t write_followed(const char *stack, const char *age, enum step_write_layout layout)
+{
+    char text[400];
+    snprintf(
+        text, sizeof text,
+        "package p { record Call { int m <encoding:\"unsigned%s\">; }"
+        "record Enter extends Call { } record Leave extends Call { } record Throw extends Call { }"
+        "record Make { int o <encoding:\"sequence\">; } record Drop { int o %s; } }",
+        stack, age);
+    struct step_definition *definition = define(text);
+    struct step_buffer file = {0};
+    struct step_writer *writer = start(definition, &file, layout);
+    enum { COUNT = 3000 };
+    uint64_t slots[1];
+    for (uint64_t i = 0; i < COUNT; i++) {
+        uint32_t record = follow_record(i, slots);
+        CU_ASSERT_EQUAL(step_writer_put(writer, 0, record, slots), STEP_STATUS_OK);
+    }
+    struct step_reader *reader = finish(writer, &file);
+    struct step_block *block = NULL;
+    struct step_record_view view;
+    uint64_t i = 0;
+    CU_ASSERT_EQUAL_FATAL(step_reader_load(reader, 0, NULL, &block, NULL), STEP_STATUS_OK);
+    while (step_block_next(block, &view) == STEP_STATUS_OK) {
+        CU_ASSERT_EQUAL(follow_record(i++, slots), view.record);
+        CU_ASSERT_EQUAL(slots[0], view.slots[0]);
+    }
+    CU_ASSERT_EQUAL(i, COUNT);
+    size_t bytes = file.length;
+    step_block_destroy(block);
+    step_reader_destroy(reader);
+    step_buffer_reset(&file);
+    step_definition_destroy(definition);
+    return bytes;
+}
+
+/* Exits implied by the call stack, and ages. */
+static void test_followed(void)
+{
+    static const enum step_write_layout layouts[] = {STEP_WRITE_ROWS, STEP_WRITE_COLUMNS};
+    for (size_t i = 0; i < 2; i++) {
+        size_t plain = write_followed("", "", layouts[i]);
+        size_t stacked = write_followed(",stack=Enter", "", layouts[i]);
+        size_t both = write_followed(",stack=p.Enter", "<encoding:\"age=Make.o\">", layouts[i]);
+        /* columns are not compressed here: their bits are not so few */
+        bool rows = layouts[i] == STEP_WRITE_ROWS;
+        CU_ASSERT(!rows || (stacked < plain - 400 && both < stacked - 400));
+        /* what does not exist is not heeded */
+        write_followed(",stack=Nobody", "<encoding:\"age=Make.none\">", layouts[i]);
+        write_followed(",stack=", "<encoding:\"age=o\">", layouts[i]);
+    }
 }
 
 /* A writer says which field is against the definition. */
@@ -400,6 +544,8 @@ int main(void)
     CU_add_test(suite, "bytes", test_bytes);
     CU_add_test(suite, "strategies", test_strategies);
     CU_add_test(suite, "nested", test_nested);
+    CU_add_test(suite, "variants", test_variants);
+    CU_add_test(suite, "followed", test_followed);
     CU_add_test(suite, "refusals", test_refusals);
     CU_add_test(suite, "charsets", test_charsets);
     CU_add_test(suite, "contradictions", test_contradictions);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Transforms that follow what other records of the block did: `stack` foretells what leaves a
+ * stack, `age` measures from the latest value of another field, `sequence` needs none of that.
+ */
+#include <stdlib.h>
+
+#include "predictor.h"
+#include "transform.h"
+
+/* Parameter of `stack`: the record type that pushes.  The series is 1 where the value is pushed,
+ * else 0: the value is what the top of the stack foretells, which is popped. */
+static enum step_status stack_run(const struct step_series *series, const uint64_t *in,
+                                  uint64_t *out, size_t count, bool inverse)
+{
+    uint64_t *stack = malloc((count + 1) * sizeof *stack);
+    size_t depth = 0;
+    if (stack == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    const uint64_t *push = series->values;
+    for (size_t i = 0; i < count; i++, push += series->step) {
+        uint64_t value = in[i];
+        if (*push != 0) {
+            stack[depth++] = out[i] = value;
+            continue;
+        }
+        uint64_t guess = depth > 0 ? stack[--depth] : 0;
+        out[i] = inverse ? step_front_value(value, guess) : step_front_code(value, guess);
+    }
+    free(stack);
+    return STEP_STATUS_OK;
+}
+
+static enum step_status stack_forward(const uint64_t *parameters, const struct step_series *series,
+                                      const uint64_t *in, uint64_t *out, size_t count)
+{
+    (void) parameters;
+    return stack_run(series, in, out, count, false);
+}
+
+static enum step_status stack_inverse(const uint64_t *parameters, const struct step_series *series,
+                                      uint64_t *values, size_t count)
+{
+    (void) parameters;
+    return stack_run(series, values, values, count, true);
+}
+
+const struct step_transform step_transform_stack = {
+    .id = STEP_TRANSFORM_STACK,
+    .name = "stack",
+    .parameter_count = 1,
+    .series = STEP_SERIES_PUSHES,
+    .forward = stack_forward,
+    .inverse = stack_inverse,
+};
+
+/* Parameter of `age`: the column whose latest values the series has. */
+static enum step_status age_forward(const uint64_t *parameters, const struct step_series *series,
+                                    const uint64_t *in, uint64_t *out, size_t count)
+{
+    (void) parameters;
+    const uint64_t *latest = series->values;
+    for (size_t i = 0; i < count; i++, latest += series->step)
+        out[i] = *latest - in[i];
+    return STEP_STATUS_OK;
+}
+
+static enum step_status age_inverse(const uint64_t *parameters, const struct step_series *series,
+                                    uint64_t *values, size_t count)
+{
+    return age_forward(parameters, series, values, values, count);
+}
+
+const struct step_transform step_transform_age = {
+    .id = STEP_TRANSFORM_AGE,
+    .name = "age",
+    .parameter_count = 1,
+    .series = STEP_SERIES_LATEST,
+    .forward = age_forward,
+    .inverse = age_inverse,
+};

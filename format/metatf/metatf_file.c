@@ -149,8 +149,8 @@ static enum step_status read_text(struct metatf_file *file, const struct metatf_
     enum step_status status = metatf_file_read(file, entry->start, bytes, size, error);
     size_t length = 0;
     for (size_t at = 0; at < size && status == STEP_STATUS_OK;) {
-        size_t text = size - at >= 2 ? bytes[at + 1] : SIZE_MAX;
-        if (bytes[at] != 1 || text > size - at - 2) {
+        size_t text = size - at >= 2 ? bytes[at + 1] : 0;
+        if (bytes[at] != 1 || size - at < 2 + text) {
             status = fail(file, STEP_STATUS_CORRUPT, entry->start + at,
                           "the DTD in the file is damaged", error);
             break;

@@ -66,38 +66,6 @@ static void remember(struct session *session, struct os_thread *os, JNIEnv *jni,
     }
 }
 
-static bool is_constructor_of(JNIEnv *jni, jmethodID method, jobject object)
-{
-    char *name = NULL;
-    jclass class = NULL;
-    if ((*tracer.jvmti)->GetMethodName(tracer.jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE)
-        return false;
-    bool is = strcmp(name, "<init>") == 0;
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) name);
-    if (!is ||
-        (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class) != JVMTI_ERROR_NONE)
-        return false;
-    is = (*jni)->IsInstanceOf(jni, object, class);
-    (*jni)->DeleteLocalRef(jni, class);
-    return is;
-}
-
-/* How many of the innermost frames are the probe's and the object's constructors': what is left is
- * where it is made. */
-static jint frames_of_making(const struct session *session, JNIEnv *jni, jobject object)
-{
-    jint depth = 1;
-    jmethodID method;
-    jlocation location;
-    if (session->stacks == NULL)
-        return 0;
-    while ((*tracer.jvmti)->GetFrameLocation(tracer.jvmti, NULL, depth, &method, &location) ==
-               JVMTI_ERROR_NONE &&
-           is_constructor_of(jni, method, object))
-        depth++;
-    return depth;
-}
-
 /* Through the object's tag, as engine=jvmti does it. */
 static void tell_tagged(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
 {
@@ -105,7 +73,7 @@ static void tell_tagged(struct session *session, struct os_thread *os, JNIEnv *j
     jclass mirror = (*jni)->GetObjectClass(jni, object);
     if ((*tracer.jvmti)->GetObjectSize(tracer.jvmti, object, &size) == JVMTI_ERROR_NONE)
         probe_alloc_within(session, os, jni, NULL, object, mirror, (uint64_t) size, ALLOC_BY_VM,
-                           frames_of_making(session, jni, object));
+                           true);
     (*jni)->DeleteLocalRef(jni, mirror);
 }
 
@@ -126,7 +94,7 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
     const struct java_thread *java = thread_current(session, os, NULL);
     uint64_t stack = 0;
     if (__builtin_expect(session->stacks != NULL, 0))
-        stack = stack_of_allocation(session, os, frames_of_making(session, jni, object));
+        stack = stack_of_allocation(session, os, jni, object, class->number);
     uint64_t *room = reserve_alloc(session, stream, java != NULL ? java->id : 0, stack, 3);
     if (room != NULL) {
         uint64_t id = live_next_object(session->map, stream);

@@ -59,7 +59,7 @@ static bool is_known(const struct session *session, struct os_thread *os, jobjec
 
 void probe_alloc_within(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
                         jobject object, jclass class, uint64_t size_bytes, enum alloc_source source,
-                        jint skipped)
+                        bool by_java)
 {
     struct live_stream *stream = thread_stream(session, os);
     uint64_t class_id = class_cached(session, os, jni, class)->number;
@@ -74,7 +74,8 @@ void probe_alloc_within(struct session *session, struct os_thread *os, JNIEnv *j
     if (known ||
         (source == ALLOC_BY_VM && tag == 0 && tag_again(session, os, object, class_id, size_bytes)))
         return;
-    uint64_t stack = stack_of_allocation(session, os, skipped);
+    uint64_t stack =
+        stack_of_allocation(session, os, jni, by_java ? object : NULL, by_java ? class_id : 0);
     os->last_object = record_object(session, stream, java != NULL ? java->id : 0, object, class_id,
                                     size_bytes, tag, stack, false);
     os->last_class = class_id;
@@ -92,7 +93,7 @@ void probe_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlon
         return;
     if (size_bytes >= 0)
         probe_alloc_within(session, os, jni, thread, object, class, (uint64_t) size_bytes, source,
-                           0);
+                           false);
     probe_leave(os);
 }
 

@@ -12,11 +12,11 @@ enum alloc_source { ALLOC_SAMPLED, ALLOC_BY_VM };
 void probe_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size_bytes,
                  enum alloc_source source);
 struct os_thread;
-/* The same between probe_enter() and probe_leave(); so many innermost frames are no part of its
- * call stack. */
+/* The same between probe_enter() and probe_leave(); `by_java`: a probe in Java code tells of it,
+ * whose frame and those of the object's constructors are no part of its call stack. */
 void probe_alloc_within(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
                         jobject object, jclass class, uint64_t size_bytes, enum alloc_source source,
-                        jint skipped);
+                        bool by_java);
 /* The object with that tag was found dead. */
 void probe_free(jlong tag);
 /* These objects were found dead by that collection, which ended then. */

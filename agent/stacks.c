@@ -47,8 +47,12 @@ struct stack_tree {
     uint32_t count; /* frames in the dictionary */
 };
 
+/* An object's own, which a probe in the last of them finds above where it is made. */
+#define CONSTRUCTORS 6u
+
 struct cached_stack {
     uint64_t session;
+    uint64_t class; /* of what was made; 0: not asked for */
     uint64_t number;
     uint32_t depth;
     jvmtiFrameInfo *frames;
@@ -304,25 +308,64 @@ static uint64_t stack_hash(const jvmtiFrameInfo *frames, size_t depth)
     return hash >> 20;
 }
 
-uint64_t stack_of_allocation(struct session *session, struct os_thread *os, jint skipped)
+/* Whether the frame is one of the constructors that are making the object.  They go from
+ * Object.<init> out to that of its own class; `*is_own` tells that this one has been met. */
+static bool is_making(JNIEnv *jni, jmethodID method, jobject object, bool *is_own)
+{
+    char *name = NULL;
+    jclass declaring = NULL;
+    if ((*tracer.jvmti)->GetMethodName(tracer.jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE)
+        return false;
+    bool is = strcmp(name, "<init>") == 0;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) name);
+    if (!is || (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &declaring) !=
+                   JVMTI_ERROR_NONE)
+        return false;
+    jclass own = (*jni)->GetObjectClass(jni, object);
+    bool is_of_own = (*jni)->IsSameObject(jni, declaring, own);
+    is = is_of_own || (!*is_own && (*jni)->IsInstanceOf(jni, object, declaring));
+    *is_own = is_of_own;
+    (*jni)->DeleteLocalRef(jni, own);
+    (*jni)->DeleteLocalRef(jni, declaring);
+    return is;
+}
+
+/* How many of the innermost frames are making the object. */
+static size_t frames_of_making(JNIEnv *jni, const jvmtiFrameInfo *frames, size_t depth,
+                               jobject object)
+{
+    size_t count = 0;
+    bool is_own = false;
+    while (count < depth && is_making(jni, frames[count].method, object, &is_own))
+        count++;
+    return count;
+}
+
+uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIEnv *jni,
+                             jobject made, uint64_t class)
 {
     if (session->stacks == NULL)
         return 0;
-    struct stack_cache *cache = cache_of(os, session->options.stack);
-    jint depth = 0;
+    /* The innermost frame is then the probe, and constructors follow. */
+    uint32_t wanted = session->options.stack, above = made != NULL ? CONSTRUCTORS : 0;
+    struct stack_cache *cache = cache_of(os, wanted + above);
+    jint got = 0;
     if (cache == NULL ||
         (*tracer.jvmti)
-                ->GetStackTrace(tracer.jvmti, NULL, skipped, (jint) session->options.stack,
-                                cache->current, &depth) != JVMTI_ERROR_NONE)
+                ->GetStackTrace(tracer.jvmti, NULL, made != NULL ? 1 : 0, (jint) (wanted + above),
+                                cache->current, &got) != JVMTI_ERROR_NONE)
         return 0;
-    size_t bytes = (size_t) depth * sizeof(jvmtiFrameInfo);
+    size_t depth = (size_t) got, bytes = depth * sizeof(jvmtiFrameInfo);
     struct cached_stack *cached =
-        &cache->stacks[stack_hash(cache->current, (size_t) depth) % cache->count];
-    if (cached->session == session->number && cached->depth == (uint32_t) depth &&
+        &cache->stacks[(stack_hash(cache->current, depth) ^ class) % cache->count];
+    if (cached->session == session->number && cached->depth == depth && cached->class == class &&
         memcmp(cached->frames, cache->current, bytes) == 0)
         return cached->number;
-    cached->number = walk(session, cache->current, (size_t) depth);
+    size_t first = made != NULL ? frames_of_making(jni, cache->current, depth, made) : 0;
+    size_t end = first + wanted < depth ? first + wanted : depth;
+    cached->number = walk(session, cache->current + first, end - first);
     cached->session = session->number;
+    cached->class = class;
     cached->depth = (uint32_t) depth;
     memcpy(cached->frames, cache->current, bytes);
     return cached->number;

@@ -16,9 +16,12 @@ struct stack_tree *stack_tree_create(void);
 void stack_tree_destroy(struct stack_tree *tree);
 void stack_cache_destroy(struct stack_cache *cache);
 
-/* The frame that the calling thread is in, without the `skipped` innermost ones, within the
- * innermost frames that the option `stack` asks for; 0: call stacks are not recorded, or the thread
- * has none.  To be called in a probe, with no lock held and no room reserved in a stream. */
-uint64_t stack_of_allocation(struct session *session, struct os_thread *os, jint skipped);
+/* The frame that the calling thread is in, within the innermost frames that the option `stack`
+ * asks for; 0: call stacks are not recorded, or the thread has none.  To be called in a probe, with
+ * no lock held and no room reserved in a stream.  Where Java code called the probe, `made` is the
+ * new object and `class` the number of its class: the probe's own frame and those of the object's
+ * constructors are passed over; else both are 0. */
+uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIEnv *jni,
+                             jobject made, uint64_t class);
 
 #endif

@@ -116,11 +116,11 @@ static enum step_status cut(struct json_input *input)
 
 static bool add_byte(struct json_input *input, unsigned byte)
 {
+    if (input->length >= JSON_INPUT_TEXT_MAX) {
+        fail(input, STEP_STATUS_LIMIT, "a string or number is longer than 1 MiB");
+        return false;
+    }
     if (input->length + 1 >= input->capacity) {
-        if (input->length >= JSON_INPUT_TEXT_MAX) {
-            fail(input, STEP_STATUS_LIMIT, "a string or number is longer than 1 MiB");
-            return false;
-        }
         char *text = realloc(input->text, input->capacity * 2);
         if (text == NULL) {
             fail(input, STEP_STATUS_NO_MEMORY, "out of memory");

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // TEST: collectors=Serial,G1 options=stack=6 vm=-Xmx128m
-// FACT: site facts/Sites$Straight 700 facts/Sites.straight:32 <- facts/Sites.main:64
-// FACT: site facts/Sites$Item 300 facts/Sites.make:36 <- facts/Sites.left:40 <- facts/Sites.main:65
-// FACT: site facts/Sites$Item 200 facts/Sites.make:36 <- facts/Sites.right:44 <- facts/Sites.main:66
-// FACT: site [J 90 facts/Sites.array:48 <- facts/Sites.main:67
-// FACT: site facts/Sites$Deep 1 facts/Sites.deep:53 <- facts/Sites.deep:54 <- facts/Sites.deep:54
-// FACT: site facts/Sites$Built 40 facts/Sites$Builder.<init>:27 <- facts/Sites.main:70
-// FACT: site facts/Sites$Hot 200000 facts/Sites.hot:59 <- facts/Sites.main:72
-// FACT: site facts/Sites$Threaded 500 facts/Sites.lambda$main$0:73 <- facts/Sites$$Lambda
+// FACT: site facts/Sites$Straight 700 facts/Sites.straight:34 <- facts/Sites.main:66
+// FACT: site facts/Sites$Item 300 facts/Sites.make:38 <- facts/Sites.left:42 <- facts/Sites.main:67
+// FACT: site facts/Sites$Item 200 facts/Sites.make:38 <- facts/Sites.right:46 <- facts/Sites.main:68
+// FACT: site [J 90 facts/Sites.array:50 <- facts/Sites.main:69
+// FACT: site facts/Sites$Deep 1 facts/Sites.deep:55 <- facts/Sites.deep:56 <- facts/Sites.deep:56
+// FACT: site facts/Sites$Built 40 facts/Sites$Builder.<init>:29 <- facts/Sites.main:72
+// FACT: site facts/Sites$Hot 200000 facts/Sites.hot:61 <- facts/Sites.main:74
+// FACT: site facts/Sites$Threaded 500 facts/Sites.lambda$main$0:75 <- facts/Sites$$Lambda
+// FACT: site facts/Sites$Inner 1 facts/Sites$Outer.<init>:85 <- facts/Sites$Inner.<init>:91 <- facts/Sites.main:78
+// FACT: site facts/Sites$Inner 1 facts/Sites.main:78
 package facts;
 
 /** Objects whose call stacks are known, to the line. */
@@ -73,6 +75,20 @@ public class Sites {
         Thread thread = new Thread(() -> { for (int i = 0; i < 500; i++) sink = new Threaded(); });
         thread.start();
         thread.join();
+        sink = new Inner(1);
         System.out.println("done");
+    }
+
+    static class Outer {
+        Outer(int n) {
+            if (n > 0)
+                sink = new Inner(n - 1);
+        }
+    }
+
+    static class Inner extends Outer {
+        Inner(int n) {
+            super(n);
+        }
     }
 }

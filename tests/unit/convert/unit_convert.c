@@ -10,6 +10,7 @@ int main(void)
         return 1;
     add_heap_tests();
     add_heap_trace_tests();
+    add_json_input_tests();
     add_live_table_tests();
     add_table_tests();
     add_timeline_tests();

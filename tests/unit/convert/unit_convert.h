@@ -5,6 +5,7 @@
 
 void add_heap_tests(void);
 void add_heap_trace_tests(void);
+void add_json_input_tests(void);
 void add_live_table_tests(void);
 void add_table_tests(void);
 void add_timeline_tests(void);

@@ -64,5 +64,12 @@ for program in producer:net consumer2:net2; do
 done
 export LD_LIBRARY_PATH=$prefix/$libdir
 "$prefix/producer" "$prefix/run.step" && "$prefix/consumer2" "$prefix/run.step"
+if command -v c++ >/dev/null; then # what stepc makes is for C++ as well
+    echo 'int main() { net_trace_reader in; net_trace_open("run.step", &in, nullptr); }' >"$prefix/main.cc"
+    c++ -Wall -Wextra -Werror -I"$prefix" -include "$prefix/net_trace.h" -c -o "$prefix/main.o" \
+        "$prefix/main.cc" "${shared[@]}"
+    "${CC:-cc}" -I"$prefix" -c -o "$prefix/net_trace.o" "$prefix/net_trace.c" "${shared[@]}"
+    c++ -o "$prefix/main" "$prefix/main.o" "$prefix/net_trace.o" "${shared[@]}" && "$prefix/main"
+fi
 "$prefix/bin/stepc" --check "$prefix"/share/steptrace/*.step
 "$prefix/bin/steptrace" --version

@@ -333,28 +333,41 @@ const struct dl_segment *dl_find_segment(const struct dl_expansion *expansion, u
     return expansion->segment_count > 0 ? &expansion->segments[low] : NULL;
 }
 
+/* All of a file, or of a pipe; one byte beyond the limit at most. */
+static char *read_all(FILE *file, size_t *length)
+{
+    size_t capacity = (size_t) 64 << 10;
+    char *text = NULL;
+    *length = 0;
+    for (;;) {
+        char *larger = realloc(text, capacity);
+        if (larger == NULL) {
+            free(text);
+            return NULL;
+        }
+        text = larger;
+        *length += fread(text + *length, 1, capacity - *length, file);
+        if (*length < capacity || *length > DL_TEXT_LIMIT)
+            return text;
+        capacity = 4 * capacity < DL_TEXT_LIMIT ? 4 * capacity : DL_TEXT_LIMIT + 1;
+    }
+}
+
 const char *dl_read_file(struct dl_arena *arena, const char *path, size_t *length,
                          struct step_error *error)
 {
     FILE *file = fopen(path, "rb");
-    struct stat about;
-    char *text = NULL;
-    if (file == NULL || fstat(fileno(file), &about) != 0) {
+    char *text = file != NULL ? read_all(file, length) : NULL, *kept = NULL;
+    if (file == NULL || (text != NULL && ferror(file)))
         step_error_set(error, errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO, path,
                        STEP_NO_OFFSET, "%s", strerror(errno));
-    } else if (about.st_size < 0 || (uint64_t) about.st_size > DL_TEXT_LIMIT) {
+    else if (text != NULL && *length > DL_TEXT_LIMIT)
         step_error_set(error, STEP_STATUS_LIMIT, path, STEP_NO_OFFSET,
                        "the definition is longer than %zu bytes", DL_TEXT_LIMIT);
-    } else if ((text = dl_arena_take(arena, (size_t) about.st_size + 1)) == NULL) {
+    else if (text == NULL || (kept = dl_arena_text(arena, text, *length)) == NULL)
         step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
-    } else {
-        *length = fread(text, 1, (size_t) about.st_size, file);
-        if (ferror(file)) {
-            step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "%s", strerror(errno));
-            text = NULL;
-        }
-    }
     if (file != NULL)
         fclose(file);
-    return text;
+    free(text);
+    return kept;
 }

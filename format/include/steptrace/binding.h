@@ -18,6 +18,9 @@
 
 /* What follows is what the shared library exports. */
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define STEP_NO_SLOT UINT32_MAX
 
@@ -73,6 +76,9 @@ static inline int step_binding_record(const struct step_binding *binding, uint32
     return record == STEP_NO_RECORD ? -1 : (int) record;
 }
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

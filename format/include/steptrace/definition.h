@@ -19,6 +19,9 @@
 
 /* What follows is what the shared library exports. */
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum step_type_kind {
     STEP_TYPE_INT,    /* up to 64 bits; signed unless a property or encoding says unsigned */
@@ -165,6 +168,9 @@ size_t step_record_slot_count(const struct step_definition *definition, uint32_t
 size_t step_record_find_property(const struct step_definition *definition, uint32_t record,
                                  const char *property);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

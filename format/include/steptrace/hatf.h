@@ -21,6 +21,9 @@
 
 /* What follows is what the shared library exports. */
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum hatf_tag {
     HATF_ALLOC = 0,
@@ -309,6 +312,9 @@ enum step_status hatf_encoder_flush(struct hatf_encoder *encoder, struct step_er
 
 void hatf_encoder_destroy(struct hatf_encoder *encoder);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

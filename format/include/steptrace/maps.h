@@ -14,6 +14,9 @@
 
 /* What follows is what the shared library exports. */
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct step_maps;
 
@@ -36,6 +39,9 @@ uint32_t step_maps_target(const struct step_maps *maps, uint32_t from, uint32_t 
 bool step_maps_convert(struct step_maps *maps, const struct step_record_view *view, uint32_t to,
                        struct step_record_view *out);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -22,6 +22,9 @@
 
 /* What follows is what the shared library exports. */
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* ---- the DTD ---- */
 
@@ -257,6 +260,9 @@ enum step_status metatf_writer_flush(struct metatf_writer *writer, struct step_e
 enum step_status metatf_writer_close(struct metatf_writer *writer, struct step_error *error);
 void metatf_writer_destroy(struct metatf_writer *writer);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

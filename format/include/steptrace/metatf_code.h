@@ -15,6 +15,9 @@
 
 /* What follows is what the shared library exports. */
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* How a field of a record is stored from here on. */
 struct metatf_state {
@@ -289,6 +292,9 @@ static inline bool metatf_put_element(struct metatf_writer *writer, uint8_t **at
            metatf_writer_room(writer, at, 0) && metatf_writer_undo_room(writer, fields);
 }
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -12,6 +12,9 @@
 
 /* What follows is what the shared library exports. */
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum step_packing { STEP_PACKING_NONE, STEP_PACKING_GZIP, STEP_PACKING_ZSTD };
 
@@ -50,6 +53,9 @@ enum step_packing step_packed_input_packing(const struct step_packed_input *inpu
 double step_packed_input_progress(const struct step_packed_input *input);
 void step_packed_input_close(struct step_packed_input *input);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

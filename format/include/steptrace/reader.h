@@ -18,6 +18,9 @@
 
 /* What follows is what the shared library exports. */
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct step_reader;
 struct step_block;
@@ -111,6 +114,9 @@ enum step_status step_block_next(struct step_block *block, struct step_record_vi
 size_t step_block_memory(const struct step_block *block);
 void step_block_destroy(struct step_block *block);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

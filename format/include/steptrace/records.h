@@ -14,6 +14,9 @@
 
 /* What follows is what the shared library exports. */
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct step_selection;
 
@@ -52,6 +55,9 @@ uint64_t step_records_stream(const struct step_records *records);
 /* Stored bytes of the blocks done, of all of them: how far one is. */
 void step_records_progress(const struct step_records *records, uint64_t *done, uint64_t *all);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -16,6 +16,9 @@
 
 /* What follows is what the shared library exports. */
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define STEP_STATUS_LIST(X)                                                                        \
     X(OK, "ok")                                                                                    \
@@ -68,6 +71,9 @@ void step_error_prefix(struct step_error *error, const char *context);
 /* Writes "file: offset N: message" (the parts that are there) to `out`, always NUL-terminated. */
 void step_error_print(const struct step_error *error, char *out, size_t out_size);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

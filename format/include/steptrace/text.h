@@ -19,6 +19,9 @@
 
 /* What follows is what the shared library exports. */
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* X(kind, fields after the time): T thread, C class name, M method name, O object */
 #define STEP_TEXT_KIND_LIST(X)                                                                     \
@@ -156,6 +159,9 @@ enum step_status step_text_writer_close(struct step_text_writer *writer, struct 
 /* Frees the writer, closed or not; NULL is allowed.  Never removes the file. */
 void step_text_writer_destroy(struct step_text_writer *writer);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -25,6 +25,9 @@
 
 /* What follows is what the shared library exports. */
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Where bytes go.  `write` must take all `length` bytes or fail. */
 struct step_output {
@@ -132,6 +135,9 @@ enum step_status step_writer_close(struct step_writer *writer, struct step_error
 /* Frees the writer, closed or not; NULL is allowed.  Without close the file has no index. */
 void step_writer_destroy(struct step_writer *writer);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

@@ -27,3 +27,8 @@ stepc --check brace.step - <<'END'
 record FromStdin { int x }
 END
 echo "exit $?"
+# pipes, directories, files that are not there or too long
+stepc --check <(echo 'record A { int x }') 2>&1 | sed 's|^/dev/fd/[0-9]*|PIPE|'
+stepc --check none.step sub; echo "exit $?"
+head -c 17000000 /dev/zero | tr '\0' ' ' >long.step
+stepc --check long.step; echo "exit $?"

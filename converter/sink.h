@@ -32,9 +32,10 @@ struct trace_sink_options {
     unsigned omitted; /* bits of HATF's fields that are left out, 1 << enum hatf_field */
     bool is_plain;    /* STEP: addresses as they are, without the heap's model */
     struct heap_export heap;
-    uint64_t calls_from_ns; /* formats of calls: where the slice begins */
-    bool is_unpacked;       /* Meta-TF: sections are not compressed */
-    int level;              /* of the compression; 0: the default */
+    uint64_t calls_from_ns;        /* formats of calls: where the slice begins */
+    bool is_unpacked;              /* Meta-TF: sections are not compressed */
+    uint32_t packed_block_records; /* STEP: not 0: packed as `steptrace pack` does */
+    int level;                     /* of the compression; 0: the default */
 };
 
 struct trace_sink {

@@ -177,6 +177,11 @@ enum step_status step_record_sink_create(struct output_file *output,
     writer_options.definition = &hatf_trace_definition;
     writer_options.output = output_file_as_output(output);
     writer_options.level = options->level;
+    if (options->packed_block_records > 0) {
+        writer_options.compression = STEP_COMPRESSION_BEST;
+        writer_options.block_records = options->packed_block_records;
+        writer_options.memory_bytes = (size_t) 1 << 30;
+    }
     if (status == STEP_STATUS_OK)
         status = step_writer_create(&writer_options, &sink->writer, error);
     if (status != STEP_STATUS_OK) {

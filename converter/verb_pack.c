@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heap_pack.h"
 #include "input.h"
 #include "step_copy.h"
 #include "verb.h"
@@ -143,6 +144,10 @@ static enum step_status pack(const char *path, const char *output, const struct 
         bool is_bad = status == STEP_STATUS_FORMAT || status == STEP_STATUS_CUT ||
                       status == STEP_STATUS_UNSUPPORTED;
         return is_bad ? STEP_STATUS_CORRUPT : status;
+    }
+    if (step_reader_has_heap_events(reader)) {
+        step_reader_destroy(reader);
+        return heap_pack(path, output, (uint32_t) choice->block_records);
     }
     status = output_file_open(&file, output, &error);
     if (status == STEP_STATUS_OK) {

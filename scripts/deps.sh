@@ -12,14 +12,18 @@ deps_test=(libcunit1-dev clang libclang-rt-14-dev clang-format clang-tidy python
 # What some tests are skipped without: large, or not to be had everywhere.
 deps_optional=(chromium)
 
+# What tests/bench measures with besides: programs to trace, and packers.
+deps_bench=(sqlite3 perl gawk graphviz gzip bzip2 xz-utils zstd)
+
 # deps_group NAME: the packages of a group, one a line.
 deps_group() {
     case $1 in
         build) printf '%s\n' "${deps_build[@]}" ;;
         demo) printf '%s\n' "${deps_demo[@]}" ;;
         test) printf '%s\n' "${deps_test[@]}" ;;
+        bench) printf '%s\n' "${deps_bench[@]}" ;;
         optional) printf '%s\n' "${deps_optional[@]}" ;;
-        *) echo "deps.sh: no group '$1' (build, demo, test, optional)" >&2 && return 2 ;;
+        *) echo "deps.sh: no group '$1' (build, demo, test, optional, bench)" >&2 && return 2 ;;
     esac
 }
 

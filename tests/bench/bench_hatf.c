@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_hatf TRACE DIRECTORY [RECORDS]: what writing and reading a record costs in each form of a heap
- * trace, files and their packing included.  Prints a line a form: its name, nanoseconds to write and
- * to read a record, bytes a record.  The records are in memory before the clock runs; what is
- * written is read back and compared.  Time is that of the processor (the program has one thread), so
- * that other programs disturb little; let the directory be in memory.
+ * bench_hatf TRACE DIRECTORY [RECORDS]: what writing and reading a record costs in each form of a
+ * heap trace, files and their packing included.  Prints a line a form: its name, nanoseconds to
+ * write and to read a record, bytes a record.  The records are in memory before the clock runs;
+ * what is written is read back and compared.  Time is that of the processor (the program has one
+ * thread), so that other programs disturb little; let the directory be in memory.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -220,9 +220,8 @@ static uint64_t read_hatf(struct bench *bench)
 
 /* ---- STEP ---- */
 
-static void write_step(struct bench *bench)
+static void write_step_with(struct bench *bench, const struct trace_sink_options *options)
 {
-    static const struct trace_sink_options options = {.level = 0};
     struct step_error error = {.message = ""};
     struct trace_wish wish;
     struct trace_source *source;
@@ -231,7 +230,7 @@ static void write_step(struct bench *bench)
     trace_wish_init(&wish);
     if (trace_format_open(bench->trace_path, NULL, &wish, &source, &error) != STEP_STATUS_OK ||
         output_file_open(&file, bench->path, &error) != STEP_STATUS_OK ||
-        step_record_sink_create(&file, source, &options, &sink, &error) != STEP_STATUS_OK)
+        step_record_sink_create(&file, source, options, &sink, &error) != STEP_STATUS_OK)
         die(bench->path, &error);
     for (size_t i = 0; i < bench->trace.count; i++)
         if (sink->operations->put(sink, &bench->trace.records[i], &error) != STEP_STATUS_OK)
@@ -241,6 +240,16 @@ static void write_step(struct bench *bench)
         die(bench->path, &error);
     sink->operations->destroy(sink);
     source->operations->destroy(source);
+}
+
+static void write_step(struct bench *bench)
+{
+    write_step_with(bench, &(struct trace_sink_options){.level = 0});
+}
+
+static void write_packed_step(struct bench *bench)
+{
+    write_step_with(bench, &(struct trace_sink_options){.packed_block_records = 3000000});
 }
 
 static uint64_t read_step(struct bench *bench)
@@ -279,6 +288,7 @@ static const struct form {
     {"splitaddr+gzip", ".hatf.zip", HATF_SPLIT_ADDRESS, HATF_ENCODING_BEST, write_hatf, read_hatf},
     {"optimal+gzip", ".hatf.gz", HATF_SPLIT_NONE, HATF_ENCODING_OPTIMAL, write_hatf, read_hatf},
     {"step", ".step", HATF_SPLIT_NONE, HATF_ENCODING_NAIVE, write_step, read_step},
+    {"packed step", ".step", HATF_SPLIT_NONE, HATF_ENCODING_NAIVE, write_packed_step, read_step},
 };
 
 /* The least of some rounds: what disturbs only adds. */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `steptrace pack` for heap traces: their addresses become places of the heap's model. */
+#ifndef CONVERTER_HEAP_PACK_H
+#define CONVERTER_HEAP_PACK_H
+
+#include <stdint.h>
+
+#include "steptrace/status.h"
+
+/* Writes the trace `path` anew; all faults are told, and the sizes too. */
+enum step_status heap_pack(const char *path, const char *output, uint32_t block_records);
+
+#endif

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "address_map.h"
 #include "json_output.h"
 #include "name_index.h"
 #include "quantity.h"
@@ -15,8 +16,7 @@ struct heap_facts {
     uint64_t first_ns;
     uint64_t last_ns;
     uint64_t bytes; /* allocated */
-    struct live_table live;
-    uint64_t live_bytes;
+    struct address_map live;
     uint64_t most_objects;
     uint64_t most_bytes;
     struct name_index threads;
@@ -30,21 +30,11 @@ static bool count_name(struct name_index *index, uint64_t number)
     return name_index_put(index, number, nothing, &is_new) != 0;
 }
 
-static bool add_block(struct heap_facts *facts, uint64_t address, uint64_t size)
+static bool add_block(struct heap_facts *facts, const struct hatf_record *record)
 {
-    struct live_object old;
-    struct live_object block = {.object = live_address_key(address), .size = size};
-    if (live_table_find(&facts->live, block.object, &old))
-        facts->live_bytes -= old.size;
-    facts->live_bytes += size;
-    return live_table_put(&facts->live, &block);
-}
-
-static void remove_block(struct heap_facts *facts, uint64_t address)
-{
-    struct live_object old;
-    if (live_table_take(&facts->live, live_address_key(address), &old))
-        facts->live_bytes -= old.size;
+    return address_map_put(&facts->live, &(struct address_block){.address = record->address,
+                                                                 .size = record->size,
+                                                                 .heap = record->heap});
 }
 
 static bool follow(struct heap_facts *facts, const struct hatf_record *record)
@@ -52,16 +42,18 @@ static bool follow(struct heap_facts *facts, const struct hatf_record *record)
     bool ok = true;
     if (record->tag == HATF_ALLOC) {
         facts->bytes += record->size;
-        ok = add_block(facts, record->address, record->size);
+        ok = add_block(facts, record);
     } else if (record->tag == HATF_FREE) {
-        remove_block(facts, record->address);
+        address_map_remove(&facts->live, record->address);
     } else if (record->tag == HATF_REALLOC_NO_ALLOC && record->new_address == record->address) {
-        ok = add_block(facts, record->address, record->size);
+        ok = add_block(facts, record);
+    } else if (record->tag == HATF_DESTROY_HEAP) {
+        address_map_remove_heap(&facts->live, record->heap);
     }
     if (facts->live.count > facts->most_objects)
         facts->most_objects = facts->live.count;
-    if (facts->live_bytes > facts->most_bytes)
-        facts->most_bytes = facts->live_bytes;
+    if (facts->live.bytes > facts->most_bytes)
+        facts->most_bytes = facts->live.bytes;
     return ok;
 }
 
@@ -168,8 +160,7 @@ enum step_status heap_info(struct input *input, const char *path, bool json)
     struct heap_facts facts = {.record_count = 0};
     struct trace_summary summary;
     enum step_status status = STEP_STATUS_NO_MEMORY;
-    if (live_table_init(&facts.live) && name_index_init(&facts.threads) &&
-        name_index_init(&facts.heaps))
+    if (name_index_init(&facts.threads) && name_index_init(&facts.heaps))
         status = input_each_record(input, take, &facts);
     else
         fprintf(stderr, "steptrace: out of memory\n");
@@ -181,7 +172,7 @@ enum step_status heap_info(struct input *input, const char *path, bool json)
             print_text(&facts, input, path, &summary);
         status = input_tell_damage(input);
     }
-    live_table_reset(&facts.live);
+    address_map_reset(&facts.live);
     name_index_reset(&facts.threads);
     name_index_reset(&facts.heaps);
     return status;

@@ -136,7 +136,7 @@ class Trace:
 def record_native(name, args, work):
     command, environment = heap_programs.prepare(name, work)
     path = work / f"{name}.step"
-    run(args.steptrace, "record-malloc", "-o", path, "--", *command,
+    run(args.recorder or args.steptrace, "record-malloc", "-o", path, "--", *command,
         env=dict(os.environ, **environment), stdout=subprocess.DEVNULL)
     return path
 
@@ -325,6 +325,7 @@ def parse():
     parser.add_argument("--records", type=int, default=1000000)
     parser.add_argument("--timed-records", type=int, default=300000)
     parser.add_argument("--java", default="java")
+    parser.add_argument("--recorder", help="another steptrace, to record with")
     parser.add_argument("--work", type=pathlib.Path)
     args = parser.parse_args()
     args.steptrace = args.build / "converter/steptrace"

@@ -18,6 +18,7 @@ done
 steptrace convert a.hatf -o a.hatf.gz && steptrace dump a.hatf.gz | cmp - $heap
 steptrace convert a.hatf --plain -o p.step && steptrace dump p.step | cmp - $heap
 steptrace convert a.hatf -o a.step && steptrace dump a.step | cmp - $heap
+steptrace pack p.step -o k.step 2>/dev/null && steptrace dump k.step | cmp - $heap
 steptrace dump --thread 2 a.step
 steptrace dump --kind OF --from-time 3us --to-time 3500 a.hatf
 steptrace convert a.hatf --omit=time+thread+heap+attributes -o - --to=hatf.txt | tail -n 4

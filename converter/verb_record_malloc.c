@@ -318,5 +318,6 @@ enum step_status verb_record_malloc(int argc, char **argv)
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
     status = arguments_expect(&arguments, 1, SIZE_MAX);
+    arguments.operands[arguments.operand_count] = NULL; /* what was moved to the front of argv */
     return status == STEP_STATUS_OK ? record(&recording, &arguments) : status;
 }

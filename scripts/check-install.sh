@@ -15,7 +15,7 @@ cmake --install "$build" --prefix "$prefix" >"$prefix/log" || { cat "$prefix/log
 missing=0
 for path in bin/steptrace bin/stepc bin/metatfc "$libdir"/libsteptrace.{a,so} "$libdir/libtracer.so" \
     "$libdir/pkgconfig/steptrace.pc" include/steptrace/{reader,writer,definition,java_trace}.h \
-    share/steptrace/java.step share/steptrace/java.dtd share/man/man1/steptrace.1 share/man/man1/stepc.1 \
+    share/steptrace/{java,hatf}.step share/steptrace/java.dtd share/man/man1/steptrace.1 share/man/man1/stepc.1 \
     share/man/man1/metatfc.1; do
     [ -e "$prefix/$path" ] || { echo "not installed: $path" && missing=1; }
 done

@@ -4,7 +4,8 @@
 (heap_programs.py, recorded by `steptrace record-malloc`) and of Java programs (workloads.py).
 
   hatf_tables.py --build build-gcc [--out FILE] [--native NAME,...] [--java-workload NAME,...]
-                 [--trace NAME=FILE]... [--records N] [--work DIRECTORY]
+                 [--trace NAME=FILE]... [--java-trace NAME=FILE]... [--records N]
+                 [--work DIRECTORY]
 
 Sizes do not depend on the machine. Times are of the processor, each the least of three rounds.
 """
@@ -54,9 +55,11 @@ class Trace:
         self.name, self.args, self.work = name, args, work
         self.base = work / f"{name}.hatf"
         self.full = work / f"{name}-full.hatf"
-        lines = run(args.steptrace, "dump", path, capture_output=True).stdout.splitlines(True)
         text = work / "cut.hatf.txt"
-        text.write_bytes(b"".join(lines[:args.records]))
+        with subprocess.Popen([args.steptrace, "dump", path], stdout=subprocess.PIPE) as dump:
+            with open(text, "wb") as out:
+                run("head", "-n", args.records, stdin=dump.stdout, stdout=out)
+            dump.stdout.close()
         self.convert(text, self.full)
         self.convert(text, self.base, "--omit=time+thread+attributes")
         self.info = json.loads(run(args.steptrace, "info", "--json", self.base,
@@ -322,6 +325,8 @@ def parse():
     parser.add_argument("--native", default=",".join(heap_programs.PROGRAMS))
     parser.add_argument("--java-workload", default="javac,threads,hello")
     parser.add_argument("--trace", action="append", default=[], help="NAME=FILE, a native trace")
+    parser.add_argument("--java-trace", action="append", default=[],
+                        help="NAME=FILE, a heap trace of a Java program")
     parser.add_argument("--records", type=int, default=1000000)
     parser.add_argument("--timed-records", type=int, default=300000)
     parser.add_argument("--java", default="java")
@@ -346,6 +351,8 @@ def main():
             native.append(Trace(name, record_native(name, args, work), args, work))
         else:
             print(f"{name} is not installed", file=sys.stderr)
+    for name, path in (pair.split("=", 1) for pair in args.java_trace):
+        java.append(Trace(name, path, args, work))
     for workload in filter(None, args.java_workload.split(",")):
         java.append(Trace(workloads.name(workload), record_java(workload, args, work), args, work))
     traces = native + java

@@ -118,6 +118,11 @@ static inline uint64_t live_word(enum step_live_kind kind, uint64_t payload)
     return (uint64_t) kind | payload << STEP_LIVE_KIND_BITS;
 }
 
+static inline uint64_t live_heap_word(enum step_live_heap_kind kind, uint64_t payload)
+{
+    return (uint64_t) kind | payload << STEP_LIVE_KIND_BITS;
+}
+
 static inline uint64_t *live_chunk_words(struct step_live_chunk *chunk)
 {
     return (uint64_t *) (chunk + 1);

@@ -4,17 +4,17 @@
 
 # The library, static and shared, its headers (those that stepc generates too), the definitions.
 # The public headers mark what the shared library exports; what stepc generates is for everybody.
-set_target_properties(step_java step_heap PROPERTIES C_VISIBILITY_PRESET default)
+set_target_properties(step_java step_heap step_metatf_java step_metatf_hatf step_metatf_hatf_split PROPERTIES C_VISIBILITY_PRESET default)
 install(TARGETS steptrace_static steptrace_shared
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/format/include/ ${STEPTRACE_GENERATED}/
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/format/definitions/
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/steptrace FILES_MATCHING PATTERN "*.step")
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/steptrace FILES_MATCHING PATTERN "*.step" PATTERN "*.dtd")
 
 # The programs.  agent/ installs libtracer.so.
-foreach(program steptrace stepc)
+foreach(program steptrace stepc metatfc)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
@@ -55,6 +55,12 @@ steptrace_pc_path(PC_DATADIR ${CMAKE_INSTALL_DATADIR})
 set(PC_REQUIRES_PRIVATE "zlib, libxxhash, minizip")
 if(STEPTRACE_ZSTD)
   string(APPEND PC_REQUIRES_PRIVATE ", libzstd")
+endif()
+if(STEPTRACE_XZ)
+  string(APPEND PC_REQUIRES_PRIVATE ", liblzma")
+endif()
+if(STEPTRACE_BZIP3)
+  string(APPEND PC_REQUIRES_PRIVATE ", bzip3")
 endif()
 configure_file(${CMAKE_SOURCE_DIR}/cmake/steptrace.pc.in ${CMAKE_BINARY_DIR}/steptrace.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/steptrace.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -219,3 +219,14 @@ void input_close(struct input *input)
     input->source = NULL;
     input->spool = -1;
 }
+
+enum step_status tell_reader_damage(const struct step_reader *reader, const char *path)
+{
+    size_t count = step_reader_damage_count(reader);
+    for (size_t i = 0; i < count; i++) {
+        const struct step_damage *damage = step_reader_damage(reader, i);
+        fprintf(stderr, "steptrace: %s: offset %" PRIu64 ": %s (%" PRIu64 " bytes passed over)\n",
+                path, damage->offset, damage->message, damage->length);
+    }
+    return count > 0 ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
+}

@@ -50,4 +50,7 @@ enum step_status input_spool_stdin(int *spool, struct step_error *error);
 /* Tells an error on stderr as "steptrace: ...", and returns its status. */
 enum step_status tell_error(const struct step_error *error);
 
+/* The damage of a STEP file that a verb reads by itself.  CORRUPT if there is any, else OK. */
+enum step_status tell_reader_damage(const struct step_reader *reader, const char *path);
+
 #endif

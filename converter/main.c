@@ -10,6 +10,8 @@
 
 const struct verb verbs[] = {
     {"record", "run a Java program and record its trace", verb_record},
+    {"record-malloc", "run a native program and record what it does to its heap",
+     verb_record_malloc},
     {"convert", "turn a trace into another format", verb_convert},
     {"dump", "print the events, or some of them, as text", verb_dump},
     {"info", "tell what is in a trace", verb_info},
@@ -17,19 +19,22 @@ const struct verb verbs[] = {
     {"stats", "tell what was allocated, by whom, and how long it lived", verb_stats},
     {"heap", "tell what held memory at a moment, and where it came from", verb_heap},
     {"report", "make a page for a browser that shows all of it", verb_report},
+    {"pack", "make a STEP trace smaller, for keeping", verb_pack},
     {"recover", "make a whole trace of a cut or damaged one", verb_recover},
     {"help", "tell about the verbs", verb_help},
     {"version", "print the version", verb_version},
 };
 const size_t verb_count = sizeof verbs / sizeof verbs[0];
 
-enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
+int verb_program_code; /* 0: done */
+
+enum exit_code { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
 
 static int exit_code_of(enum step_status status)
 {
     switch (status) {
     case STEP_STATUS_OK:
-        return EXIT_DONE;
+        return verb_program_code;
     case STEP_STATUS_INVALID:
         return EXIT_USAGE;
     case STEP_STATUS_CORRUPT:

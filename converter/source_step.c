@@ -187,6 +187,10 @@ static enum step_status start(struct step_source *source, struct step_reader *re
     source->base.keep_live = source->streams.keep_live;
     for (size_t i = 0; i < step_reader_block_count(source->reader); i++)
         source->bytes_all += step_reader_block_info(source->reader, i)->stored_bytes;
+    source->base.is_foreign = true;
+    for (uint32_t i = 0; i < source->streams.decoder.record_count; i++)
+        if (step_decoder_kind(&source->streams.decoder, i) < STEP_TEXT_KIND_COUNT)
+            source->base.is_foreign = false;
     return step_merge_init(&source->merge, &source->streams,
                            source->base.keep_live ? &source->base.live : NULL, error);
 }

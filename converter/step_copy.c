@@ -25,13 +25,9 @@ static uint64_t *fill_empty(const struct step_definition *definition, uint32_t r
     const struct step_record *type = &definition->records[record];
     for (size_t i = 0; i < type->field_count; i++) {
         const struct step_field *field = &type->fields[i];
-        const char *value;
-        size_t length;
         if (field->array_depth > 0)
             *slots++ = step_slot_of_array(&no_array);
-        else if (step_attributes_rule(&field->attributes, "encoding", "identifier", &value,
-                                      &length) ||
-                 field->kind == STEP_TYPE_INT)
+        else if (step_field_is_identifier(field) || field->kind == STEP_TYPE_INT)
             *slots++ = 0;
         else if (field->kind == STEP_TYPE_RECORD)
             slots = fill_empty(definition, field->record, slots);
@@ -61,30 +57,42 @@ static enum step_status copy_dictionary(const struct step_reader *reader,
     return status;
 }
 
-/* A block of the input becomes one of the output, so that the blocks keep their order. */
-static enum step_status copy_block(const struct step_block_info *info, struct step_block *block,
-                                   struct step_writer *writer, uint64_t *records)
+enum step_status step_copy_start(struct step_reader *reader, struct step_writer *writer)
 {
-    struct step_record_view view;
-    enum step_status status = STEP_STATUS_OK;
-    while (status == STEP_STATUS_OK && step_block_next(block, &view) == STEP_STATUS_OK) {
-        status = step_writer_put(writer, info->stream, view.record, view.slots);
-        ++*records;
-    }
-    return status == STEP_STATUS_OK ? step_writer_flush_stream(writer, info->stream) : status;
+    size_t types = step_reader_borrow_definition(reader)->record_count;
+    enum step_status status = copy_properties(reader, writer);
+    for (uint32_t i = 0; i < types && status == STEP_STATUS_OK; i++)
+        status = copy_dictionary(reader, writer, i);
+    return status;
 }
 
+enum step_status step_copy_block(struct step_reader *reader, size_t i, struct step_block **block,
+                                 struct step_writer *writer, uint64_t *records,
+                                 struct step_error *error)
+{
+    struct step_record_view view;
+    uint64_t stream = step_reader_block_info(reader, i)->stream;
+    enum step_status status = step_reader_load(reader, i, NULL, block, error);
+    if (status != STEP_STATUS_OK)
+        return status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO ? status
+                                                                           : STEP_STATUS_OK;
+    while (status == STEP_STATUS_OK && step_block_next(*block, &view) == STEP_STATUS_OK) {
+        status = step_writer_put(writer, stream, view.record, view.slots);
+        ++*records;
+    }
+    return status;
+}
+
+/* A block of the input becomes one of the output, so that the blocks keep their order. */
 static enum step_status copy_blocks(struct step_reader *reader, struct step_writer *writer,
                                     uint64_t *records, struct step_error *error)
 {
     struct step_block *block = NULL;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < step_reader_block_count(reader) && status == STEP_STATUS_OK; i++) {
-        status = step_reader_load(reader, i, NULL, &block, error);
+        status = step_copy_block(reader, i, &block, writer, records, error);
         if (status == STEP_STATUS_OK)
-            status = copy_block(step_reader_block_info(reader, i), block, writer, records);
-        else if (status != STEP_STATUS_NO_MEMORY && status != STEP_STATUS_IO)
-            status = STEP_STATUS_OK;
+            status = step_writer_flush_stream(writer, step_reader_block_info(reader, i)->stream);
     }
     step_block_destroy(block);
     return status;
@@ -93,12 +101,7 @@ static enum step_status copy_blocks(struct step_reader *reader, struct step_writ
 enum step_status step_copy(struct step_reader *reader, struct step_writer *writer,
                            uint64_t *records, struct step_error *error)
 {
-    size_t types = step_reader_borrow_definition(reader)->record_count;
     *records = 0;
-    enum step_status status = copy_properties(reader, writer);
-    for (uint32_t i = 0; i < types && status == STEP_STATUS_OK; i++)
-        status = copy_dictionary(reader, writer, i);
-    if (status == STEP_STATUS_OK)
-        status = copy_blocks(reader, writer, records, error);
-    return status;
+    enum step_status status = step_copy_start(reader, writer);
+    return status == STEP_STATUS_OK ? copy_blocks(reader, writer, records, error) : status;
 }

@@ -12,4 +12,11 @@
 enum step_status step_copy(struct step_reader *reader, struct step_writer *writer,
                            uint64_t *records, struct step_error *error);
 
+/* The two halves of it: all but the records; and the records of block `i`, which are put and not
+ * flushed.  `*block` is storage that calls share, NULL at first. */
+enum step_status step_copy_start(struct step_reader *reader, struct step_writer *writer);
+enum step_status step_copy_block(struct step_reader *reader, size_t i, struct step_block **block,
+                                 struct step_writer *writer, uint64_t *records,
+                                 struct step_error *error);
+
 #endif

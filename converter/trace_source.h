@@ -50,6 +50,7 @@ struct trace_source {
     struct live_table live;
     struct trace_filter filter;
     bool keep_live;                /* the live table is kept: some wanted event needs it */
+    bool is_foreign;               /* a STEP trace without a record type that is an event here */
     struct record_source *records; /* a heap trace: what its events are made of; else NULL */
 };
 

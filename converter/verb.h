@@ -23,10 +23,14 @@ struct verb {
     verb_function run;
 };
 
+/* Where a verb has run a program for the user: how that ended, as a shell tells it. */
+extern int verb_program_code;
+
 extern const struct verb verbs[];
 extern const size_t verb_count;
 
 enum step_status verb_record(int argc, char **argv);
+enum step_status verb_record_malloc(int argc, char **argv);
 enum step_status verb_convert(int argc, char **argv);
 enum step_status verb_dump(int argc, char **argv);
 enum step_status verb_info(int argc, char **argv);
@@ -34,6 +38,7 @@ enum step_status verb_check(int argc, char **argv);
 enum step_status verb_stats(int argc, char **argv);
 enum step_status verb_heap(int argc, char **argv);
 enum step_status verb_report(int argc, char **argv);
+enum step_status verb_pack(int argc, char **argv);
 enum step_status verb_recover(int argc, char **argv);
 enum step_status verb_help(int argc, char **argv);
 enum step_status verb_version(int argc, char **argv);

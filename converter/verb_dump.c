@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace dump: the events as lines of text on standard output. */
 #include "input.h"
+#include "record_dump.h"
 #include "verb.h"
 
 static const struct verb_help help = {
     "dump", "IN [OPTION]...",
     "Prints the events, or a part of them, in the trace's order: the lines of the\n"
     "text format, or, for a heap trace, those of .hatf.txt. IN is a trace in any format\n"
-    "that can be read; - is standard input.\n"};
+    "that can be read; - is standard input. Records of STEP traces of other definitions\n"
+    "are printed through the definition in the trace, and so are all with --record.\n"};
 
 static enum step_status put_events(void *user, const struct trace_event *events, size_t count,
                                    struct step_error *error)
@@ -71,12 +73,33 @@ static enum step_status print(struct input *input)
     return status == STEP_STATUS_OK || is_told ? status : tell_error(&error);
 }
 
+/* Kinds and classes are those of Java events. */
+static enum step_status dump_records(const struct arguments *arguments,
+                                     const struct record_dump *records)
+{
+    struct trace_wish plain;
+    trace_wish_init(&plain);
+    if (records->wish->kinds != plain.kinds || records->wish->class_glob != NULL)
+        return arguments_fault(arguments, "--kind and --class are not for records; see --record");
+    return record_dump(arguments->operands[0], records);
+}
+
 enum step_status verb_dump(int argc, char **argv)
 {
     struct trace_wish wish;
     struct input input;
     trace_wish_init(&wish);
-    const struct option_row rows[] = {WISH_ROWS(&wish)};
+    struct record_dump records = {.wish = &wish};
+    const struct option_row rows[] = {
+        WISH_ROWS(&wish),
+        {"record", 0, "NAMES", "only records of these types and those that extend them", take_text,
+         &records.names},
+        {"records", 0, NULL, "all records with their fields, of a Java or heap trace too",
+         take_flag, &records.all},
+        {"maps", 0, NULL, "with --record, also what `map` attributes make such records of",
+         take_flag, &records.maps},
+        {"entries", 0, NULL, "the entries of the dictionaries, not the records", take_flag,
+         &records.entries}};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);
@@ -84,9 +107,16 @@ enum step_status verb_dump(int argc, char **argv)
         status = arguments_expect(&arguments, 1, 1);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
+    if (record_dump_is_wanted(&records))
+        return dump_records(&arguments, &records);
     status = input_open(&input, arguments.operands[0], NULL, &wish);
     if (status != STEP_STATUS_OK)
         return status;
+    if (input.source->is_foreign) {
+        status = dump_records(&arguments, &records);
+        input_close(&input);
+        return status;
+    }
     status = print(&input);
     enum step_status damage = input_tell_damage(&input);
     input_close(&input);

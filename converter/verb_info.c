@@ -9,6 +9,7 @@
 #include "input.h"
 #include "json_output.h"
 #include "quantity.h"
+#include "record_dump.h"
 #include "verb.h"
 
 static const struct verb_help help = {
@@ -49,6 +50,16 @@ static uint64_t names_in(const struct id_table *table)
     return table->end > 0 ? table->end - 1 : 0;
 }
 
+/* In other definitions events are the records with `<property:"event">`. */
+static void count_marked(struct info *info)
+{
+    const struct step_definition *definition = info->inventory.definition;
+    for (size_t i = 0; definition != NULL && i < definition->record_count; i++)
+        if (step_attributes_rule(&definition->records[i].attributes, "property", "event", NULL,
+                                 NULL))
+            info->event_count += info->inventory.records[i];
+}
+
 static enum step_status gather(struct info *info, struct input *input)
 {
     const struct trace_source *source = input->source;
@@ -69,6 +80,8 @@ static enum step_status gather(struct info *info, struct input *input)
     source->operations->summary(source, &info->summary);
     for (unsigned i = 0; i < STEP_TEXT_KIND_COUNT; i++)
         info->event_count += info->inventory.kinds[i];
+    if (source->is_foreign)
+        count_marked(info);
     return status;
 }
 
@@ -117,6 +130,19 @@ static void print_kinds(const struct info *info)
                    quantity_of_count(info->inventory.kinds[i]).text, texts[i]);
 }
 
+/* Each record type of a trace that is not of Java. */
+static void print_types(const struct info *info)
+{
+    const struct step_definition *definition = info->inventory.definition;
+    print_label("events");
+    printf("%s\n", quantity_of_count(info->event_count).text);
+    for (size_t i = 0; i < definition->record_count; i++)
+        if (info->inventory.records[i] > 0) {
+            printf("  %18s  ", quantity_of_count(info->inventory.records[i]).text);
+            print_value(definition->records[i].name);
+        }
+}
+
 /* Record types that are no events of ours. */
 static void print_others(const struct info *info)
 {
@@ -150,14 +176,18 @@ static void print_state(const struct info *info)
 static void print_numbers(const struct info *info)
 {
     const struct trace_inventory *inventory = &info->inventory;
-    print_label("classes");
-    printf("%s\n", quantity_of_count(inventory->classes).text);
+    if (!info->source->is_foreign) {
+        print_label("classes");
+        printf("%s\n", quantity_of_count(inventory->classes).text);
+    }
     if (inventory->methods > 0) {
         print_label("methods");
         printf("%s\n", quantity_of_count(inventory->methods).text);
     }
-    print_label("threads");
-    printf("%s\n", quantity_of_count(inventory->threads).text);
+    if (!info->source->is_foreign) {
+        print_label("threads");
+        printf("%s\n", quantity_of_count(inventory->threads).text);
+    }
     print_label("time");
     printf("%" PRIu64 " to %" PRIu64 " ns (%s)\n", inventory->first_ns, inventory->last_ns,
            quantity_of_ns((double) (inventory->last_ns - inventory->first_ns)).text);
@@ -179,7 +209,10 @@ static void print_text(const struct info *info, const char *path)
         printf(", %.3f an event", bytes_per_event(info));
     putchar('\n');
     print_state(info);
-    print_kinds(info);
+    if (info->source->is_foreign)
+        print_types(info);
+    else
+        print_kinds(info);
     print_others(info);
     print_numbers(info);
     for (size_t i = 0; i < operations->property_count(info->source); i++) {
@@ -291,12 +324,18 @@ static enum step_status run(const char *path, bool json)
 
 enum step_status verb_info(int argc, char **argv)
 {
-    bool json = false;
-    const struct option_row rows[] = {{"json", 0, NULL, "as JSON", take_flag, &json}};
-    struct arguments arguments = {.help = &help, .rows = rows, .row_count = 1};
+    bool json = false, definition = false;
+    const struct option_row rows[] = {{"json", 0, NULL, "as JSON", take_flag, &json},
+                                      {"definition", 0, NULL,
+                                       "the definition that a STEP trace embeds, nothing else",
+                                       take_flag, &definition}};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
     status = arguments_expect(&arguments, 1, 1);
+    if (status == STEP_STATUS_OK && definition)
+        return record_dump_definition(arguments.operands[0]);
     return status == STEP_STATUS_OK ? run(arguments.operands[0], json) : status;
 }

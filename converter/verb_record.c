@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "component.h"
 #include "verb.h"
 
 #define TEXT_MAX ((size_t) 8192)
@@ -81,38 +82,6 @@ static bool take_engine(void *text_target, const char *value, const char **fault
     *fault = "a word is expected";
     append_pair(text_target, "engine=", value);
     return value[0] != '\0' && strchr(value, ',') == NULL;
-}
-
-/* ---- the agent ---- */
-
-static bool is_readable(const char *path)
-{
-    return access(path, R_OK) == 0;
-}
-
-/* Finds the agent: where a person says, beside us in a build tree, or where it is installed. */
-static bool find_agent(const char *wanted, char *path)
-{
-    static const char *const places[] = {"/../agent/libtracer.so",
-                                         "/../" STEPTRACE_LIBDIR "/libtracer.so",
-                                         "/../lib/libtracer.so", "/libtracer.so"};
-    if (wanted == NULL)
-        wanted = getenv("STEPTRACE_AGENT");
-    if (wanted != NULL && wanted[0] != '\0')
-        return realpath(wanted, path) != NULL && is_readable(path);
-    char base[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", base, sizeof base - 1);
-    if (length <= 0)
-        return false;
-    base[length] = '\0';
-    char *slash = strrchr(base, '/');
-    for (size_t i = 0; slash != NULL && i < sizeof places / sizeof places[0]; i++) {
-        char place[PATH_MAX + 64];
-        snprintf(place, sizeof place, "%.*s%s", (int) (slash - base), base, places[i]);
-        if (is_readable(place) && realpath(place, path) != NULL)
-            return true;
-    }
-    return false;
 }
 
 /* ---- the command ---- */
@@ -223,7 +192,7 @@ static enum step_status record(const struct recording *recording, const struct a
                                recording->output);
     if (strcmp(recording->output, "-") == 0)
         return arguments_fault(arguments, "-o -: a trace that is recorded needs a file");
-    if (!find_agent(recording->agent, agent))
+    if (!component_find("libtracer.so", "../agent", recording->agent, "STEPTRACE_AGENT", agent))
         return fail("libtracer.so", "cannot be found; --agent=PATH or STEPTRACE_AGENT names it");
     if (strchr(agent, '=') != NULL)
         return fail(agent, "the JVM takes no `=` in the path of an agent");

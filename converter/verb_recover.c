@@ -42,17 +42,6 @@ static char *live_path_of(const char *path)
     return live;
 }
 
-static enum step_status tell_damage(const struct step_reader *reader, const char *path)
-{
-    size_t count = step_reader_damage_count(reader);
-    for (size_t i = 0; i < count; i++) {
-        const struct step_damage *damage = step_reader_damage(reader, i);
-        fprintf(stderr, "steptrace: %s: offset %" PRIu64 ": %s (%" PRIu64 " bytes passed over)\n",
-                path, damage->offset, damage->message, damage->length);
-    }
-    return count > 0 ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
-}
-
 static enum step_status copy_to(struct step_reader *reader, struct output_file *file,
                                 uint64_t *records, struct step_error *error)
 {
@@ -127,7 +116,7 @@ static enum step_status recover(const char *path, const char *live_path, const c
     if (status == STEP_STATUS_OK && in_place && unlink(live_path) != 0 && errno != ENOENT)
         fprintf(stderr, "steptrace: %s: cannot be removed: %s\n", live_path, strerror(errno));
     if (status == STEP_STATUS_OK)
-        status = tell_damage(reader, path);
+        status = tell_reader_damage(reader, path);
     step_reader_destroy(reader);
     return status;
 }

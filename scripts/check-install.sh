@@ -13,9 +13,10 @@ export PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig
 cmake --install "$build" --prefix "$prefix" >"$prefix/log" || { cat "$prefix/log" && exit 1; }
 
 missing=0
-for path in bin/steptrace bin/stepc "$libdir"/libsteptrace.{a,so} "$libdir/libtracer.so" \
+for path in bin/steptrace bin/stepc bin/metatfc "$libdir"/libsteptrace.{a,so} "$libdir/libtracer.so" \
     "$libdir/pkgconfig/steptrace.pc" include/steptrace/{reader,writer,definition,java_trace}.h \
-    share/steptrace/java.step share/man/man1/steptrace.1 share/man/man1/stepc.1; do
+    share/steptrace/java.step share/steptrace/java.dtd share/man/man1/steptrace.1 share/man/man1/stepc.1 \
+    share/man/man1/metatfc.1; do
     [ -e "$prefix/$path" ] || { echo "not installed: $path" && missing=1; }
 done
 [ "$missing" = 0 ] || exit 1
@@ -51,4 +52,17 @@ read -ra shared < <(pkg-config --cflags --libs steptrace)
 read -ra static < <(pkg-config --static --cflags --libs steptrace)
 try shared "${shared[@]}"
 try static "${static[@]/#-lsteptrace/$prefix/$libdir/libsteptrace.a}"
+
+# The examples, as somebody with an installed StepTrace would build them.
+examples=$(cd "$(dirname "$0")/../examples" && pwd)
+for definition in net net2; do
+    "$prefix/bin/stepc" --c "$prefix/${definition}_trace" "$examples/$definition.step"
+done
+for program in producer:net consumer2:net2; do
+    "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -I"$prefix" -o "$prefix/${program%:*}" \
+        "$examples/${program%:*}.c" "$prefix/${program#*:}_trace.c" "${shared[@]}"
+done
+export LD_LIBRARY_PATH=$prefix/$libdir
+"$prefix/producer" "$prefix/run.step" && "$prefix/consumer2" "$prefix/run.step"
+"$prefix/bin/stepc" --check "$prefix"/share/steptrace/*.step
 "$prefix/bin/steptrace" --version

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """readme-examples.py [--update] PAGE DIRECTORY: the examples of a Markdown page, run in a directory.
 
-A block that begins with ```java holds a program, which is written to the file that its first line
-names (`// Words.java`).  In a block ```console a line `$ command` is run; the lines after it show
+A block that begins with ```java, ```c or ```step holds a program or definition, which is written to
+the file that its first line names (`// Words.java`).  In a block ```console a line `$ command` is run; the lines after it show
 what the command prints.  A shown line and a printed line agree where
 
 - neither has a digit, and they are the same but for white space; or
@@ -94,7 +94,7 @@ def main():
         text = file.read()
     out, failures, count = [], [], 0
     for kind, lines in blocks(text):
-        if kind == "java":
+        if kind in ("java", "c", "step"):
             name = lines[0].removeprefix("// ")
             with open(f"{directory}/{name}", "w", encoding="utf-8") as file:
                 file.write("\n".join(lines) + "\n")

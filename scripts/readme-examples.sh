@@ -16,5 +16,7 @@ jdk=$(deps_jdks | awk '$1 >= 17 { print $2; exit }')
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-PATH=$(dirname "$steptrace"):$jdk/bin:$PATH agent=$agent python3 "$top/scripts/readme-examples.py" \
+library=$build/format
+step="-I$top/format/include -L$library -Wl,-rpath,$library -lsteptrace"
+PATH=$(dirname "$steptrace"):$library:$jdk/bin:$PATH agent=$agent step=$step python3 "$top/scripts/readme-examples.py" \
     "${update[@]}" "$top/README.md" "$work"

@@ -31,7 +31,7 @@ void *arena_take(struct class_arena *arena, size_t bytes)
     if (bytes > CLASS_ARENA_LIMIT)
         return NULL;
     bytes = (bytes + sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
-    if (arena->room - arena->used < bytes)
+    if (arena->chunk == NULL || arena->room - arena->used < bytes)
         return add_chunk(arena, bytes);
     unsigned char *memory = (unsigned char *) arena->chunk->data + arena->used;
     arena->used += bytes;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Candidates, and their trial on a sample of the column. */
+/* The trial of candidates on a sample of the column. */
 #include "choose.h"
 
-#include "predictor.h"
+#include "candidates.h"
 
-enum { SAMPLE = 16384, CANDIDATES = 6, PREDICTION_WORTH_TRYING = 512 };
+enum { SAMPLE = 16384, THOROUGH_SAMPLE = 1 << 18 };
 
 /* What the forms' fitness depends on. */
 struct shape {
@@ -56,61 +56,6 @@ static uint64_t width_of(uint64_t mask)
     return width;
 }
 
-/* The value that most have, if any has a majority. */
-static uint64_t majority(const uint64_t *values, size_t count)
-{
-    uint64_t candidate = count > 0 ? values[0] : 0;
-    size_t votes = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (votes == 0)
-            candidate = values[i];
-        votes = values[i] == candidate ? votes + 1 : votes - 1;
-    }
-    return candidate;
-}
-
-struct candidates {
-    size_t count;
-    struct step_chain chains[CANDIDATES];
-};
-
-static struct step_chain *add(struct candidates *candidates)
-{
-    struct step_chain *chain = &candidates->chains[candidates->count++];
-    *chain = (struct step_chain){0};
-    return chain;
-}
-
-static void add_delta(struct candidates *candidates, uint64_t first, uint64_t increment)
-{
-    step_chain_append(add(candidates), &step_transform_delta, first - increment, increment, 0);
-}
-
-static void gather_candidates(const struct step_wish *wish, uint64_t reference,
-                              const uint64_t *values, size_t count, struct candidates *candidates)
-{
-    candidates->count = 0;
-    bool simple = !wish->identifier && !wish->given && !wish->usual && !wish->offset;
-    if (wish->stride)
-        add_delta(candidates, values[0], wish->increment);
-    if (wish->delta || (simple && !wish->stride))
-        add_delta(candidates, values[0], 0);
-    if (wish->delta && !wish->stride)
-        add_delta(candidates, values[0], 1);
-    if (wish->given)
-        step_chain_append(add(candidates), &step_transform_given, reference,
-                          !wish->given_identifier, step_table_bits(count, 16));
-    if (wish->usual)
-        step_chain_append(add(candidates), &step_transform_front, majority(values, count), 0, 0);
-    if (wish->offset)
-        step_chain_append(add(candidates), &step_transform_offset, wish->base, 0, 0);
-    if (wish->order > 0 && count >= PREDICTION_WORTH_TRYING && candidates->count < CANDIDATES)
-        step_chain_append(add(candidates), &step_transform_context, wish->order,
-                          step_table_bits(count, 16), 0);
-    if (candidates->count < CANDIDATES)
-        add(candidates);
-}
-
 /* Negative numbers, of signed fields and of differences, are made small. */
 static void settle_sign(const struct step_wish *wish, struct step_chain *chain,
                         struct step_scratch *scratch, size_t count, struct shape *shape)
@@ -130,7 +75,8 @@ struct attempt {
     uint64_t parameter;
 };
 
-static size_t gather_forms(const struct shape *shape, size_t count, struct attempt *attempts)
+static size_t gather_forms(const struct shape *shape, size_t count, bool thorough,
+                           struct attempt *attempts)
 {
     static const uint64_t bits[4] = {1, 2, 4, 8};
     size_t n = 0;
@@ -140,6 +86,16 @@ static size_t gather_forms(const struct shape *shape, size_t count, struct attem
     if (shape->others <= count / 2)
         attempts[n++] = (struct attempt){&step_form_runs, 0};
     uint64_t width = width_of(shape->mask);
+    if (thorough) {
+        attempts[n++] = (struct attempt){&step_form_planes, width};
+        attempts[n++] = (struct attempt){&step_form_fixed, width};
+        attempts[n++] = (struct attempt){&step_form_varint, 0};
+        attempts[n++] = (struct attempt){&step_form_tokens, 2};
+        attempts[n++] = (struct attempt){&step_form_tokens, 3};
+        attempts[n++] = (struct attempt){&step_form_tokens, 5};
+        attempts[n++] = (struct attempt){&step_form_ranked, 0};
+        return n;
+    }
     if (n == 0 || width == 2)
         attempts[n++] = (struct attempt){&step_form_planes, width};
     if (width >= 2)
@@ -169,7 +125,7 @@ static size_t try_forms(struct step_chain *chain, const struct shape *shape, siz
                         struct step_compressor *compressor, struct step_scratch *scratch)
 {
     struct attempt attempts[FORMS];
-    size_t n = gather_forms(shape, count, attempts);
+    size_t n = gather_forms(shape, count, step_compressor_is_best(compressor), attempts);
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
         size_t cost = cost_of(&attempts[i], scratch->work, count, compressor, &scratch->raw);
@@ -224,13 +180,15 @@ enum step_status step_choose(const struct step_wish *wish, const struct step_ser
                              struct step_chain *chain)
 {
     *chain = (struct step_chain){0};
-    size_t sample = count < SAMPLE ? count : SAMPLE;
+    bool thorough = step_compressor_is_best(compressor);
+    size_t sample = thorough ? THOROUGH_SAMPLE : SAMPLE;
+    sample = count < sample ? count : sample;
     if (is_constant(values, count)) {
         make_constant(chain, count > 0 ? values[0] : 0);
         return step_chain_forward(chain, series, values, count, scratch);
     }
-    struct candidates candidates;
-    gather_candidates(wish, reference, values, count, &candidates);
+    struct step_candidates candidates;
+    step_candidates_gather(wish, reference, values, count, thorough, &candidates);
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < candidates.count; i++) {
         struct step_chain *trial = &candidates.chains[i];

@@ -246,7 +246,7 @@ bool step_coding_parse(struct step_cursor *cursor, struct step_coding *coding)
         !step_cursor_varint(cursor, &coding->raw_length) ||
         !step_cursor_varint(cursor, &coding->stored_length))
         return false;
-    if (coding->method > STEP_COMPRESSION_ZLIB)
+    if (!step_compression_known(coding->method))
         note_unknown(coding, "compression", coding->method);
     return true;
 }

@@ -23,7 +23,10 @@ enum step_transform_id {
     STEP_TRANSFORM_OFFSET = 3,
     STEP_TRANSFORM_FRONT = 4,
     STEP_TRANSFORM_GIVEN = 5,
-    STEP_TRANSFORM_CONTEXT = 6
+    STEP_TRANSFORM_CONTEXT = 6,
+    STEP_TRANSFORM_DFCM = 7,
+    STEP_TRANSFORM_RECENT = 8,
+    STEP_TRANSFORM_KEYED = 9
 };
 
 enum { STEP_TRANSFORM_PARAMETERS = 4 };
@@ -58,6 +61,9 @@ extern const struct step_transform step_transform_offset;
 extern const struct step_transform step_transform_front;
 extern const struct step_transform step_transform_given;
 extern const struct step_transform step_transform_context;
+extern const struct step_transform step_transform_dfcm;
+extern const struct step_transform step_transform_recent;
+extern const struct step_transform step_transform_keyed;
 
 static inline uint64_t step_zigzag(uint64_t value)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * General compression of a run of bytes: zstd, zlib, or stored as it is.  The numbers of
+ * General compression of a run of bytes: zstd, zlib, xz, bzip3, or stored as it is.  The numbers of
  * enum step_compression are those in the file.
  */
 #ifndef STEP_CORE_COMPRESS_H
@@ -13,7 +13,10 @@
 struct step_compressor;
 struct step_decompressor;
 
-/* ZSTD means ZLIB where zstd was not built in.  `level` 0 is the project's default. */
+/* True for a number in a file that this build can decompress. */
+bool step_compression_known(uint64_t id);
+
+/* As steptrace/writer.h says.  `level` 0 is the project's default. */
 enum step_status step_compressor_create(enum step_compression method, int level,
                                         struct step_compressor **out);
 void step_compressor_destroy(struct step_compressor *compressor);
@@ -26,6 +29,9 @@ enum step_status step_compress(struct step_compressor *compressor, const uint8_t
 /* Bytes that `data` takes when compressed in a quick way: what choices are made by. */
 size_t step_compress_estimate(struct step_compressor *compressor, const uint8_t *data,
                               size_t length);
+
+/* True where time does not matter: choices may be made with more trials. */
+bool step_compressor_is_best(const struct step_compressor *compressor);
 
 enum step_status step_decompressor_create(struct step_decompressor **out);
 void step_decompressor_destroy(struct step_decompressor *decompressor);

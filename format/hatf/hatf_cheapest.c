@@ -408,6 +408,8 @@ static unsigned choose_end(const struct search *search, const int64_t *costs)
         int64_t back = alike ? 0 : target->interpretation == HATF_NONE ? COST_NONE : COST_VALUE;
         if (target_rank != 0 && rank_of_way(search, way) != target_rank)
             back += COST_WIDTH;
+        if (search->task->is_last)
+            back = 0;
         if (costs[way] < NO_WAY && costs[way] + back < best_cost) {
             best = way;
             best_cost = costs[way] + back;

@@ -61,6 +61,7 @@ enum { NAIVE, BEST, OPTIMAL, PLANS };
 struct track {
     struct hatf_plan_item *items;
     size_t count;
+    size_t capacity;
     struct hatf_plan plans[PLANS];
     struct hatf_plan spare;
     struct hatf_field_state states[PLANS]; /* before the window */
@@ -71,6 +72,7 @@ struct hatf_encoder {
     enum hatf_encoding encoding;
     struct pending *records;
     size_t count;
+    size_t capacity;
     struct step_buffer bytes;
     struct track tracks[HATF_FIELD_COUNT];
 };
@@ -96,19 +98,9 @@ enum step_status hatf_encoder_create(struct hatf_writer *writer, enum hatf_encod
         return no_memory(error);
     encoder->writer = writer;
     encoder->encoding = encoding;
-    encoder->records = malloc(WINDOW_RECORDS * sizeof *encoder->records);
-    bool ok = encoder->records != NULL;
-    for (unsigned field = 0; field < HATF_FIELD_COUNT; field++) {
-        struct track *track = &encoder->tracks[field];
-        track->items = malloc(WINDOW_RECORDS * sizeof *track->items);
-        ok = ok && track->items != NULL;
+    for (unsigned field = 0; field < HATF_FIELD_COUNT; field++)
         for (unsigned i = 0; i < PLANS; i++)
-            track->states[i] = *hatf_writer_field(writer, (enum hatf_field) field);
-    }
-    if (!ok) {
-        hatf_encoder_destroy(encoder);
-        return no_memory(error);
-    }
+            encoder->tracks[field].states[i] = *hatf_writer_field(writer, (enum hatf_field) field);
     *out = encoder;
     return STEP_STATUS_OK;
 }
@@ -148,10 +140,17 @@ static uint64_t number_of(const struct hatf_record *record, unsigned field)
     }
 }
 
-static void gather_items(struct hatf_encoder *encoder, unsigned field)
+static bool gather_items(struct hatf_encoder *encoder, unsigned field)
 {
     struct track *track = &encoder->tracks[field];
     track->count = 0;
+    if (track->capacity < encoder->count) {
+        struct hatf_plan_item *items = realloc(track->items, encoder->capacity * sizeof *items);
+        if (items == NULL)
+            return false;
+        track->items = items;
+        track->capacity = encoder->capacity;
+    }
     for (size_t i = 0; i < encoder->count; i++) {
         const struct hatf_record *record = &encoder->records[i].record;
         if (!hatf_tag_has(record->tag, (enum hatf_field) field))
@@ -163,6 +162,7 @@ static void gather_items(struct hatf_encoder *encoder, unsigned field)
             .has_second = field == HATF_ADDRESS && record->tag >= HATF_REALLOC_NO_ALLOC &&
                           record->tag <= HATF_REALLOC_FREE};
     }
+    return true;
 }
 
 /* Every item is what the field's default says by itself. */
@@ -191,7 +191,7 @@ static bool plan_above(struct track *track, const struct hatf_plan_task *task, u
                   : hatf_plan_cheapest(task, start, means, &track->states[below], other, own);
     if (!ok || !hatf_plan_follow(task, start, &track->states[below], other, &track->spare))
         return false;
-    uint64_t distance = hatf_plan_distance(task->field, &own->end, &other->end);
+    uint64_t distance = task->is_last ? 0 : hatf_plan_distance(task->field, &own->end, &other->end);
     if (own->cost + distance > track->spare.cost) {
         struct hatf_plan swap = *own;
         *own = track->spare;
@@ -200,10 +200,12 @@ static bool plan_above(struct track *track, const struct hatf_plan_task *task, u
     return true;
 }
 
-static const struct hatf_plan *plan_field(struct hatf_encoder *encoder, unsigned field, bool *ok)
+static const struct hatf_plan *plan_field(struct hatf_encoder *encoder, unsigned field,
+                                          bool is_last, bool *ok)
 {
     struct track *track = &encoder->tracks[field];
-    const struct hatf_plan_task task = {(enum hatf_field) field, track->items, track->count};
+    const struct hatf_plan_task task = {(enum hatf_field) field, track->items, track->count,
+                                        is_last};
     unsigned means = encodings[encoder->encoding].means[field];
     unsigned top = means == 0 ? NAIVE : BEST;
     *ok = hatf_plan_naive(&task, &track->states[NAIVE], &track->plans[NAIVE]);
@@ -257,16 +259,18 @@ static enum step_status put_window(struct hatf_encoder *encoder,
     return status;
 }
 
-enum step_status hatf_encoder_flush(struct hatf_encoder *encoder, struct step_error *error)
+static enum step_status flush_window(struct hatf_encoder *encoder, bool is_last,
+                                     struct step_error *error)
 {
     const struct hatf_plan *plans[HATF_FIELD_COUNT] = {NULL};
     for (unsigned field = 0; field < HATF_FIELD_COUNT; field++) {
-        bool ok = true;
-        gather_items(encoder, field);
+        bool ok = gather_items(encoder, field);
+        if (!ok)
+            return no_memory(error);
         if (!needs_nothing(&encoder->tracks[field], field, &encoder->tracks[field].states[NAIVE]) ||
             !needs_nothing(&encoder->tracks[field], field,
                            hatf_writer_field(encoder->writer, (enum hatf_field) field)))
-            plans[field] = plan_field(encoder, field, &ok);
+            plans[field] = plan_field(encoder, field, is_last, &ok);
         if (!ok)
             return no_memory(error);
     }
@@ -274,6 +278,24 @@ enum step_status hatf_encoder_flush(struct hatf_encoder *encoder, struct step_er
     encoder->count = 0;
     encoder->bytes.length = 0;
     return status;
+}
+
+enum step_status hatf_encoder_flush(struct hatf_encoder *encoder, struct step_error *error)
+{
+    return flush_window(encoder, true, error);
+}
+
+static bool make_room(struct hatf_encoder *encoder)
+{
+    size_t capacity = encoder->capacity * 2 + 64;
+    if (capacity > WINDOW_RECORDS)
+        capacity = WINDOW_RECORDS;
+    struct pending *records = realloc(encoder->records, capacity * sizeof *records);
+    if (records == NULL)
+        return false;
+    encoder->records = records;
+    encoder->capacity = capacity;
+    return true;
 }
 
 enum step_status hatf_encoder_put(struct hatf_encoder *encoder, const struct hatf_record *record,
@@ -288,6 +310,8 @@ enum step_status hatf_encoder_put(struct hatf_encoder *encoder, const struct hat
     if (bytes.length > (is_comment ? HATF_COMMENT_MAX : HATF_ATTRIBUTES_MAX))
         return step_error_set(error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET, "%s of %zu bytes",
                               is_comment ? "a comment" : "attributes", bytes.length);
+    if (encoder->count == encoder->capacity && !make_room(encoder))
+        return no_memory(error);
     struct pending *pending = &encoder->records[encoder->count];
     pending->record = *record;
     pending->bytes_at = encoder->bytes.length;
@@ -296,5 +320,5 @@ enum step_status hatf_encoder_put(struct hatf_encoder *encoder, const struct hat
     encoder->count++;
     if (encoder->count < WINDOW_RECORDS && encoder->bytes.length < WINDOW_BYTES)
         return STEP_STATUS_OK;
-    return hatf_encoder_flush(encoder, error);
+    return flush_window(encoder, false, error);
 }

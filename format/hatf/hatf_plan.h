@@ -48,6 +48,7 @@ struct hatf_plan_task {
     enum hatf_field field;
     const struct hatf_plan_item *items;
     size_t count;
+    bool is_last; /* nothing follows: it does not matter in which state the field is left */
 };
 
 /* These return false when memory runs out.  `start` is the state before the window. */

@@ -102,18 +102,19 @@ static bool check_fields(const struct step_record *record, const char *file_name
 static bool list_names(const struct c_output *output, const struct step_record *record,
                        char **names, size_t *count)
 {
-    static const char *const of_record[] = {"", "_put", "_get", "_define", "_look_up"};
-    static const char *const of_whole[] = {"_definition", "_binding", "_bind", "_unbind",
-                                           "_record"};
+    static const char *const of_record[] = {"", "_put", "_get", "_define", "_look_up", NULL};
+    static const char *const of_whole[] = {"_definition", "_binding", "_bind",   "_unbind",
+                                           "_record",     "_create",  "_reader", "_open",
+                                           "_next",       "_close",   NULL};
+    const char *const *endings = record != NULL ? of_record : of_whole;
     char name[C_NAME_SIZE];
     if (record != NULL)
         c_names_of_record(record->name, name, sizeof name);
-    for (size_t i = 0; i < 5; i++) {
+    for (; *endings != NULL; endings++) {
         char *text = malloc(C_NAME_SIZE + 16);
         if (text == NULL)
             return false;
-        snprintf(text, C_NAME_SIZE + 16, "%s%s", record != NULL ? name : output->base,
-                 record != NULL ? of_record[i] : of_whole[i]);
+        snprintf(text, C_NAME_SIZE + 16, "%s%s", record != NULL ? name : output->base, *endings);
         names[(*count)++] = text;
     }
     if (record != NULL)
@@ -148,7 +149,7 @@ static bool check_names(char **names, size_t count, const char *file_name)
 bool c_names_check(struct c_output *output, const char *file_name)
 {
     size_t records = output->definition->record_count, count = 0;
-    char **names = calloc(5 * records + 6, sizeof *names);
+    char **names = calloc(5 * records + 11, sizeof *names);
     bool good = names != NULL && list_names(output, NULL, names, &count);
     for (size_t i = 0; good && i < records; i++)
         good = list_names(output, &output->definition->records[i], names, &count);

@@ -21,6 +21,8 @@
 struct owned_definition {
     struct step_definition definition; /* first: users hold a pointer to it */
     struct dl_arena arena;
+    const char *name;
+    struct dl_expansion expansion;
     const struct dl_record *tree;
 };
 
@@ -46,10 +48,11 @@ static void find_line(const struct dl_expansion *expansion, uint32_t line, struc
     fault->text_length = strcspn(fault->text, "\n");
 }
 
-void dl_locate(const struct dl_parse *parse, struct dl_place place, struct step_fault *fault)
+static void locate(const struct dl_expansion *expansion, const char *name, struct dl_place place,
+                   struct step_fault *fault)
 {
-    const struct dl_segment *segment = dl_find_segment(&parse->expansion, place.line);
-    fault->name = parse->name;
+    const struct dl_segment *segment = dl_find_segment(expansion, place.line);
+    fault->name = name;
     fault->line = place.line;
     fault->column = fault->text_column = place.column;
     if (segment != NULL) {
@@ -57,6 +60,20 @@ void dl_locate(const struct dl_parse *parse, struct dl_place place, struct step_
         fault->line = segment->first_line + (place.line - segment->line);
         fault->column += place.line == segment->line ? segment->first_column - 1 : 0;
     }
+}
+
+void dl_locate(const struct dl_parse *parse, struct dl_place place, struct step_fault *fault)
+{
+    locate(&parse->expansion, parse->name, place, fault);
+}
+
+void dl_definition_locate(const struct step_definition *definition, struct dl_place place,
+                          struct step_fault *fault)
+{
+    const struct owned_definition *owned =
+        (const struct owned_definition *) (const void *) definition;
+    find_line(&owned->expansion, place.line, fault);
+    locate(&owned->expansion, owned->name, place, fault);
 }
 
 void dl_fault(struct dl_parse *parse, struct dl_place place, const char *format, ...)
@@ -164,6 +181,8 @@ static enum step_status read_text(struct owned_definition *owned, const char *te
     if (!scan_and_parse(&parse) || !dl_resolve(&parse, &owned->definition))
         return fail(&parse, owned);
     owned->tree = parse.first_record;
+    owned->expansion = parse.expansion;
+    owned->name = dl_arena_text(&owned->arena, name, strlen(name));
     *out = &owned->definition;
     return STEP_STATUS_OK;
 }

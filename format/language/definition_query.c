@@ -111,7 +111,7 @@ static const struct step_attributes *value_attributes(const struct step_field *f
 
 bool step_field_is_identifier(const struct step_field *field)
 {
-    return field->kind != STEP_TYPE_INT &&
+    return field->kind == STEP_TYPE_RECORD &&
            has_rule(value_attributes(field), "encoding", "identifier");
 }
 

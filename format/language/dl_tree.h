@@ -122,6 +122,10 @@ void dl_locate(const struct dl_parse *parse, struct dl_place place, struct step_
 /* The records of a parsed definition as they stand in its text. */
 const struct dl_record *dl_definition_tree(const struct step_definition *definition);
 
+/* Fills a fault at a place of a parsed definition's text, but for its message. */
+void dl_definition_locate(const struct step_definition *definition, struct dl_place place,
+                          struct step_fault *fault);
+
 /* Looks names up and makes the definition's tables in the parse's arena. */
 bool dl_resolve(struct dl_parse *parse, struct step_definition *out);
 

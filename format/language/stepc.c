@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stepc, the STEP-DL compiler: checks definitions and writes them in other forms. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "c_output.h"
+#include "compiler.h"
+#include "dl_tree.h"
+#include "steptrace/maps.h"
 #include "text_outputs.h"
 
 #ifndef STEPTRACE_VERSION
@@ -23,35 +24,6 @@ static struct {
     const char *paths[64];
     size_t count;
 } directories;
-
-/* The line with a caret below the fault's place; a tab in front of it stays one. */
-static void show_line(const struct step_fault *fault)
-{
-    const size_t most = 200;
-    size_t from = 0, caret = fault->text_column - 1;
-    if (caret > fault->text_length)
-        caret = fault->text_length;
-    if (caret > most / 2 && fault->text_length > most)
-        from = caret - most / 2;
-    size_t length = fault->text_length - from < most ? fault->text_length - from : most;
-    fputs("  ", stderr);
-    for (size_t i = from; i < from + length; i++)
-        fputc((unsigned char) fault->text[i] < ' ' && fault->text[i] != '\t' ? ' ' : fault->text[i],
-              stderr);
-    fputs("\n  ", stderr);
-    for (size_t i = from; i < caret; i++)
-        if (((unsigned char) fault->text[i] & 0xc0) != 0x80)
-            fputc(fault->text[i] == '\t' ? '\t' : ' ', stderr);
-    fputs("^\n", stderr);
-}
-
-static void report_fault(void *user, const struct step_fault *fault)
-{
-    (void) user;
-    fprintf(stderr, "%s:%u:%u: %s\n", fault->name, fault->line, fault->column, fault->message);
-    if (fault->text_length > 0)
-        show_line(fault);
-}
 
 static enum step_status read_stdin(const struct step_definition_options *options,
                                    struct step_definition **out, struct step_error *error)
@@ -76,7 +48,7 @@ static struct step_definition *parse_file(const char *path, int *code)
     struct step_definition *definition = NULL;
     struct step_error error = {.status = STEP_STATUS_OK};
     const struct step_definition_options options = {.name = "-",
-                                                    .report = report_fault,
+                                                    .report = compiler_report_fault,
                                                     .includes = true,
                                                     .directories = directories.paths,
                                                     .directory_count = directories.count};
@@ -89,40 +61,14 @@ static struct step_definition *parse_file(const char *path, int *code)
     return definition;
 }
 
-/* Writes one file under a temporary name and renames it. */
-static bool write_file(const struct c_output *output, const char *base, const char *ending,
-                       void (*write)(const struct c_output *output, FILE *out))
+static void write_header(const void *user, FILE *out)
 {
-    char path[4096], temporary[4200];
-    snprintf(path, sizeof path, "%s.%s", base, ending);
-    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long) getpid());
-    FILE *file = fopen(temporary, "w");
-    if (file != NULL) {
-        write(output, file);
-        bool good = !ferror(file);
-        good = fclose(file) == 0 && good;
-        if (good && rename(temporary, path) == 0)
-            return true;
-    }
-    fprintf(stderr, "stepc: %s: %s\n", path, strerror(errno));
-    unlink(temporary);
-    return false;
+    c_output_header(user, out);
 }
 
-/* "my-trace" to "my_trace". */
-static bool make_base(struct c_output *output)
+static void write_source(const void *user, FILE *out)
 {
-    size_t length = strlen(output->file);
-    if (length == 0 || length > 100 || strpbrk(output->file, "\"\\\n") != NULL) {
-        fprintf(stderr, "stepc: '%s' does not do as the name of C files\n", output->file);
-        return false;
-    }
-    bool digit = isdigit((unsigned char) output->file[0]) != 0;
-    snprintf(output->base, sizeof output->base, "%s%s", digit ? "n" : "", output->file);
-    for (char *at = output->base; *at != '\0'; at++)
-        if (!isalnum((unsigned char) *at))
-            *at = '_';
-    return true;
+    c_output_source(user, out);
 }
 
 static int write_c(int count, char **arguments)
@@ -133,22 +79,53 @@ static int write_c(int count, char **arguments)
     struct step_definition *definition = parse_file(arguments[1], &code);
     if (definition == NULL)
         return code;
-    const char *slash = strrchr(arguments[0], '/');
-    struct c_output output = {.definition = definition,
-                              .file = slash != NULL ? slash + 1 : arguments[0]};
-    if (!make_base(&output)) {
+    struct c_output output = {.definition = definition};
+    output.file = compiler_base("stepc", arguments[0], output.base, sizeof output.base);
+    if (output.file == NULL) {
         step_definition_destroy(definition);
         return EXIT_USAGE;
     }
     code = EXIT_DONE;
     if (!c_output_init(&output, arguments[1]))
         code = EXIT_BAD_INPUT;
-    else if (!write_file(&output, arguments[0], "h", c_output_header) ||
-             !write_file(&output, arguments[0], "c", c_output_source))
+    else if (!compiler_write_file("stepc", arguments[0], "h", write_header, &output) ||
+             !compiler_write_file("stepc", arguments[0], "c", write_source, &output))
         code = EXIT_FAILED;
     c_output_reset(&output);
     step_definition_destroy(definition);
     return code;
+}
+
+struct map_check {
+    const struct step_definition *definition;
+    size_t faults;
+};
+
+static void report_map(void *user, const char *record, const struct step_attribute *attribute,
+                       const char *message)
+{
+    struct map_check *check = user;
+    char text[400];
+    struct step_fault fault = {.message = text};
+    (void) record;
+    snprintf(text, sizeof text, "map: %s", message);
+    dl_definition_locate(check->definition, (struct dl_place){attribute->line, attribute->column},
+                         &fault);
+    compiler_report_fault(NULL, &fault);
+    check->faults++;
+}
+
+/* What the language allows, but no reader could follow. */
+static int check_maps(const struct step_definition *definition, const char *path)
+{
+    struct map_check check = {definition, 0};
+    struct step_maps *maps = NULL;
+    struct step_error error;
+    enum step_status status = step_maps_create(definition, report_map, &check, &maps, &error);
+    step_maps_destroy(maps);
+    if (status != STEP_STATUS_OK)
+        fprintf(stderr, "stepc: %s: %s\n", path, error.message);
+    return status != STEP_STATUS_OK ? EXIT_FAILED : check.faults > 0 ? EXIT_BAD_INPUT : EXIT_DONE;
 }
 
 static int check_files(int count, char **arguments)
@@ -159,8 +136,9 @@ static int check_files(int count, char **arguments)
     for (int i = 0; i < count; i++) {
         int code = EXIT_DONE;
         struct step_definition *definition = parse_file(arguments[i], &code);
-        if (definition == NULL)
-            worst = code > worst ? code : worst;
+        if (definition != NULL)
+            code = check_maps(definition, arguments[i]);
+        worst = code > worst ? code : worst;
         step_definition_destroy(definition);
     }
     return worst;

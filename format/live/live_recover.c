@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "live_decoder.h"
+#include "live_heap.h"
+#include "steptrace/hatf_trace.h"
 #include "steptrace/live.h"
 
 #define CHUNK_LIMIT (UINT32_C(1) << 26)
@@ -136,7 +138,68 @@ static int compare_chunks(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static enum step_status decode_chunk(struct live_file *file, struct live_decoder *decoder,
+/* The decoder of the file's definition; the other is NULL. */
+struct decoders {
+    struct live_decoder *java;
+    struct live_heap_decoder *heap;
+};
+
+/* The raw records of native programs become these: the trace must have them as this program does.
+ */
+static const struct {
+    uint32_t record;
+    const char *name;
+    size_t field_count;
+} heap_records[] = {
+    {HEAP_THREAD_CREATE, "heap.ThreadCreate", 3},
+    {HEAP_THREAD_DESTROY, "heap.ThreadDestroy", 3},
+    {HEAP_ALLOC, "heap.Alloc", 6},
+    {HEAP_FREE, "heap.Free", 5},
+    {HEAP_REALLOC_IN_PLACE, "heap.ReallocInPlace", 7},
+    {HEAP_REALLOC_MOVE, "heap.ReallocMove", 7},
+    {HEAP_REALLOC_ALLOC, "heap.ReallocAlloc", 7},
+    {HEAP_REALLOC_FREE, "heap.ReallocFree", 7},
+};
+
+static enum step_status check_definition(struct live_file *file, const struct step_writer *writer)
+{
+    const struct step_definition *theirs = step_writer_borrow_definition(writer);
+    bool fits = true;
+    for (size_t i = 0; i < sizeof heap_records / sizeof heap_records[0]; i++) {
+        uint32_t record = heap_records[i].record;
+        fits = fits && record < theirs->record_count &&
+               strcmp(theirs->records[record].name, heap_records[i].name) == 0 &&
+               theirs->records[record].field_count == heap_records[i].field_count;
+    }
+    return fits || file->header.definition != STEP_LIVE_DEFINITION_HEAP
+               ? STEP_STATUS_OK
+               : step_error_set(file->error, STEP_STATUS_UNSUPPORTED, file->path, STEP_NO_OFFSET,
+                                "the trace beside it is not one of a native program");
+}
+
+static bool create_decoders(const struct live_file *file, struct step_writer *writer,
+                            struct decoders *decoders)
+{
+    *decoders = (struct decoders){NULL, NULL};
+    if (file->header.definition == STEP_LIVE_DEFINITION_HEAP)
+        decoders->heap = live_heap_decoder_create(&file->header, writer);
+    else
+        decoders->java = live_decoder_create(&file->header, writer);
+    return decoders->heap != NULL || decoders->java != NULL;
+}
+
+static enum step_status decode_words(const struct decoders *decoders,
+                                     const struct found_chunk *chunk, const uint64_t *words,
+                                     size_t *consumed, struct step_error *error)
+{
+    size_t count = (size_t) chunk->used / sizeof *words;
+    return decoders->heap != NULL
+               ? live_heap_decoder_words(decoders->heap, chunk->stream, words, count, consumed,
+                                         error)
+               : live_decoder_words(decoders->java, chunk->stream, words, count, consumed, error);
+}
+
+static enum step_status decode_chunk(struct live_file *file, const struct decoders *decoders,
                                      const struct found_chunk *chunk)
 {
     uint64_t *words = malloc((size_t) chunk->used);
@@ -144,12 +207,14 @@ static enum step_status decode_chunk(struct live_file *file, struct live_decoder
         return step_error_set(file->error, STEP_STATUS_NO_MEMORY, file->path, chunk->offset,
                               "out of memory");
     enum step_status status =
-        live_decoder_begin(decoder, chunk->stream, chunk->first_record, chunk->thread);
+        decoders->heap != NULL
+            ? live_heap_decoder_begin(decoders->heap, chunk->stream, chunk->first_record,
+                                      chunk->thread)
+            : live_decoder_begin(decoders->java, chunk->stream, chunk->first_record, chunk->thread);
     size_t consumed = 0;
     if (status == STEP_STATUS_OK &&
         read_at(file, chunk->offset + sizeof(struct step_live_chunk), words, (size_t) chunk->used))
-        status = live_decoder_words(decoder, chunk->stream, words, (size_t) chunk->used / 8,
-                                    &consumed, file->error);
+        status = decode_words(decoders, chunk, words, &consumed, file->error);
     free(words);
     if (status != STEP_STATUS_OK && file->error != NULL) {
         file->error->offset =
@@ -162,21 +227,24 @@ static enum step_status decode_chunk(struct live_file *file, struct live_decoder
 /* Decodes every chunk that can be; the first damage is what the caller hears of. */
 static enum step_status decode_chunks(struct live_file *file, struct step_writer *writer)
 {
-    struct live_decoder *decoder = live_decoder_create(&file->header, writer);
-    if (decoder == NULL)
+    struct decoders decoders;
+    if (!create_decoders(file, writer, &decoders))
         return step_error_set(file->error, STEP_STATUS_NO_MEMORY, file->path, STEP_NO_OFFSET,
                               "out of memory");
     enum step_status first = STEP_STATUS_OK;
     for (size_t i = 0; i < file->count; i++) {
-        enum step_status status = decode_chunk(file, decoder, &file->chunks[i]);
+        enum step_status status = decode_chunk(file, &decoders, &file->chunks[i]);
         if (first == STEP_STATUS_OK)
             first = status;
         if (status != STEP_STATUS_OK && status != STEP_STATUS_CORRUPT)
             break;
         file->error = first == STEP_STATUS_OK ? file->error : NULL;
     }
-    enum step_status status = live_decoder_finish(decoder, file->header.free_stamp);
-    live_decoder_destroy(decoder);
+    enum step_status status = STEP_STATUS_OK;
+    if (decoders.java != NULL)
+        status = live_decoder_finish(decoders.java, file->header.free_stamp);
+    live_decoder_destroy(decoders.java);
+    live_heap_decoder_destroy(decoders.heap);
     return first != STEP_STATUS_OK ? first : status;
 }
 
@@ -187,6 +255,8 @@ enum step_status step_live_recover(const char *path, struct step_writer *writer,
     enum step_status status = open_file(&file);
     if (status == STEP_STATUS_OK)
         status = check_owner_is_gone(&file);
+    if (status == STEP_STATUS_OK)
+        status = check_definition(&file, writer);
     if (status == STEP_STATUS_OK)
         status = find_chunks(&file);
     if (status == STEP_STATUS_OK) {

@@ -284,7 +284,8 @@ static enum step_status build_element(struct builder *builder, const struct scop
     if (array_depth > 0)
         return build_array(builder, scope, array_depth, in_array, nesting, index);
     struct step_field_wish wish = wish_of(scope, scope->field->kind == STEP_TYPE_INT);
-    if (wish.column.identifier || scope->field->kind == STEP_TYPE_INT) {
+    bool names_entry = wish.column.identifier && scope->field->kind == STEP_TYPE_RECORD;
+    if (names_entry || scope->field->kind == STEP_TYPE_INT) {
         struct step_plan_node node = {STEP_NODE_VALUE, 0, 1, 0, 0};
         if (scope->field->kind != STEP_TYPE_INT)
             settle_identifier(&wish);

@@ -376,16 +376,16 @@ enum step_status step_reader_open(const char *path, struct step_reader **out,
     return status;
 }
 
-enum step_status step_reader_open_memory(const void *data, size_t length, const char *name,
-                                         struct step_reader **out, struct step_error *error)
+/* From what is not a file: there is no live mapping beside it. */
+static enum step_status open_source(const struct step_source *source, const char *name,
+                                    struct step_reader **out, struct step_error *error)
 {
-    static const uint8_t nothing[1] = {0};
     *out = NULL;
     struct step_reader *reader = make_reader(name);
     if (reader == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
-    reader->file = (struct step_source){
-        .file = -1, .memory = data != NULL ? data : nothing, .size = length, .name = reader->name};
+    reader->file = *source;
+    reader->file.name = reader->name;
     enum step_status status = load_file(reader, error);
     if (status != STEP_STATUS_OK) {
         step_reader_destroy(reader);
@@ -393,6 +393,22 @@ enum step_status step_reader_open_memory(const void *data, size_t length, const 
     }
     *out = reader;
     return status;
+}
+
+enum step_status step_reader_open_memory(const void *data, size_t length, const char *name,
+                                         struct step_reader **out, struct step_error *error)
+{
+    static const uint8_t nothing[1] = {0};
+    const struct step_source source = {
+        .file = -1, .memory = data != NULL ? data : nothing, .size = length};
+    return open_source(&source, name, out, error);
+}
+
+enum step_status step_reader_open_input(const struct step_input *input, const char *name,
+                                        struct step_reader **out, struct step_error *error)
+{
+    const struct step_source source = {.file = -1, .input = *input, .size = input->size_bytes};
+    return open_source(&source, name, out, error);
 }
 
 void step_reader_destroy(struct step_reader *reader)

@@ -63,7 +63,7 @@ enum step_status step_source_read(const struct step_source *source, uint64_t off
     if (offset > source->size || length > source->size - offset)
         return step_error_set(error, STEP_STATUS_CUT, source->name, source->base + source->size,
                               "the data ends here");
-    if (source->file < 0) {
+    if (source->file < 0 && source->input.read == NULL) {
         *bytes = source->memory + offset;
         return STEP_STATUS_OK;
     }
@@ -72,5 +72,7 @@ enum step_status step_source_read(const struct step_source *source, uint64_t off
         return step_error_set(error, STEP_STATUS_NO_MEMORY, source->name, offset,
                               "no memory for %llu bytes", (unsigned long long) length);
     *bytes = buffer->data;
+    if (source->file < 0)
+        return source->input.read(source->input.user, offset, buffer->data, (size_t) length, error);
     return read_file(source, offset, (size_t) length, buffer->data, error);
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a reader's bytes come from: a file, read at places (it may shrink under us), or memory. */
+/* Where a reader's bytes come from: a file, read at places (it may shrink under us), memory, or
+ * what the caller reads. */
 #ifndef STEP_STEP_SOURCE_H
 #define STEP_STEP_SOURCE_H
 
 #include "bytes.h"
-#include "steptrace/status.h"
+#include "steptrace/reader.h"
 
 struct step_source {
-    int file; /* -1: memory */
+    int file; /* -1: memory or input */
     const uint8_t *memory;
+    struct step_input input; /* where its `read` is not NULL */
     uint64_t size;
     uint64_t base;    /* added to offsets in messages */
     const char *name; /* borrowed */

@@ -11,11 +11,11 @@
 
 enum { DEFAULT_BLOCK_RECORDS = 250000 };
 /* Storage of all streams that is kept for their next records, and beyond which the largest stream
- * is flushed; and of one stream beyond which it is. */
+ * is flushed; one stream is flushed beyond half of that.  Dictionaries have less. */
 #define KEPT_MEMORY ((size_t) 64 << 20)
 #define MOST_MEMORY ((size_t) 256 << 20)
 #define KEPT_DICTIONARY_MEMORY ((size_t) 64 << 10)
-#define MOST_STREAM_MEMORY ((size_t) 128 << 20)
+#define MOST_DICTIONARY_MEMORY ((size_t) 128 << 20)
 
 struct dictionary {
     uint64_t written_count;
@@ -225,14 +225,18 @@ enum step_status step_writer_create(const struct step_writer_options *options,
     if (writer == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
     writer->options = *options;
+    writer->options.finish = NULL;
     writer->error.offset = STEP_NO_OFFSET;
     if (writer->options.block_records == 0)
         writer->options.block_records = DEFAULT_BLOCK_RECORDS;
+    if (writer->options.memory_bytes == 0)
+        writer->options.memory_bytes = MOST_MEMORY;
     enum step_status status = start(writer, error);
     if (status != STEP_STATUS_OK) {
         step_writer_destroy(writer);
         return status;
     }
+    writer->options.finish = options->finish;
     *out = writer;
     return status;
 }
@@ -295,7 +299,7 @@ enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
     struct dictionary *dictionary = &writer->dictionaries[record];
     enum step_status status = STEP_STATUS_OK;
     if (dictionary->rows.record_count >= STEP_MAX_DICTIONARY_BLOCK_RECORDS ||
-        step_rows_memory(&dictionary->rows) > MOST_STREAM_MEMORY)
+        step_rows_memory(&dictionary->rows) > MOST_DICTIONARY_MEMORY)
         status = write_pending(writer);
     if (status == STEP_STATUS_OK)
         status = append(writer, &dictionary->rows, record, slots);
@@ -322,9 +326,9 @@ enum step_status step_writer_put(struct step_writer *writer, uint64_t number, ui
         return refuse_size(writer, status, record);
     count_memory(writer, stream);
     if (stream->rows.record_count >= writer->options.block_records ||
-        stream->memory > MOST_STREAM_MEMORY)
+        stream->memory > writer->options.memory_bytes / 2)
         status = flush_stream(writer, stream);
-    else if (writer->memory > MOST_MEMORY)
+    else if (writer->memory > writer->options.memory_bytes)
         status = flush_largest(writer);
     return status == STEP_STATUS_OK ? status : keep(writer, status, NULL);
 }
@@ -398,6 +402,11 @@ enum step_status step_writer_flush(struct step_writer *writer)
     return keep(writer, status, NULL);
 }
 
+const struct step_definition *step_writer_borrow_definition(const struct step_writer *writer)
+{
+    return writer->options.definition;
+}
+
 uint64_t step_writer_size(const struct step_writer *writer)
 {
     return writer->offset;
@@ -418,11 +427,25 @@ static enum step_status write_end(struct step_writer *writer)
     return status == STEP_STATUS_OK ? output(writer, footer, sizeof footer) : status;
 }
 
+static void finish(struct step_writer *writer, bool complete)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    if (writer->options.finish == NULL)
+        return;
+    enum step_status status = writer->options.finish(writer->options.output.user, complete, &error);
+    writer->options.finish = NULL;
+    if (status != STEP_STATUS_OK && writer->status == STEP_STATUS_OK) {
+        writer->status = status;
+        writer->error = error;
+    }
+}
+
 enum step_status step_writer_close(struct step_writer *writer, struct step_error *error)
 {
     if (!writer->closed && step_writer_flush(writer) == STEP_STATUS_OK)
         keep(writer, write_end(writer), NULL);
     writer->closed = true;
+    finish(writer, writer->status == STEP_STATUS_OK);
     if (writer->status != STEP_STATUS_OK && error != NULL)
         *error = writer->error;
     return writer->status;
@@ -432,6 +455,7 @@ void step_writer_destroy(struct step_writer *writer)
 {
     if (writer == NULL)
         return;
+    finish(writer, false);
     step_stream_table_reset(&writer->streams);
     for (size_t i = 0; writer->dictionaries != NULL && i < writer->options.definition->record_count;
          i++)

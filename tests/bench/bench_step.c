@@ -3,10 +3,11 @@
  * What the STEP file costs: time to encode and to decode an event, and bytes an event by column.
  *
  *   bench_step [-n EVENTS] [-l LEVEL] [-b BLOCK_RECORDS] [-r RESOLUTION_NS] [-t TIMES]
- *              [FILE.step]
+ *              [-L LAYOUT] [-p] [FILE.step]
  *
  * Without a file, the events are made up: allocations in patterns as a compiler makes them, and
- * frees in sorted batches.  With one, they are those of the trace.  The times are the best of TIMES
+ * frees in sorted batches.  LAYOUT is 0 (the smaller), 1 (rows) or 2 (columns); -p as `steptrace
+ * pack`.  With one, they are those of the trace.  The times are the best of TIMES
  * runs, of processor time.
  */
 #include <inttypes.h>
@@ -48,6 +49,8 @@ struct settings {
     uint64_t resolution;
     uint64_t times;
     const char *path;
+    enum step_write_layout layout;
+    bool best;
 };
 
 /* Events in memory, ready to be put. */
@@ -219,6 +222,9 @@ static void encode(const struct events *events, const struct settings *settings,
     options.definition = events->definition;
     options.output = step_memory_output(file);
     options.level = settings->level;
+    options.layout = settings->layout;
+    if (settings->best)
+        options.compression = STEP_COMPRESSION_BEST;
     options.block_records = settings->block_records;
     check(step_writer_create(&options, &writer, &error), &error);
     for (size_t i = 0; i < events->count; i++) {
@@ -277,6 +283,10 @@ static void total_block(const uint8_t *bytes, const struct step_plan *plan,
     struct step_coding coding;
     if (!step_block_header_unpack(bytes, &header))
         return;
+    if (header.layout != STEP_LAYOUT_COLUMNS) {
+        totals[plan->column_count + 1].stored += header.payload_bytes + STEP_BLOCK_HEADER_BYTES;
+        return;
+    }
     struct step_cursor directory =
         step_cursor_of(bytes + STEP_BLOCK_HEADER_BYTES, (size_t) header.payload_bytes);
     directory.at += header.summary_bytes;
@@ -320,7 +330,7 @@ static void report_columns(const struct step_buffer *file, const struct events *
             snprintf(name, sizeof name, "%s.%s", record->name,
                      record->fields[plan->columns[i].field].name);
         } else if (i > plan->column_count) {
-            snprintf(name, sizeof name, "(headers, directories)");
+            snprintf(name, sizeof name, "(headers, directories, rows)");
         }
         if (totals[i].stored > 0)
             printf("  %-28s %9" PRIu64 " bytes  %.4f an event  %s\n", name, totals[i].stored,
@@ -333,10 +343,10 @@ static void report_columns(const struct step_buffer *file, const struct events *
 
 static struct settings read_settings(int argc, char **argv)
 {
-    struct settings settings = {5000000, 0, 0, 1, 3, NULL};
+    struct settings settings = {5000000, 0, 0, 1, 3, NULL, STEP_WRITE_SMALLEST, false};
     int option;
     bool resolution = false;
-    while ((option = getopt(argc, argv, "n:l:b:r:t:")) != -1) {
+    while ((option = getopt(argc, argv, "n:l:b:r:t:L:p")) != -1) {
         uint64_t value = optarg != NULL ? strtoull(optarg, NULL, 10) : 0;
         if (option == 'n')
             settings.events = value;
@@ -346,6 +356,10 @@ static struct settings read_settings(int argc, char **argv)
             settings.block_records = (uint32_t) value;
         else if (option == 't')
             settings.times = value;
+        else if (option == 'L' && value <= STEP_WRITE_COLUMNS)
+            settings.layout = (enum step_write_layout) value;
+        else if (option == 'p')
+            settings.best = true;
         else if (option == 'r' && value > 0)
             resolution = (settings.resolution = value) > 0;
         else

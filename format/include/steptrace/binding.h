@@ -16,6 +16,9 @@
 #include "steptrace/reader.h"
 #include "steptrace/value.h"
 
+/* What follows is what the shared library exports. */
+#pragma GCC visibility push(default)
+
 #define STEP_NO_SLOT UINT32_MAX
 
 /* How one record type of the file is read. */
@@ -69,5 +72,7 @@ static inline int step_binding_record(const struct step_binding *binding, uint32
     uint32_t record = binding->records[file_record].record;
     return record == STEP_NO_RECORD ? -1 : (int) record;
 }
+
+#pragma GCC visibility pop
 
 #endif

@@ -143,7 +143,7 @@ bool step_attributes_rule(const struct step_attributes *attributes, const char *
                           const char *key, const char **value, size_t *length);
 
 /* Does the field hold, or do the innermost elements of its arrays, numbers of dictionary entries?
- * (An int with `<encoding:"identifier">` holds its value.) */
+ * (An int, string or data with `<encoding:"identifier">` holds its value.) */
 bool step_field_is_identifier(const struct step_field *field);
 
 /* Is a record held in place, its fields' slots among those of the record that holds it? */

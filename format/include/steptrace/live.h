@@ -42,7 +42,11 @@ struct step_live_header {
     _Atomic uint64_t file_bytes; /* header and all chunks */
     _Atomic uint64_t dropped;    /* records that found no room (overflow=drop) */
     _Atomic uint64_t free_stamp; /* when the last FREE_OBJECT was written */
+    uint64_t definition;         /* enum step_live_definition */
 };
+
+/* Which kinds the raw records have. */
+enum step_live_definition { STEP_LIVE_DEFINITION_JAVA = 0, STEP_LIVE_DEFINITION_HEAP = 1 };
 
 enum step_live_state { STEP_LIVE_FREE = 0, STEP_LIVE_ACTIVE = 1, STEP_LIVE_FULL = 2 };
 
@@ -112,6 +116,17 @@ enum step_live_kind {
     STEP_LIVE_ENTRY_NEW_SHORT = 28,
     STEP_LIVE_FRAME_POP_SHORT = 29,
     STEP_LIVE_KIND_COUNT = 30
+};
+
+/* The kinds of raw records of native programs, beside THREAD_SWITCH; all are event records with a
+ * stamp. */
+enum step_live_heap_kind {
+    STEP_LIVE_HEAP_THREAD_CREATE = 8, /* word 1: thread */
+    STEP_LIVE_HEAP_THREAD_DESTROY = 9,
+    STEP_LIVE_HEAP_ALLOC = 10,   /* word 1: size in bytes; word 2: address */
+    STEP_LIVE_HEAP_FREE = 11,    /* word 1: address */
+    STEP_LIVE_HEAP_REALLOC = 12, /* words: size; old address or 0; new address or 0 */
+    STEP_LIVE_HEAP_KIND_COUNT = 13
 };
 
 /* Stream numbers with a meaning of their own; those of threads' buffers start at 2. */

@@ -58,6 +58,18 @@ enum step_status step_reader_open_memory(const void *data, size_t length, const 
                                          struct step_reader **out, struct step_error *error);
 void step_reader_destroy(struct step_reader *reader);
 
+/* Where bytes come from that are neither a file nor in memory.  `read` must give all `length` bytes
+ * at `offset`, which are within `size_bytes`, or fail. */
+struct step_input {
+    void *user;
+    uint64_t size_bytes;
+    enum step_status (*read)(void *user, uint64_t offset, void *data, size_t length,
+                             struct step_error *error);
+};
+/* The same for such an input, which is copied; `name` stands for it in messages. */
+enum step_status step_reader_open_input(const struct step_input *input, const char *name,
+                                        struct step_reader **out, struct step_error *error);
+
 const struct step_definition *step_reader_borrow_definition(const struct step_reader *reader);
 
 /* The provenance value of a key, or NULL; and all of them by number. */

@@ -5,7 +5,7 @@
  *
  *   int                           one slot, the value (two's complement when signed)
  *   string, data                  one slot, a `const struct step_bytes *`
- *   any type, encoded identifier  one slot, the identifier: 0 is "none", the first defined is 1
+ *   record, encoded identifier    one slot, the identifier: 0 is "none", the first defined is 1
  *   array                         one slot, a `const struct step_array *`
  *   record by value               the slots of its fields, in place
  *

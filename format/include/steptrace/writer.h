@@ -17,6 +17,8 @@
 #ifndef STEPTRACE_WRITER_H
 #define STEPTRACE_WRITER_H
 
+#include <stdbool.h>
+
 #include "steptrace/definition.h"
 #include "steptrace/status.h"
 #include "steptrace/value.h"
@@ -31,7 +33,17 @@ struct step_output {
                               struct step_error *error);
 };
 
-enum step_compression { STEP_COMPRESSION_NONE, STEP_COMPRESSION_ZSTD, STEP_COMPRESSION_ZLIB };
+/* A method that was not built in means the first that was, of zstd and zlib.  BEST is for keeping:
+ * more encodings are tried, and of every part all methods that were built in, which takes about 20
+ * times as long. */
+enum step_compression {
+    STEP_COMPRESSION_NONE,
+    STEP_COMPRESSION_ZSTD,
+    STEP_COMPRESSION_ZLIB,
+    STEP_COMPRESSION_XZ,
+    STEP_COMPRESSION_BZIP3,
+    STEP_COMPRESSION_BEST = 255
+};
 
 /* How the records of a block are laid out: as a stream for each field, or as one stream of
  * records with meta-records (STEP paper, section 3.2). */
@@ -44,10 +56,15 @@ enum step_write_layout {
 struct step_writer_options {
     const struct step_definition *definition; /* borrowed for the writer's life */
     struct step_output output;
-    enum step_compression compression; /* where zstd was not built in, ZSTD means ZLIB */
-    int level;                         /* of the compressor; 0: the project's default */
-    uint32_t block_records;            /* 0: the project's default */
+    enum step_compression compression;
+    int level;              /* of the compressor; 0: the project's default */
+    uint32_t block_records; /* 0: the project's default */
     enum step_write_layout layout;
+    size_t memory_bytes; /* that waiting records may take; 0: the project's default, 256 MiB */
+    /* NULL, or called once for a writer that was made, with the output's `user`: by the first
+     * step_writer_close(), with whether all was written, or by step_writer_destroy() where there
+     * was none.  What it returns is what closing returns. */
+    enum step_status (*finish)(void *user, bool complete, struct step_error *error);
 };
 
 struct step_writer;
@@ -58,6 +75,12 @@ void step_writer_options_init(struct step_writer_options *options);
 /* Writes the file header and the definition at once. */
 enum step_status step_writer_create(const struct step_writer_options *options,
                                     struct step_writer **out, struct step_error *error);
+
+/* The same into a file.  It is PATH.part until step_writer_close() has written all of it, and then
+ * takes its name; without that PATH.part stays and can be read as far as it was written.  `output`
+ * and `finish` of the options are not used. */
+enum step_status step_writer_open(const char *path, const struct step_writer_options *options,
+                                  struct step_writer **out, struct step_error *error);
 
 /* Provenance: a key (lower-case, words with '-') and a UTF-8 value.  May be called at any time
  * before close; a key given again replaces the earlier value for readers.  Properties reach the
@@ -96,6 +119,9 @@ enum step_status step_writer_resume_dictionary(struct step_writer *writer, uint3
  * properties and dictionary entries first, also when the stream has no records pending. */
 enum step_status step_writer_flush_stream(struct step_writer *writer, uint64_t stream);
 enum step_status step_writer_flush(struct step_writer *writer);
+
+/* The definition that the writer was created with. */
+const struct step_definition *step_writer_borrow_definition(const struct step_writer *writer);
 
 /* Bytes handed to the output so far. */
 uint64_t step_writer_size(const struct step_writer *writer);

@@ -9,6 +9,7 @@ int main(void)
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 1;
     add_heap_tests();
+    add_heap_trace_tests();
     add_live_table_tests();
     add_table_tests();
     add_timeline_tests();

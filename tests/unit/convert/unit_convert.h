@@ -4,6 +4,7 @@
 #define UNIT_CONVERT_H
 
 void add_heap_tests(void);
+void add_heap_trace_tests(void);
 void add_live_table_tests(void);
 void add_table_tests(void);
 void add_timeline_tests(void);

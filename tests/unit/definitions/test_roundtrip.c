@@ -35,8 +35,12 @@ static void write_all(struct step_writer *writer)
         }
     for (uint64_t round = 0; round < ROUNDS; round++)
         for (uint32_t i = 0; i < ours->record_count; i++)
-            CU_ASSERT_EQUAL_FATAL(roundtrip_rows[i].put(writer, values_make(ours, i, round)),
-                                  STEP_STATUS_OK);
+            if (roundtrip_rows[i].put(writer, values_make(ours, i, round)) != STEP_STATUS_OK) {
+                struct step_error error;
+                step_writer_close(writer, &error);
+                printf("\n  %s: %s\n", roundtrip_rows[i].name, error.message);
+                CU_FAIL_FATAL("a record is refused");
+            }
 }
 
 static void check_view(const struct all_trace_binding *binding,

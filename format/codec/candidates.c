@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Candidates by wish, and by hope. */
+#include "candidates.h"
+
+#include "predictor.h"
+
+enum { PREDICTION_WORTH_TRYING = 512, TABLE_BITS = 16, THOROUGH_TABLE_BITS = 20 };
+
+/* The value that most have, if any has a majority. */
+static uint64_t majority(const uint64_t *values, size_t count)
+{
+    uint64_t candidate = count > 0 ? values[0] : 0;
+    size_t votes = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (votes == 0)
+            candidate = values[i];
+        votes = values[i] == candidate ? votes + 1 : votes - 1;
+    }
+    return candidate;
+}
+
+static void add(struct step_candidates *candidates, const struct step_transform *transform,
+                uint64_t first, uint64_t second, uint64_t third)
+{
+    if (candidates->count == STEP_CANDIDATES)
+        return;
+    struct step_chain *chain = &candidates->chains[candidates->count++];
+    *chain = (struct step_chain){0};
+    if (transform != NULL)
+        step_chain_append(chain, transform, first, second, third);
+}
+
+static void add_delta(struct step_candidates *candidates, uint64_t first, uint64_t increment)
+{
+    add(candidates, &step_transform_delta, first - increment, increment, 0);
+}
+
+/* What takes time, and room for its tables. */
+static void gather_predictions(const struct step_wish *wish, uint64_t reference, size_t count,
+                               bool thorough, struct step_candidates *candidates)
+{
+    unsigned bits = step_table_bits(count, thorough ? THOROUGH_TABLE_BITS : TABLE_BITS);
+    if (wish->order > 0 && !thorough)
+        add(candidates, &step_transform_context, wish->order, bits, 0);
+    if (wish->dfcm_order > 0 && !thorough)
+        add(candidates, &step_transform_dfcm, wish->dfcm_order, bits, 0);
+    if (wish->recent > 0)
+        add(candidates, &step_transform_recent, wish->recent, 0, 0);
+    if (wish->given && (thorough || wish->order > 0))
+        add(candidates, &step_transform_keyed, reference, wish->order > 0 ? wish->order : 1, bits);
+    if (!thorough)
+        return;
+    for (uint64_t order = 1; order <= STEP_CONTEXT_MAX; order++) {
+        add(candidates, &step_transform_context, order, bits, 0);
+        if (wish->given)
+            add(candidates, &step_transform_keyed, reference, order, bits);
+        if (order < STEP_CONTEXT_MAX && !wish->identifier)
+            add(candidates, &step_transform_dfcm, order, bits, 0);
+    }
+    add(candidates, &step_transform_recent, 4, 0, 0);
+    add(candidates, &step_transform_recent, STEP_RECENT_MAX, 0, 0);
+}
+
+void step_candidates_gather(const struct step_wish *wish, uint64_t reference,
+                            const uint64_t *values, size_t count, bool thorough,
+                            struct step_candidates *candidates)
+{
+    candidates->count = 0;
+    bool simple = !wish->identifier && !wish->given && !wish->usual && !wish->offset;
+    if (wish->stride)
+        add_delta(candidates, values[0], wish->increment);
+    if (wish->delta || (simple && !wish->stride))
+        add_delta(candidates, values[0], 0);
+    if (wish->delta && !wish->stride)
+        add_delta(candidates, values[0], 1);
+    if (wish->given)
+        add(candidates, &step_transform_given, reference, !wish->given_identifier,
+            step_table_bits(count, TABLE_BITS));
+    if (wish->usual)
+        add(candidates, &step_transform_front, majority(values, count), 0, 0);
+    if (wish->offset)
+        add(candidates, &step_transform_offset, wish->base, 0, 0);
+    add(candidates, NULL, 0, 0, 0);
+    if (count >= PREDICTION_WORTH_TRYING)
+        gather_predictions(wish, reference, count, thorough, candidates);
+}

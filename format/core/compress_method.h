@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compression methods, a row each: what compress.c calls, and what the libraries keep between
+ * calls. */
+#ifndef STEP_CORE_COMPRESS_METHOD_H
+#define STEP_CORE_COMPRESS_METHOD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "steptrace/status.h"
+#include "steptrace/writer.h"
+
+struct step_method {
+    enum step_compression id;
+    int default_level;
+    int quick_level; /* what choices are made by */
+    int most_level;
+    /* `*context`, NULL at first, is the method's own between calls.  The length, or 0 where the
+     * result would not fit into `room` bytes, or on failure. */
+    size_t (*compress)(void **context, int level, const uint8_t *data, size_t length, uint8_t *out,
+                       size_t room);
+    void (*free_compressor)(void *context);
+    /* OK where the bytes give exactly `raw_length` bytes. */
+    enum step_status (*decompress)(void **context, const uint8_t *data, size_t length, uint8_t *raw,
+                                   size_t raw_length);
+    void (*free_decompressor)(void *context);
+};
+
+extern const struct step_method step_method_zlib;
+#if STEPTRACE_ZSTD
+extern const struct step_method step_method_zstd;
+#endif
+#if STEPTRACE_XZ
+extern const struct step_method step_method_xz;
+#endif
+#if STEPTRACE_BZIP3
+extern const struct step_method step_method_bzip3;
+#endif
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* zstd: the default. */
+#include <zstd.h>
+
+#include "compress_method.h"
+
+static size_t compress_zstd(void **context, int level, const uint8_t *data, size_t length,
+                            uint8_t *out, size_t room)
+{
+    if (*context == NULL)
+        *context = ZSTD_createCCtx();
+    if (*context == NULL)
+        return 0;
+    size_t result = ZSTD_compressCCtx(*context, out, room, data, length, level);
+    return ZSTD_isError(result) ? 0 : result;
+}
+
+static void free_compressor(void *context)
+{
+    ZSTD_freeCCtx(context);
+}
+
+static enum step_status decompress_zstd(void **context, const uint8_t *data, size_t length,
+                                        uint8_t *raw, size_t raw_length)
+{
+    if (*context == NULL)
+        *context = ZSTD_createDCtx();
+    if (*context == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    size_t result = ZSTD_decompressDCtx(*context, raw, raw_length, data, length);
+    return result == raw_length ? STEP_STATUS_OK : STEP_STATUS_CORRUPT;
+}
+
+static void free_decompressor(void *context)
+{
+    ZSTD_freeDCtx(context);
+}
+
+const struct step_method step_method_zstd = {
+    .id = STEP_COMPRESSION_ZSTD,
+    .default_level = 5,
+    .quick_level = 1,
+    .most_level = 19,
+    .compress = compress_zstd,
+    .free_compressor = free_compressor,
+    .decompress = decompress_zstd,
+    .free_decompressor = free_decompressor,
+};

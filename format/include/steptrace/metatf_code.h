@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What readers and writers that metatfc generates are made of.  It is here for them alone: programs
+ * use metatf.h and the generated header.
+ *
+ * A reader's bytes are followed by zeros, so a record's numbers are loaded without looking at the
+ * end; whether the record was cut is seen once, by where the decoder came to stand.  A writer
+ * encodes into its section's buffer at once and keeps a journal of what it changed, for the case
+ * that a value does not fit.
+ */
+#ifndef STEPTRACE_METATF_CODE_H
+#define STEPTRACE_METATF_CODE_H
+
+#include "steptrace/metatf.h"
+
+/* What follows is what the shared library exports. */
+#pragma GCC visibility push(default)
+
+/* How a field of a record is stored from here on. */
+struct metatf_state {
+    uint8_t interpretation; /* enum step_field_interpretation */
+    bool width_by_field;    /* the field's width_field says how many bytes */
+    bool argument_by_field;
+    uint32_t width; /* in force */
+    uint32_t last_width;
+    uint64_t argument;
+    uint64_t stride;
+};
+
+/* ---- reading ---- */
+
+/* The pieces of one section, or of all that have records, one after the other. */
+struct metatf_stream {
+    const uint8_t *at;
+    const uint8_t *end;
+    uint8_t *buffer;
+    size_t capacity;
+    void *retired;        /* buffers that hold bytes of the last record */
+    uint64_t base;        /* offset in the piece of the buffer's first byte */
+    uint64_t left;        /* bytes of the piece that are not in the buffer */
+    uint64_t piece_start; /* in the file */
+    uint64_t next_entry;  /* of the index */
+    bool is_packed;
+    bool is_cut;
+};
+
+/* A section that is being read. */
+struct metatf_reading {
+    const struct metatf_section *section;
+    struct metatf_state *states;
+    uint64_t *cells;
+    uint64_t position; /* bytes of its content so far */
+    uint16_t by_tag[256];
+};
+
+struct metatf_reader_rest;
+
+struct metatf_reader {
+    struct metatf_stream stream;
+    struct metatf_reading *current;
+    struct metatf_stream *split[256]; /* data sections; NULL: no such section */
+    const char *fault;                /* of the record that is being read */
+    uint64_t record_number;
+    uint32_t need;   /* no record has more bytes in numbers */
+    uint32_t budget; /* values that the record may still repeat */
+    bool big_endian;
+    bool holds; /* scratch memory of the last record */
+    struct metatf_reader_rest *rest;
+};
+
+/* The slow ways. */
+enum step_status metatf_reader_refill(struct metatf_reader *reader, struct step_error *error);
+enum step_status metatf_reader_refuse(struct metatf_reader *reader, const uint8_t *at,
+                                      struct step_error *error);
+bool metatf_reader_more(struct metatf_reader *reader, const uint8_t **at, uint64_t need);
+bool metatf_reader_split_more(struct metatf_reader *reader, struct metatf_stream *stream,
+                              size_t need);
+/* Reads a record that is no data: metadata, a section, a comment (in `*comment`), or unknown. */
+enum step_status metatf_reader_other(struct metatf_reader *reader, uint64_t tag,
+                                     struct step_bytes *comment, bool *is_comment,
+                                     struct step_error *error);
+/* Lets go of what the last record's bytes and arrays lie in. */
+void metatf_reader_release(struct metatf_reader *reader);
+/* Memory until the next record; NULL, and a fault, when there is none. */
+void *metatf_reader_scratch(struct metatf_reader *reader, uint64_t count, size_t size);
+/* UNSUPPORTED: the reader's DTD is not the one that the code was generated from. */
+enum step_status metatf_reader_check(const struct metatf_reader *reader,
+                                     const struct metatf_dtd *dtd, struct step_error *error);
+
+static inline enum step_status metatf_fill(struct metatf_reader *reader, struct step_error *error)
+{
+    reader->budget = METATF_REPEAT_LIMIT;
+    if (reader->holds || reader->stream.retired != NULL)
+        metatf_reader_release(reader);
+    if ((size_t) (reader->stream.end - reader->stream.at) >= reader->need)
+        return STEP_STATUS_OK;
+    return metatf_reader_refill(reader, error);
+}
+
+static inline uint64_t metatf_take_split(struct metatf_reader *reader,
+                                         const struct metatf_state *state)
+{
+    struct metatf_stream *stream = reader->split[state->argument];
+    unsigned width = (unsigned) state->stride;
+    if ((size_t) (stream->end - stream->at) < width &&
+        !metatf_reader_split_more(reader, stream, width))
+        return 0;
+    uint64_t number = step_number_load(stream->at, width, reader->big_endian);
+    stream->at += width;
+    return number;
+}
+
+static inline uint64_t metatf_take_number(struct metatf_reader *reader, const uint8_t **at,
+                                          const struct metatf_state *state, uint64_t argument,
+                                          uint64_t *cell)
+{
+    uint64_t value;
+    if (state->interpretation == STEP_FIELD_SECTION_STRIDE)
+        value = metatf_take_split(reader, state);
+    else
+        value = step_field_value(state->interpretation,
+                                 step_number_load(*at, state->width, reader->big_endian),
+                                 state->width, argument, state->stride, *cell);
+    *at += state->width;
+    *cell = value;
+    return value;
+}
+
+/* `length` is the value of the field that tells it, where one does.  The bytes live until the next
+ * record. */
+static inline struct step_bytes metatf_take_bytes(struct metatf_reader *reader, const uint8_t **at,
+                                                  const struct metatf_state *state, uint64_t length)
+{
+    if (!state->width_by_field)
+        length = state->width;
+    if (length == 0)
+        return (struct step_bytes){NULL, 0};
+    size_t left = *at <= reader->stream.end ? (size_t) (reader->stream.end - *at) : 0;
+    if ((left < length || left - length < reader->need) && !metatf_reader_more(reader, at, length))
+        return (struct step_bytes){NULL, 0};
+    struct step_bytes bytes = {*at, (size_t) length};
+    *at += length;
+    return bytes;
+}
+
+/* Before `count` elements of so many fields; false: a fault. */
+static inline bool metatf_take_repeat(struct metatf_reader *reader, uint64_t count, uint32_t fields)
+{
+    if (reader->fault != NULL || count > reader->budget / (fields > 0 ? fields : 1)) {
+        if (reader->fault == NULL)
+            reader->fault = "a count is too large";
+        return false;
+    }
+    reader->budget -= (uint32_t) count * fields;
+    return true;
+}
+
+/* Before each element; false: a fault, or the end. */
+static inline bool metatf_take_element(struct metatf_reader *reader, const uint8_t **at)
+{
+    if (reader->fault != NULL || *at > reader->stream.end)
+        return false;
+    return (size_t) (reader->stream.end - *at) >= reader->need || metatf_reader_more(reader, at, 0);
+}
+
+static inline void metatf_expect(struct metatf_reader *reader, uint64_t value, uint64_t wanted)
+{
+    if (value != wanted && reader->fault == NULL)
+        reader->fault = "a field does not have the value that the DTD prescribes";
+}
+
+/* The record ends at `at`. */
+static inline enum step_status metatf_commit(struct metatf_reader *reader, const uint8_t *at,
+                                             struct step_error *error)
+{
+    if (at > reader->stream.end || reader->fault != NULL)
+        return metatf_reader_refuse(reader, at, error);
+    reader->current->position += (uint64_t) (at - reader->stream.at);
+    reader->stream.at = at;
+    reader->record_number++;
+    return STEP_STATUS_OK;
+}
+
+/* ---- writing ---- */
+
+/* A section that is being written. */
+struct metatf_writing {
+    const struct metatf_section *section;
+    struct metatf_state *states;
+    uint64_t *cells;
+    uint32_t *users; /* of each field the one whose width it tells, or METATF_NO_FIELD */
+    uint8_t *data;
+    size_t length;
+    size_t capacity;
+    uint64_t position;
+    enum step_compression compression;
+    const struct metatf_writing *owner; /* of a data section: who wrote what it holds */
+};
+
+/* What a record changed: a cell, or how much a data section holds. */
+struct metatf_undo {
+    uint64_t *cell;
+    struct metatf_writing *data;
+    uint64_t old;
+};
+
+struct metatf_writer_rest;
+
+struct metatf_writer {
+    struct metatf_writing *current; /* of the record */
+    struct metatf_writing *run;     /* whose buffer takes it */
+    struct metatf_writing *split[256];
+    struct metatf_undo *undo;
+    size_t undo_count;
+    size_t undo_capacity;
+    uint32_t need;
+    uint32_t misfit;       /* the first field that did not fit, or METATF_NO_FIELD */
+    unsigned misfit_width; /* that it would take; above 8: none helps */
+    bool big_endian;
+    bool out_of_memory;
+    uint64_t position; /* of the last record */
+    struct metatf_writer_rest *rest;
+};
+
+/* NULL: see metatf_writer_end(). */
+uint8_t *metatf_writer_begin(struct metatf_writer *writer, uint32_t section, uint64_t tag);
+/* The record ends at `at`.  True: it did not fit, metadata were put, and it is to be put anew. */
+bool metatf_writer_end(struct metatf_writer *writer, uint32_t record, uint8_t *at, uint32_t *misfit,
+                       enum step_status *status, struct step_error *error);
+bool metatf_writer_room(struct metatf_writer *writer, uint8_t **at, uint64_t length);
+bool metatf_writer_split_room(struct metatf_writer *writer, struct metatf_writing *data);
+bool metatf_writer_undo_room(struct metatf_writer *writer, uint64_t count);
+enum step_status metatf_writer_check(const struct metatf_writer *writer,
+                                     const struct metatf_dtd *dtd, struct step_error *error);
+void metatf_writer_misfit(struct metatf_writer *writer, const struct metatf_state *state,
+                          uint32_t field, uint64_t value, uint64_t argument, uint64_t previous);
+
+static inline void metatf_put_split(struct metatf_writer *writer, const struct metatf_state *state,
+                                    uint64_t value)
+{
+    struct metatf_writing *data = writer->split[state->argument];
+    if ((data->owner != writer->current || data->capacity - data->length < STEP_FIELD_WIDTH_MAX) &&
+        !metatf_writer_split_room(writer, data))
+        return;
+    writer->undo[writer->undo_count++] = (struct metatf_undo){NULL, data, data->length};
+    step_number_store(data->data + data->length, value, (unsigned) state->stride,
+                      writer->big_endian);
+    data->length += state->stride;
+}
+
+static inline void metatf_put_number(struct metatf_writer *writer, uint8_t **at,
+                                     const struct metatf_state *state, uint64_t argument,
+                                     uint64_t *cell, uint64_t value, uint32_t field)
+{
+    bool split = state->interpretation == STEP_FIELD_SECTION_STRIDE;
+    uint64_t previous = *cell;
+    if (!step_field_fits(state->interpretation, value,
+                         split ? (unsigned) state->stride : state->width, argument, state->stride,
+                         previous)) {
+        if (writer->misfit == METATF_NO_FIELD)
+            metatf_writer_misfit(writer, state, field, value, argument, previous);
+        return;
+    }
+    writer->undo[writer->undo_count++] = (struct metatf_undo){cell, NULL, previous};
+    *cell = value;
+    if (split)
+        metatf_put_split(writer, state, value);
+    else
+        *at = step_number_store(*at,
+                                step_field_stored(state->interpretation, value, argument, previous),
+                                state->width, writer->big_endian);
+}
+
+/* `length` is what the field that tells the length says. */
+static inline void metatf_put_bytes(struct metatf_writer *writer, uint8_t **at,
+                                    const struct metatf_state *state, struct step_bytes bytes,
+                                    uint64_t length, uint32_t field)
+{
+    if (bytes.length != (state->width_by_field ? length : state->width)) {
+        if (writer->misfit == METATF_NO_FIELD)
+            metatf_writer_misfit(writer, state, field, bytes.length, 0, 0);
+        return;
+    }
+    if (bytes.length == 0 || !metatf_writer_room(writer, at, bytes.length))
+        return;
+    memcpy(*at, bytes.data, bytes.length);
+    *at += bytes.length;
+}
+
+/* Before each element of so many fields. */
+static inline bool metatf_put_element(struct metatf_writer *writer, uint8_t **at, uint32_t fields)
+{
+    return writer->misfit == METATF_NO_FIELD && !writer->out_of_memory &&
+           metatf_writer_room(writer, at, 0) && metatf_writer_undo_room(writer, fields);
+}
+
+#pragma GCC visibility pop
+
+#endif

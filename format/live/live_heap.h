@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Raw records of native programs (enum step_live_heap_kind) into records of hatf.step: used by the
+ * recorder's drain thread and by recovery.  The same calls as live_decoder.h has for Java.
+ */
+#ifndef LIVE_HEAP_H
+#define LIVE_HEAP_H
+
+#include <stddef.h>
+
+#include "steptrace/live.h"
+
+struct live_heap_decoder;
+
+/* `writer` is borrowed; records that it has of a stream already are passed over. */
+struct live_heap_decoder *live_heap_decoder_create(const struct step_live_header *clock,
+                                                   struct step_writer *writer);
+void live_heap_decoder_destroy(struct live_heap_decoder *decoder);
+
+enum step_status live_heap_decoder_begin(struct live_heap_decoder *decoder, uint64_t stream,
+                                         uint64_t first_record, uint64_t thread);
+enum step_status live_heap_decoder_words(struct live_heap_decoder *decoder, uint64_t stream,
+                                         const uint64_t *words, size_t count, size_t *consumed,
+                                         struct step_error *error);
+/* Number of the next event record in the stream. */
+uint64_t live_heap_decoder_next_record(const struct live_heap_decoder *decoder, uint64_t stream);
+
+#endif

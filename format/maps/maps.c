@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each map becomes a list: where each slot of the target comes from. */
+#include "steptrace/maps.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SOURCE_LIMIT ((size_t) 4 << 20) /* of all maps: 64 MiB */
+
+/* A slot of the target. */
+struct source {
+    bool is_slot; /* of the record that is read; else a constant */
+    uint64_t value;
+};
+
+struct map {
+    uint32_t target;
+    struct source *sources;
+    size_t count;
+    struct map *next; /* the one before it in the text, inherited ones last */
+};
+
+struct step_maps {
+    const struct step_definition *definition;
+    struct map **first; /* of each record */
+    uint64_t *slots;    /* of the record that was converted last */
+    size_t slot_capacity;
+    size_t source_count;
+};
+
+/* The making of one map. */
+struct making {
+    struct step_maps *maps;
+    uint32_t record;
+    const struct step_attribute *attribute;
+    struct map *map;
+    step_map_report report;
+    void *user;
+};
+
+/* A value within a record: where its slots begin, and its field. */
+struct place {
+    size_t slot;
+    const struct step_field *field;
+};
+
+__attribute__((format(printf, 2, 3))) static bool fault(const struct making *making,
+                                                        const char *format, ...)
+{
+    char message[300];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    if (making->report != NULL)
+        making->report(making->user, making->maps->definition->records[making->record].name,
+                       making->attribute, message);
+    return false;
+}
+
+static size_t field_slots(const struct step_definition *definition, const struct step_field *field)
+{
+    return step_field_is_nested(field) ? step_record_slot_count(definition, field->record) : 1;
+}
+
+/* Follows "a.b" through records in place. */
+static bool find_place(const struct step_definition *definition, uint32_t record, const char *path,
+                       size_t length, struct place *place)
+{
+    place->slot = 0;
+    place->field = NULL;
+    for (;;) {
+        const char *dot = memchr(path, '.', length);
+        size_t part = dot != NULL ? (size_t) (dot - path) : length;
+        const struct step_record *in = &definition->records[record];
+        size_t i = 0;
+        while (i < in->field_count &&
+               (strncmp(in->fields[i].name, path, part) != 0 || in->fields[i].name[part] != '\0'))
+            place->slot += field_slots(definition, &in->fields[i++]);
+        if (i == in->field_count)
+            return false;
+        place->field = &in->fields[i];
+        if (dot == NULL)
+            return true;
+        if (!step_field_is_nested(place->field))
+            return false;
+        record = place->field->record;
+        path += part + 1;
+        length -= part + 1;
+    }
+}
+
+/* May a value of `from` stand where one of `to` does? */
+static bool fits(const struct step_definition *definition, const struct step_field *to,
+                 const struct step_field *from)
+{
+    if (to->kind != from->kind || to->array_depth != from->array_depth ||
+        step_field_is_identifier(to) != step_field_is_identifier(from))
+        return false;
+    if (to->kind != STEP_TYPE_RECORD || to->record == from->record)
+        return true;
+    /* the slots of a record begin with those of its parent; entries have dictionaries of their own
+     */
+    return step_field_is_nested(to) && step_record_extends(definition, from->record, to->record);
+}
+
+static void copy_slots(struct map *map, const struct step_definition *definition,
+                       const struct place *to, const struct place *from)
+{
+    size_t count = field_slots(definition, to->field);
+    for (size_t i = 0; i < count; i++)
+        map->sources[to->slot + i] = (struct source){true, from->slot + i};
+}
+
+/* What slots hold that nothing is said of; returns how many they are. */
+static size_t fill_empty(const struct step_definition *definition, uint32_t record,
+                         struct source *sources)
+{
+    static const struct step_bytes no_bytes = {(const uint8_t *) "", 0};
+    static const struct step_array no_elements = {NULL, 0};
+    size_t count = 0;
+    for (size_t i = 0; i < definition->records[record].field_count; i++) {
+        const struct step_field *field = &definition->records[record].fields[i];
+        if (step_field_is_nested(field)) {
+            count += fill_empty(definition, field->record, sources + count);
+            continue;
+        }
+        bool plain = field->kind == STEP_TYPE_INT || step_field_is_identifier(field);
+        uint64_t value = field->array_depth > 0 ? step_slot_of_array(&no_elements)
+                         : plain                ? 0
+                                                : step_slot_of_bytes(&no_bytes);
+        sources[count++] = (struct source){false, value};
+    }
+    return count;
+}
+
+/* Fields of the same name that fit. */
+static void fill_by_name(struct making *making)
+{
+    const struct step_definition *definition = making->maps->definition;
+    const struct step_record *target = &definition->records[making->map->target];
+    struct place to = {0, NULL}, from;
+    for (size_t i = 0; i < target->field_count; i++) {
+        to.field = &target->fields[i];
+        if (find_place(definition, making->record, to.field->name, strlen(to.field->name), &from) &&
+            fits(definition, to.field, from.field))
+            copy_slots(making->map, definition, &to, &from);
+        to.slot += field_slots(definition, to.field);
+    }
+}
+
+static bool is_number(const char *text, size_t length, uint64_t *value)
+{
+    char copy[32], *end;
+    if (length == 0 || length >= sizeof copy || strchr("-0123456789", text[0]) == NULL)
+        return false;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    *value = copy[0] == '-' ? (uint64_t) strtoll(copy, &end, 0) : strtoull(copy, &end, 0);
+    return *end == '\0';
+}
+
+/* One `field=source`. */
+static bool assign(struct making *making, const char *key, size_t key_length, const char *value,
+                   size_t length)
+{
+    const struct step_definition *definition = making->maps->definition;
+    struct place to, from;
+    uint64_t number;
+    if (!find_place(definition, making->map->target, key, key_length, &to))
+        return fault(making, "'%s' has no field '%.*s'",
+                     definition->records[making->map->target].name, (int) key_length, key);
+    if (is_number(value, length, &number)) {
+        if (to.field->kind != STEP_TYPE_INT || to.field->array_depth > 0)
+            return fault(making, "'%.*s' is no int", (int) key_length, key);
+        making->map->sources[to.slot] = (struct source){false, number};
+        return true;
+    }
+    if (!find_place(definition, making->record, value, length, &from))
+        return fault(making, "'%s' has no field '%.*s'", definition->records[making->record].name,
+                     (int) length, value);
+    if (!fits(definition, to.field, from.field))
+        return fault(making, "'%.*s' is not of the type of '%.*s'", (int) length, value,
+                     (int) key_length, key);
+    copy_slots(making->map, definition, &to, &from);
+    return true;
+}
+
+static size_t trim(const char **text, size_t length)
+{
+    while (length > 0 && (**text == ' ' || **text == '\t')) {
+        ++*text;
+        length--;
+    }
+    while (length > 0 && ((*text)[length - 1] == ' ' || (*text)[length - 1] == '\t'))
+        length--;
+    return length;
+}
+
+static bool assign_all(struct making *making)
+{
+    const char *at = making->attribute->value;
+    while (*at != '\0') {
+        const char *key = at, *end = at + strcspn(at, ",");
+        const char *equals = memchr(key, '=', (size_t) (end - key));
+        at = end + (*end == ',');
+        size_t length = trim(&key, (size_t) (end - key));
+        if (length == 0)
+            continue;
+        if (equals == NULL)
+            return fault(making, "'%.*s' is not FIELD=SOURCE", (int) length, key);
+        const char *value = equals + 1;
+        size_t value_length = trim(&value, (size_t) (end - value));
+        size_t key_length = trim(&key, (size_t) (equals - key));
+        if (key_length == 2 && memcmp(key, "to", 2) == 0)
+            continue;
+        if (!assign(making, key, key_length, value, value_length))
+            return false;
+    }
+    return true;
+}
+
+/* In the record's package, then in those around it. */
+static uint32_t find_target(const struct making *making, const char *name, size_t length)
+{
+    const struct step_definition *definition = making->maps->definition;
+    const char *package = definition->records[making->record].name;
+    size_t left = strlen(package);
+    char full[3000];
+    do {
+        while (left > 0 && package[left - 1] != '.')
+            left--;
+        if (left + length < sizeof full) {
+            snprintf(full, sizeof full, "%.*s%.*s", (int) left, package, (int) length, name);
+            uint32_t found = step_definition_find(definition, full);
+            if (found != STEP_NO_RECORD)
+                return found;
+        }
+        left -= left > 0;
+    } while (left > 0);
+    if (length < sizeof full) {
+        snprintf(full, sizeof full, "%.*s", (int) length, name);
+        return step_definition_find(definition, full);
+    }
+    return STEP_NO_RECORD;
+}
+
+static bool make(struct making *making)
+{
+    const struct step_definition *definition = making->maps->definition;
+    const struct step_attributes one = {making->attribute, 1};
+    const char *name;
+    size_t length;
+    if (!step_attributes_rule(&one, "map", "to", &name, &length))
+        return fault(making, "there is no 'to=RECORD'");
+    making->map->target = find_target(making, name, length);
+    if (making->map->target == STEP_NO_RECORD)
+        return fault(making, "there is no record '%.*s'", (int) length, name);
+    size_t count = step_record_slot_count(definition, making->map->target);
+    if (count > SOURCE_LIMIT - making->maps->source_count)
+        return false;
+    making->map->sources = calloc(count + 1, sizeof *making->map->sources);
+    if (making->map->sources == NULL)
+        return false;
+    making->maps->source_count += count;
+    making->map->count = count;
+    fill_empty(definition, making->map->target, making->map->sources);
+    fill_by_name(making);
+    return assign_all(making);
+}
+
+static void destroy_map(struct map *map)
+{
+    if (map != NULL)
+        free(map->sources);
+    free(map);
+}
+
+/* How many of the record's attributes are its parent's. */
+static size_t inherited_count(const struct step_definition *definition, uint32_t record)
+{
+    const struct step_record *own = &definition->records[record];
+    if (own->parent == STEP_NO_RECORD)
+        return 0;
+    const struct step_attributes *parent = &definition->records[own->parent].attributes;
+    if (parent->count > own->attributes.count)
+        return 0;
+    for (size_t i = 0; i < parent->count; i++)
+        if (strcmp(parent->items[i].group, own->attributes.items[i].group) != 0 ||
+            strcmp(parent->items[i].value, own->attributes.items[i].value) != 0)
+            return 0;
+    return parent->count;
+}
+
+static enum step_status make_of_record(struct step_maps *maps, uint32_t record,
+                                       step_map_report report, void *user, struct step_error *error)
+{
+    const struct step_record *own = &maps->definition->records[record];
+    size_t inherited = inherited_count(maps->definition, record);
+    if (inherited > 0)
+        maps->first[record] = maps->first[own->parent];
+    for (size_t i = inherited; i < own->attributes.count; i++) {
+        struct making making = {maps, record, &own->attributes.items[i], NULL, report, user};
+        if (strcmp(making.attribute->group, "map") != 0)
+            continue;
+        making.map = calloc(1, sizeof *making.map);
+        if (making.map != NULL && make(&making)) {
+            making.map->next = maps->first[record];
+            maps->first[record] = making.map;
+        } else {
+            destroy_map(making.map);
+        }
+        if (maps->source_count >= SOURCE_LIMIT)
+            return step_error_set(error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
+                                  "the definition's maps take too much memory");
+    }
+    return STEP_STATUS_OK;
+}
+
+enum step_status step_maps_create(const struct step_definition *definition, step_map_report report,
+                                  void *user, struct step_maps **out, struct step_error *error)
+{
+    struct step_maps *maps = calloc(1, sizeof *maps);
+    enum step_status status = STEP_STATUS_OK;
+    *out = NULL;
+    if (maps != NULL) {
+        maps->definition = definition;
+        maps->first = calloc(definition->record_count + 1, sizeof(struct map *));
+    }
+    if (maps == NULL || maps->first == NULL)
+        status =
+            step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    for (uint32_t i = 0; status == STEP_STATUS_OK && i < definition->record_count; i++)
+        status = make_of_record(maps, i, report, user, error);
+    if (status != STEP_STATUS_OK) {
+        step_maps_destroy(maps);
+        return status;
+    }
+    *out = maps;
+    return STEP_STATUS_OK;
+}
+
+void step_maps_destroy(struct step_maps *maps)
+{
+    if (maps == NULL)
+        return;
+    /* backwards: a record's list ends with its parent's, which stands before it */
+    for (size_t i = maps->first != NULL ? maps->definition->record_count : 0; i-- > 0;) {
+        uint32_t parent = maps->definition->records[i].parent;
+        bool shares =
+            parent != STEP_NO_RECORD && inherited_count(maps->definition, (uint32_t) i) > 0;
+        const struct map *end = shares ? maps->first[parent] : NULL;
+        while (maps->first[i] != NULL && maps->first[i] != end) {
+            struct map *map = maps->first[i];
+            maps->first[i] = map->next;
+            destroy_map(map);
+        }
+    }
+    free(maps->first);
+    free(maps->slots);
+    free(maps);
+}
+
+static const struct map *find_map(const struct step_maps *maps, uint32_t from, uint32_t to)
+{
+    const struct map *map = maps->first[from];
+    while (map != NULL && !step_record_extends(maps->definition, map->target, to))
+        map = map->next;
+    return map;
+}
+
+uint32_t step_maps_target(const struct step_maps *maps, uint32_t from, uint32_t to)
+{
+    if (step_record_extends(maps->definition, from, to))
+        return from;
+    const struct map *map = find_map(maps, from, to);
+    return map != NULL ? map->target : STEP_NO_RECORD;
+}
+
+bool step_maps_convert(struct step_maps *maps, const struct step_record_view *view, uint32_t to,
+                       struct step_record_view *out)
+{
+    *out = *view;
+    if (step_record_extends(maps->definition, view->record, to))
+        return true;
+    const struct map *map = find_map(maps, view->record, to);
+    if (map == NULL)
+        return false;
+    if (map->count > maps->slot_capacity || maps->slots == NULL) {
+        uint64_t *slots = realloc(maps->slots, (map->count + 1) * sizeof *slots);
+        if (slots == NULL)
+            return false;
+        maps->slots = slots;
+        maps->slot_capacity = map->count;
+    }
+    for (size_t i = 0; i < map->count; i++)
+        maps->slots[i] =
+            map->sources[i].is_slot ? view->slots[map->sources[i].value] : map->sources[i].value;
+    *out = (struct step_record_view){map->target, maps->slots};
+    return true;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A DTD from its text, and the questions that may be asked of it. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dtd_parse.tab.h"
+#include "dtd_scan_state.h"
+#include "dtd_tree.h"
+
+/* the names by which flex's header knows bison's types */
+#define YYSTYPE DTD_YYSTYPE
+#define YYLTYPE DTD_YYLTYPE
+#include "dtd_scan.h"
+
+/* A parsed DTD with what it owns. */
+struct owned_dtd {
+    struct metatf_dtd dtd; /* first: users hold a pointer to it */
+    struct dl_arena arena;
+};
+
+static void find_line(const struct dtd_parse *parse, uint32_t line, struct step_fault *fault)
+{
+    const char *at = parse->text;
+    const char *end = parse->text + parse->text_length;
+    while (--line > 0 && at < end) {
+        const char *feed = memchr(at, '\n', (size_t) (end - at));
+        at = feed != NULL ? feed + 1 : end;
+    }
+    const char *feed = memchr(at, '\n', (size_t) (end - at));
+    fault->text = at;
+    fault->text_length = (size_t) ((feed != NULL ? feed : end) - at);
+}
+
+void dtd_fault(struct dtd_parse *parse, struct dtd_place place, const char *format, ...)
+{
+    char message[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    if (parse->fault_count++ == 0)
+        step_error_set(parse->error, STEP_STATUS_INVALID, parse->name, STEP_NO_OFFSET, "%u:%u: %s",
+                       place.line, place.column, message);
+    if (parse->report == NULL || parse->fault_count > DTD_FAULT_LIMIT)
+        return;
+    struct step_fault fault = {.name = parse->name,
+                               .line = place.line,
+                               .column = place.column,
+                               .message = message,
+                               .text_column = place.column};
+    find_line(parse, place.line, &fault);
+    parse->report(parse->user, &fault);
+}
+
+static bool scan_and_parse(struct dtd_parse *parse, const char *text, size_t length)
+{
+    struct dtd_scan scan = {.arena = parse->arena};
+    yyscan_t scanner = NULL;
+    if (dtd_yylex_init_extra(&scan, &scanner) != 0) {
+        parse->out_of_memory = true;
+        return false;
+    }
+    volatile bool parsed = false; /* seen after a jump */
+    if (setjmp(scan.fatal) == 0)
+        parsed = dtd_yy_scan_bytes(text, (int) length, scanner) != NULL &&
+                 dtd_yyparse(parse, scanner) == 0;
+    else
+        parse->out_of_memory = true;
+    dtd_yylex_destroy(scanner);
+    return parsed && parse->fault_count == 0 && !parse->out_of_memory;
+}
+
+static enum step_status fail(struct dtd_parse *parse, struct owned_dtd *owned)
+{
+    enum step_status status = STEP_STATUS_INVALID;
+    if (parse->fault_count == 0)
+        status =
+            owned->arena.limit_reached
+                ? step_error_set(parse->error, STEP_STATUS_LIMIT, parse->name, STEP_NO_OFFSET,
+                                 "the DTD takes more than %zu bytes of memory", DTD_MEMORY_LIMIT)
+                : step_error_set(parse->error, STEP_STATUS_NO_MEMORY, parse->name, STEP_NO_OFFSET,
+                                 "out of memory");
+    metatf_dtd_destroy(&owned->dtd);
+    return status;
+}
+
+enum step_status metatf_dtd_parse(const char *text, size_t length, const char *name,
+                                  step_fault_visit report, void *user, struct metatf_dtd **out,
+                                  struct step_error *error)
+{
+    *out = NULL;
+    if (length > DTD_TEXT_LIMIT)
+        return step_error_set(error, STEP_STATUS_LIMIT, name, STEP_NO_OFFSET,
+                              "the DTD is longer than %zu bytes", DTD_TEXT_LIMIT);
+    struct owned_dtd *owned = calloc(1, sizeof *owned);
+    if (owned == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
+    dl_arena_init(&owned->arena, DTD_MEMORY_LIMIT);
+    struct dtd_parse parse = {.arena = &owned->arena,
+                              .name = name != NULL ? name : "DTD",
+                              .text = text,
+                              .text_length = length,
+                              .report = report,
+                              .user = user,
+                              .error = error};
+    owned->dtd.text = dl_arena_text(&owned->arena, text, length);
+    owned->dtd.text_length = length;
+    if (owned->dtd.text == NULL || !scan_and_parse(&parse, text, length) ||
+        !dtd_resolve(&parse, &owned->dtd))
+        return fail(&parse, owned);
+    *out = &owned->dtd;
+    return STEP_STATUS_OK;
+}
+
+void metatf_dtd_destroy(struct metatf_dtd *dtd)
+{
+    if (dtd == NULL)
+        return;
+    struct owned_dtd *owned = (struct owned_dtd *) dtd;
+    dl_arena_reset(&owned->arena);
+    free(owned);
+}
+
+uint32_t metatf_dtd_section(const struct metatf_dtd *dtd, uint32_t number)
+{
+    for (uint32_t i = 0; i < dtd->section_count; i++)
+        if (dtd->sections[i].number == number)
+            return i;
+    return UINT32_MAX;
+}
+
+uint32_t metatf_section_record(const struct metatf_section *section, const char *name)
+{
+    for (uint32_t i = 0; i < section->record_count; i++)
+        if (strcmp(section->records[i].name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+uint32_t metatf_record_field(const struct metatf_record *record, const char *path)
+{
+    for (uint32_t i = 0; i < record->field_count; i++)
+        if (strcmp(record->fields[i].path, path) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+const char *metatf_interpretation_name(unsigned interpretation)
+{
+    static const char *const names[STEP_FIELD_INTERPRETATION_COUNT] = {
+        "none", "default", "baseOffset", "delta", "stride", "sectionOffset", "sectionStride"};
+    return interpretation < STEP_FIELD_INTERPRETATION_COUNT ? names[interpretation] : "?";
+}
+
+/* The paper's numbers, by ours. */
+static const uint8_t properties[STEP_FIELD_INTERPRETATION_COUNT] = {
+    [STEP_FIELD_NONE] = 1,          [STEP_FIELD_BASE_OFFSET] = 2,    [STEP_FIELD_DELTA] = 3,
+    [STEP_FIELD_DEFAULT] = 4,       [STEP_FIELD_SECTION_OFFSET] = 5, [STEP_FIELD_STRIDE] = 6,
+    [STEP_FIELD_SECTION_STRIDE] = 7};
+
+uint8_t metatf_property_of(unsigned interpretation)
+{
+    return interpretation < STEP_FIELD_INTERPRETATION_COUNT ? properties[interpretation] : 0;
+}
+
+uint8_t metatf_property_interpretation(unsigned property)
+{
+    for (uint8_t i = 0; i < STEP_FIELD_INTERPRETATION_COUNT; i++)
+        if (properties[i] == property)
+            return i;
+    return UINT8_MAX;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the scanner keeps beside flex's own state. */
+#ifndef DTD_SCAN_STATE_H
+#define DTD_SCAN_STATE_H
+
+#include <setjmp.h>
+
+#include "arena.h"
+
+struct dtd_scan {
+    struct dl_arena *arena;
+    jmp_buf fatal; /* where flex goes when it cannot go on, instead of to exit() */
+};
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The universal reader: a DTD's tables, gone through for each record. */
+#include <stdlib.h>
+
+#include "metatf_state.h"
+
+/* A record that is being decoded. */
+struct decoding {
+    struct metatf_reader *reader;
+    const struct metatf_record *record;
+    const struct metatf_state *states;
+    const uint8_t *at;
+};
+
+static struct metatf_value *add_value(struct metatf_reader *reader)
+{
+    struct metatf_reader_rest *rest = reader->rest;
+    if (rest->value_count == rest->value_capacity) {
+        size_t capacity = rest->value_capacity * 2 + 64;
+        struct metatf_value *values = realloc(rest->values, capacity * sizeof *values);
+        if (values == NULL) {
+            reader->fault = "out of memory";
+            rest->fault_status = STEP_STATUS_NO_MEMORY;
+            return NULL;
+        }
+        rest->values = values;
+        rest->value_capacity = capacity;
+    }
+    return &rest->values[rest->value_count++];
+}
+
+static void take_field(struct decoding *decoding, uint32_t i)
+{
+    struct metatf_reader *reader = decoding->reader;
+    const struct metatf_field *field = &decoding->record->fields[i];
+    const struct metatf_state *state = &decoding->states[i];
+    uint64_t *last = reader->rest->last;
+    struct metatf_value *value = add_value(reader);
+    if (value == NULL)
+        return;
+    *value = (struct metatf_value){0};
+    if (field->kind == METATF_BYTES) {
+        uint64_t length = field->width_field != METATF_NO_FIELD ? last[field->width_field] : 0;
+        value->bytes = metatf_take_bytes(reader, &decoding->at, state, length);
+        last[i] = value->bytes.length;
+        return;
+    }
+    uint64_t argument = state->argument_by_field ? last[field->argument_field] : state->argument;
+    last[i] = value->number = metatf_take_number(reader, &decoding->at, state, argument,
+                                                 &reader->current->cells[field->cell]);
+    if (field->has_value)
+        metatf_expect(reader, value->number,
+                      field->value_field != METATF_NO_FIELD ? last[field->value_field]
+                                                            : field->value);
+}
+
+static void take_fields(struct decoding *decoding, uint32_t first, uint32_t count)
+{
+    struct metatf_reader *reader = decoding->reader;
+    for (uint32_t i = first; i < first + count && reader->fault == NULL; i++) {
+        take_field(decoding, i);
+        uint32_t repeat = decoding->record->fields[i].repeat;
+        if (repeat == 0)
+            continue;
+        uint64_t times = reader->rest->last[i];
+        if (!metatf_take_repeat(reader, times, repeat))
+            return;
+        for (uint64_t k = 0; k < times && metatf_take_element(reader, &decoding->at); k++)
+            take_fields(decoding, i + 1, repeat);
+        i += repeat;
+    }
+}
+
+static void decode(struct metatf_reader *reader, const uint8_t **at, struct metatf_event *event,
+                   struct metatf_reading **next)
+{
+    const struct metatf_record *record = event->record;
+    switch (record->role) {
+    case METATF_METADATA:
+        reader->fault = metatf_reader_metadata(reader, at, &event->metadata);
+        return;
+    case METATF_SECTION:
+        reader->fault = metatf_reader_section(reader, at, &event->number, next);
+        return;
+    default:
+        break;
+    }
+    struct decoding decoding = {reader, record, reader->current->states + record->first_state, *at};
+    struct metatf_value *tag = add_value(reader);
+    if (tag == NULL)
+        return;
+    *tag = (struct metatf_value){.number = record->tag};
+    reader->rest->last[0] = record->tag;
+    take_fields(&decoding, 1, record->field_count - 1);
+    *at = decoding.at;
+}
+
+enum step_status metatf_reader_next(struct metatf_reader *reader, struct metatf_event *event,
+                                    struct step_error *error)
+{
+    reader->rest->value_count = 0;
+    enum step_status status = metatf_fill(reader, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    const struct metatf_section *section = reader->current->section;
+    uint32_t tag_width = reader->rest->dtd->tag_width;
+    const uint8_t *at = reader->stream.at + tag_width;
+    uint64_t tag = step_number_load(reader->stream.at, tag_width, reader->big_endian);
+    uint32_t index = tag < 256 ? reader->current->by_tag[tag] : metatf_record_by_tag(section, tag);
+    struct metatf_reading *next = reader->current;
+    if (index >= section->record_count) {
+        reader->fault = at <= reader->stream.end ? "unknown tag" : NULL;
+        return metatf_reader_refuse(reader, at, error);
+    }
+    *event = (struct metatf_event){.section = section,
+                                   .record = &section->records[index],
+                                   .position = reader->current->position};
+    decode(reader, &at, event, &next);
+    status = metatf_commit(reader, at, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    reader->current = next;
+    event->values = reader->rest->values;
+    event->value_count = reader->rest->value_count;
+    return STEP_STATUS_OK;
+}

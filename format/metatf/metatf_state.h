@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside the Meta-TF layer: the state of a section, the header's layout, files and streams. */
+#ifndef METATF_STATE_H
+#define METATF_STATE_H
+
+#include "bytes.h"
+#include "compress.h"
+#include "steptrace/metatf.h"
+#include "steptrace/metatf_code.h"
+
+/* ---- the file ---- */
+
+#define METATF_MAGIC "\177MTF"
+#define METATF_FIXED_BYTES 16u /* magic, class, byte order, DTD length, flags, pad */
+#define METATF_FLAG_SEGMENTS 1u
+#define METATF_DTD_SECTION 256u   /* comment records with the DTD */
+#define METATF_INDEX_SECTION 257u /* the number of data records, then the index */
+#define METATF_METHOD_SHIFT 16u   /* of the compression, above the section's number */
+
+/* A piece of a section. */
+struct metatf_entry {
+    uint32_t number;
+    uint32_t method; /* enum step_compression */
+    uint64_t start;
+    uint64_t size;
+    bool is_cut; /* there was more of it than the file has */
+};
+
+struct metatf_file {
+    struct metatf_input input;
+    char name[256];
+    struct metatf_file_about about;
+    struct metatf_entry *entries;
+    uint64_t entry_count;
+    uint64_t entry_capacity;
+    char *dtd_name;
+    char *dtd_text;
+};
+
+static inline unsigned metatf_int_bytes(bool wide)
+{
+    return wide ? 8 : 4;
+}
+
+/* Reads `size` bytes and 8 more of zeros after them. */
+enum step_status metatf_file_read(const struct metatf_file *file, uint64_t offset, void *buffer,
+                                  size_t size, struct step_error *error);
+
+/* ---- the state ---- */
+
+/* As the DTD says; the arrays have the section's counts. */
+void metatf_states_init(const struct metatf_section *section, struct metatf_state *states,
+                        uint64_t *cells);
+/* Index of the record with the tag, or UINT32_MAX. */
+uint32_t metatf_record_by_tag(const struct metatf_section *section, uint64_t tag);
+/* How many values follow a metadata record's property: 0, 1 or 2. */
+unsigned metatf_metadata_values(unsigned property);
+/* Changes the state; NULL, or what is wrong with the metadata. */
+const char *metatf_state_apply(const struct metatf_dtd *dtd, const struct metatf_section *section,
+                               struct metatf_state *states, uint64_t *cells,
+                               const struct metatf_metadata *metadata);
+/* No record has more bytes in numbers; and what loads and stores of words pass it by. */
+uint32_t metatf_record_need(const struct metatf_dtd *dtd);
+/* True if both describe the same traces. */
+bool metatf_dtd_equal(const struct metatf_dtd *one, const struct metatf_dtd *other);
+
+/* ---- streams ---- */
+
+struct metatf_unpacker {
+    struct step_decompressor *decompressor;
+    struct step_buffer packed;
+};
+
+/* Goes to the piece; `padding` zeros follow it. */
+enum step_status metatf_stream_open(struct metatf_stream *stream, const struct metatf_file *file,
+                                    const struct metatf_entry *entry,
+                                    struct metatf_unpacker *unpacker, uint32_t padding,
+                                    struct step_error *error);
+/* Loads until `need` bytes are there from `*at`, or the piece ends.  `in_record`: what lies between
+ * stream->at and `*at` stays where it is, too, until metatf_stream_retire(). */
+enum step_status metatf_stream_load(struct metatf_stream *stream, const struct metatf_file *file,
+                                    const uint8_t **at, uint64_t need, uint32_t padding,
+                                    bool in_record, struct step_error *error);
+void metatf_stream_retire(struct metatf_stream *stream);
+void metatf_stream_reset(struct metatf_stream *stream);
+/* Where in the file the byte at `at` is; of a packed piece, where that is. */
+uint64_t metatf_stream_offset(const struct metatf_stream *stream, const uint8_t *at);
+
+/* ---- a reader's rest ---- */
+
+struct metatf_scratch {
+    struct metatf_scratch *next;
+    max_align_t memory[];
+};
+
+struct metatf_reader_rest {
+    struct metatf_file *file;
+    const struct metatf_dtd *dtd;
+    struct metatf_reading *sections; /* as in the DTD */
+    struct metatf_unpacker unpacker;
+    struct metatf_scratch *scratch;
+    enum step_status status; /* what is given from now on, unless OK */
+    enum step_status fault_status;
+    struct step_error error;
+    bool started;
+    /* of metatf_reader_next() */
+    struct metatf_value *values;
+    size_t value_count;
+    size_t value_capacity;
+    uint64_t *last; /* of each field of the record */
+};
+
+/* Takes apart what a metadata record or a section record says, after its tag. */
+const char *metatf_reader_metadata(struct metatf_reader *reader, const uint8_t **at,
+                                   struct metatf_metadata *metadata);
+const char *metatf_reader_section(struct metatf_reader *reader, const uint8_t **at,
+                                  uint64_t *number, struct metatf_reading **next);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A writer's file, which takes its name when it is complete. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "steptrace/writer.h"
+
+enum { MOST_NAMES = 100 };
+
+struct file_output {
+    int file;
+    uint64_t size_bytes;
+    char *path;
+    char *part; /* its name while it is written */
+};
+
+static enum step_status fail(const struct file_output *output, const char *path,
+                             struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_IO, path, output->size_bytes, "cannot write: %s",
+                          strerror(errno));
+}
+
+static enum step_status write_file(void *user, const void *data, size_t length,
+                                   struct step_error *error)
+{
+    struct file_output *output = user;
+    const char *at = data;
+    while (length > 0) {
+        ssize_t put = write(output->file, at, length);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return fail(output, output->part, error);
+        at += put;
+        output->size_bytes += (uint64_t) put;
+        length -= (size_t) put;
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status finish_file(void *user, bool complete, struct step_error *error)
+{
+    struct file_output *output = user;
+    enum step_status status = STEP_STATUS_OK;
+    if (output->file >= 0 && close(output->file) != 0 && complete)
+        status = fail(output, output->part, error);
+    if (complete && status == STEP_STATUS_OK && rename(output->part, output->path) != 0)
+        status = fail(output, output->path, error);
+    free(output->path);
+    free(output->part);
+    free(output);
+    return status;
+}
+
+/* PATH.part, or where others write there, PATH.1.part and so on. */
+static bool open_part(struct file_output *output, size_t size)
+{
+    snprintf(output->part, size, "%s.part", output->path);
+    for (int i = 1; i < MOST_NAMES; i++) {
+        output->file = open(output->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (output->file >= 0 || errno != EEXIST)
+            break;
+        snprintf(output->part, size, "%s.%d.part", output->path, i);
+    }
+    return output->file >= 0;
+}
+
+static struct file_output *open_output(const char *path, struct step_error *error)
+{
+    struct file_output *output = calloc(1, sizeof *output);
+    size_t size = strlen(path) + 16;
+    if (output != NULL) {
+        output->file = -1;
+        output->path = strdup(path);
+        output->part = malloc(size);
+    }
+    if (output == NULL || output->path == NULL || output->part == NULL)
+        step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+    else if (open_part(output, size))
+        return output;
+    else
+        fail(output, path, error);
+    if (output != NULL)
+        finish_file(output, false, NULL);
+    return NULL;
+}
+
+enum step_status step_writer_open(const char *path, const struct step_writer_options *options,
+                                  struct step_writer **out, struct step_error *error)
+{
+    struct step_writer_options with_file = *options;
+    struct step_error local;
+    struct step_error *told = error != NULL ? error : &local;
+    *out = NULL;
+    struct file_output *output = open_output(path, told);
+    if (output == NULL)
+        return told->status;
+    with_file.output = (struct step_output){output, write_file};
+    with_file.finish = finish_file;
+    enum step_status status = step_writer_create(&with_file, out, told);
+    if (status != STEP_STATUS_OK) {
+        unlink(output->part);
+        finish_file(output, false, NULL);
+    }
+    return status;
+}

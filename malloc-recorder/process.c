@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads, forks and ends of the program. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "own_heap.h"
+#include "record_probes.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*) (void *), void *);
+typedef void (*exit_function)(int) __attribute__((noreturn));
+static create_function real_create;
+static exit_function real_exit, real_exit_c99;
+
+extern int __cxa_atexit(void (*function)(void *), void *argument, void *library);
+
+/* Resolved with the rest: pthread_create() may be the recorder's own call. */
+void process_find_real(void)
+{
+    real_create = (create_function) dlsym(RTLD_NEXT, "pthread_create");
+    real_exit = (exit_function) dlsym(RTLD_NEXT, "_exit");
+    real_exit_c99 = (exit_function) dlsym(RTLD_NEXT, "_Exit");
+}
+
+/* ---- threads ---- */
+
+struct thread_start {
+    void *(*function)(void *);
+    void *argument;
+    uint64_t number;
+};
+
+static void *run_thread(void *data)
+{
+    struct own_mode own;
+    struct thread_start start = *(struct thread_start *) data;
+    own_mode_enter(&own);
+    free(data);
+    own_mode_leave(&own);
+    recorder_local.mode = MODE_BUSY;
+    record_thread_begin(start.number);
+    recorder_local.mode = MODE_PROGRAM;
+    return start.function(start.argument);
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*function)(void *), void *argument)
+{
+    recorder_prepare();
+    if (recorder_local.mode != MODE_PROGRAM)
+        return real_create(thread, attributes, function, argument);
+    recorder_local.mode = MODE_BUSY;
+    uint64_t number = record_thread_number();
+    recorder_local.mode = MODE_PROGRAM;
+    struct own_mode own;
+    own_mode_enter(&own);
+    struct thread_start *start = number != 0 ? malloc(sizeof *start) : NULL;
+    own_mode_leave(&own);
+    if (start == NULL)
+        return real_create(thread, attributes, function, argument);
+    *start = (struct thread_start){function, argument, number};
+    int code = real_create(thread, attributes, run_thread, start);
+    if (code != 0) {
+        own_mode_enter(&own);
+        free(start);
+        own_mode_leave(&own);
+    }
+    return code;
+}
+
+/* Destructors of other keys may still free: ours goes to the last round. */
+static void end_thread(void *data)
+{
+    recorder_local.mode = MODE_BUSY;
+    if (++recorder_local.end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+        pthread_setspecific(recorder.exit_key, data);
+    } else if (recorder_local.thread == data) {
+        record_thread_end();
+    }
+    recorder_local.mode = MODE_PROGRAM;
+}
+
+/* ---- forks ---- */
+
+static struct own_mode fork_mode;
+
+static void before_fork(void)
+{
+    struct own_mode own;
+    own_mode_enter(&own);
+    pthread_mutex_lock(&recorder.control_lock);
+    struct recording *recording = atomic_load(&recorder.recording);
+    if (recording != NULL)
+        pthread_mutex_lock(&recording->map->lock);
+    own_heap_lock();
+    fork_mode = own;
+}
+
+static void after_fork_in_parent(void)
+{
+    struct own_mode own = fork_mode;
+    own_heap_unlock();
+    struct recording *recording = atomic_load(&recorder.recording);
+    if (recording != NULL)
+        pthread_mutex_unlock(&recording->map->lock);
+    pthread_mutex_unlock(&recorder.control_lock);
+    own_mode_leave(&own);
+}
+
+/* The mapping is the parent's, and so are the files. */
+static void abandon(struct recording *recording)
+{
+    struct live_map *map = recording->map;
+    for (size_t i = 0; i < map->segment_count; i++)
+        munmap(map->segments[i].base, map->segments[i].bytes);
+    close(map->descriptor);
+    close(recording->file->descriptor);
+}
+
+static void after_fork_in_child(void)
+{
+    struct own_mode own = fork_mode;
+    own_heap_unlock();
+    struct recording *recording = atomic_load(&recorder.recording);
+    atomic_store(&recorder.recording, NULL);
+    pthread_mutex_init(&recorder.control_lock, NULL);
+    record_forget_threads();
+    recorder.is_fork = true;
+    if (recording != NULL) {
+        recorder.parent_id = recording->process_id;
+        abandon(recording);
+        recorder.start = clock_moment_now();
+        recorder.scale.zero = recorder.start.raw;
+        atomic_store(&recorder.missed, 0);
+        atomic_store(&recorder.state, STATE_PENDING);
+    }
+    own_mode_leave(&own);
+}
+
+/* ---- ends ---- */
+
+static void stop_at_exit(void *unused)
+{
+    (void) unused;
+    recorder_stop("exit");
+}
+
+static void stop_at_quick_exit(void)
+{
+    recorder_stop("exit");
+}
+
+EXPORT __attribute__((noreturn)) void _exit(int code)
+{
+    if (real_exit == NULL)
+        recorder_prepare();
+    recorder_stop("exit");
+    real_exit(code);
+}
+
+EXPORT __attribute__((noreturn)) void _Exit(int code)
+{
+    if (real_exit_c99 == NULL)
+        recorder_prepare();
+    recorder_stop("exit");
+    real_exit_c99(code);
+}
+
+/* Once for the process and those that it forks; before any of the program's own, so that it is the
+ * last that runs. */
+void process_follow(void)
+{
+    static bool is_followed;
+    if (is_followed)
+        return;
+    is_followed = true;
+    recorder.exit_key_made = pthread_key_create(&recorder.exit_key, end_thread) == 0;
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    at_quick_exit(stop_at_quick_exit);
+}
+
+__attribute__((constructor)) static void start_with_program(void)
+{
+    recorder_prepare();
+}
+
+/* The program's exit functions have run, the libraries' destructors are being run.  What is
+ * registered now, for no library, runs when those are done. */
+__attribute__((destructor)) static void end_with_program(void)
+{
+    if (__cxa_atexit(stop_at_exit, NULL, NULL) != 0)
+        recorder_stop("exit");
+}

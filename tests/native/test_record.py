@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recorder of native programs, against what programs tell of themselves, and valgrind."""
+import glob
+import os
+import re
+import shutil
+import signal
+import tempfile
+import unittest
+
+from native import LIBRARY, STEPTRACE, counts, program, record, records, run, steptrace
+
+
+class Recorder(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.scratch.name, name)
+
+    def check(self, trace):
+        self.assertIn('consistent', steptrace('check', trace))
+
+    def test_every_call(self):
+        """The trace is the program's own list of its calls, in its order, address by address."""
+        trace, told = self.path('calls.step'), self.path('told')
+        done = run(['sh', '-c', 'exec 3>"$1"; shift; exec "$@"', 'sh', told, STEPTRACE,
+                    'record-malloc', '-o', trace, program('calls')])
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (5, 'done\n', ''))
+        wanted = [line.split() for line in open(told)]
+        found = []
+        for words in records(trace):
+            kind = words[0]
+            if kind == 'free':
+                found.append(words[:2])
+            elif kind == 'alloc':
+                found.append(words[:3])
+            elif kind.startswith('realloc'):
+                found.append(words[:4])
+        # what libc itself allocates stands between
+        at = 0
+        for words in found:
+            if at < len(wanted) and words == wanted[at]:
+                at += 1
+        self.assertEqual(at, len(wanted), wanted[at:at + 3])
+        self.assertLess(len(found) - len(wanted), 20)
+        kinds = {words[0] for words in wanted}
+        self.assertEqual(kinds, {'alloc', 'free', 'realloc/alloc', 'realloc/free', 'realloc/none',
+                                 'realloc/both'})
+        self.check(trace)
+        threads = [words for words in records(trace) if 'Thread' in words[0]]
+        self.assertEqual([words[0] for words in threads],
+                         ['createThread', 'createThread', 'destroyThread'])
+
+    def test_threads(self):
+        """No free comes after the allocation that takes its place, and none is missing."""
+        trace = self.path('churn.step')
+        done = record(trace, program('churn'))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        allocations, frees, moves = (int(word) for word in done.stdout.split())
+        self.check(trace)
+        found = counts(trace)
+        self.assertEqual(found['createThread'], 9)
+        self.assertEqual(found['destroyThread'], 8)
+        self.assertEqual(found['realloc/both'] + found['realloc/none'], moves)
+        own = found['alloc'] - found['realloc/both']
+        self.assertTrue(allocations <= own <= allocations + 30, (allocations, own))
+        own = found['free'] - found['realloc/both']
+        self.assertTrue(frees <= own <= frees + 30, (frees, own))
+
+    def test_forks(self):
+        done = record(self.path('run-%p.step'), program('churn'), 'fork')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        traces = glob.glob(self.path('run-*.step'))
+        # the program, five children, and what the last of them called exec() for
+        self.assertEqual(len(traces), 7, traces)
+        self.assertEqual(len([name for name in traces if name.endswith('-2.step')]), 1)
+        self.assertEqual(glob.glob(self.path('*.live')), [])
+        for trace in traces:
+            self.check(trace)
+        children = sorted(counts(trace).get('alloc', 0) for trace in traces)
+        self.assertEqual(children[-6:-1], [1000] * 5)
+
+    def test_first_process_only(self):
+        trace = self.path('run.step')
+        done = record(trace, 'sh', '-c', program('lives') + ' 100 return; exit 4')
+        self.assertEqual(done.returncode, 4)
+        self.assertEqual(os.listdir(self.scratch.name), ['run.step'])
+        self.assertNotIn(100 * 8, [int(words[2]) for words in records(trace) if words[0] == 'alloc'])
+
+    def ends(self, end, code, state=None):
+        trace = self.path(end + '.step')
+        done = record(trace, program('lives'), '1000', end)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertFalse(os.path.exists(trace + '.live'))
+        self.check(trace)
+        found = counts(trace)
+        self.assertTrue(1001 <= found['alloc'] <= 1011, found)
+        self.assertTrue(500 <= found['free'] <= 510, found)
+
+    def test_ends(self):
+        self.ends('return', 3)
+        self.ends('_exit', 3)
+        self.ends('quick_exit', 3)
+        self.ends('abort', 128 + signal.SIGABRT)
+        self.ends('kill', 128 + signal.SIGKILL)
+
+    def test_exec(self):
+        """A program that another calls in its own process takes its place."""
+        trace = self.path('run.step')
+        done = record(trace, program('lives'), 10, 'exec', program('lives'), 2000, 'return')
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertTrue(2001 <= counts(trace)['alloc'] <= 2010)
+
+    def test_killed_by_hand(self):
+        """Without steptrace at its side: every reader finds the rest in the live file."""
+        trace = self.path('run.step')
+        environment = dict(os.environ, LD_PRELOAD=LIBRARY, STEPTRACE_MALLOC='file=' + trace)
+        done = run([program('lives'), 100000, 'kill'], env=environment)
+        self.assertEqual(done.returncode, -signal.SIGKILL)
+        self.assertTrue(os.path.exists(trace + '.live'))
+        found = counts(trace, expect=3)
+        self.assertTrue(100001 <= found['alloc'] <= 100010, found)
+        steptrace('recover', trace)
+        self.assertFalse(os.path.exists(trace + '.live'))
+        self.assertEqual(counts(trace), found)
+
+    def test_program_closes_all_files(self):
+        trace = self.path('run.step')
+        done = record(trace, program('lives'), 1000, 'closefrom')
+        self.assertEqual(done.returncode, 3)
+        self.assertIn('the program has closed', done.stderr)
+        self.assertTrue(1001 <= counts(trace)['alloc'] <= 1010)
+
+    def test_small_buffer(self):
+        trace = self.path('run.step')
+        done = run([STEPTRACE, 'record-malloc', '-O', 'buffer=1m', '-o', trace, program('lives'),
+                    300000, 'return'])
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertTrue(300001 <= counts(trace)['alloc'] <= 300010)
+        self.check(trace)
+
+    def test_hatf(self):
+        trace = self.path('run.hatf')
+        done = run([STEPTRACE, 'record-malloc', '--encoding=best', '-o', trace, program('lives'),
+                    1000, 'return'])
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(os.listdir(self.scratch.name), ['run.hatf'])
+        self.check(trace)
+        self.assertTrue(1001 <= counts(trace)['alloc'] <= 1010)
+
+    def test_faults(self):
+        trace = self.path('run.step')
+        done = record(trace, '/nosuch/program')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('No such file', done.stderr)
+        done = record(self.path('no/where.step'), 'true')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('where.step', done.stderr)
+        done = run([STEPTRACE, 'record-malloc', '-O', 'nosuch=1', '-o', trace, 'true'])
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("option 'nosuch' is unknown", done.stderr)
+
+
+class Programs(unittest.TestCase):
+    """Programs of the system allocate and free as often as valgrind says."""
+
+    def compare(self, *command, slack=0, stdin=None):
+        if shutil.which('valgrind') is None or shutil.which(command[0]) is None:
+            self.skipTest('valgrind or %s is not installed' % command[0])
+        with tempfile.TemporaryDirectory() as scratch:
+            trace = os.path.join(scratch, 'run.step')
+            environment = {'PATH': '/usr/bin:/bin', 'PERL_HASH_SEED': '0', 'HOME': scratch,
+                           'STEPTRACE_MALLOC': 'file=' + trace, 'STEPTRACE_MALLOC_PROCESS': '0'}
+            oracle = run(['valgrind', '--run-libc-freeres=no', '--run-cxx-freeres=no', *command],
+                         env=environment, input=stdin)
+            told = re.search(r'total heap usage: ([\d,]+) allocs, ([\d,]+) frees', oracle.stderr)
+            # as many variables as valgrind sets
+            environment.update(LD_PRELOAD=LIBRARY, GLIBCXX_FORCE_NEW='1', GLIBCPP_FORCE_NEW='1')
+            del environment['STEPTRACE_MALLOC_PROCESS']
+            done = run(command, env=environment, input=stdin)
+            self.assertEqual((done.returncode, done.stdout), (oracle.returncode, oracle.stdout))
+            found = counts(trace)
+            self.assertIn('consistent', steptrace('check', trace))
+            in_place = found.get('realloc/none', 0)
+            ours = (found['alloc'] + in_place, found['free'] + in_place)
+            theirs = tuple(int(word.replace(',', '')) for word in told.groups())
+            for our, their in zip(ours, theirs):
+                self.assertLessEqual(abs(our - their), slack, (ours, theirs))
+
+    def test_sqlite3(self):
+        self.compare('sqlite3', ':memory:', stdin='''
+create table t(a integer primary key, b text);
+with recursive c(x) as (select 1 union all select x+1 from c where x<2000)
+  insert into t select x, hex(x*x) from c;
+create index i on t(b); select b from t order by b desc limit 3;
+''')
+
+    def test_ls(self):
+        self.compare('ls', '/usr/bin')
+
+    # These read their own environment and mapping: a few allocations differ.
+    def test_perl(self):
+        self.compare('perl', '-e', 'my %h; for (1..3000){$h{$_}="x"x($_%50)} print scalar(%h)',
+                     slack=16)
+
+    def test_gawk(self):
+        self.compare('gawk', 'BEGIN{for(i=0;i<3000;i++)a[i]=i "x"; print length(a)}', slack=16)
+
+    def test_cc1(self):
+        if shutil.which('gcc') is None:
+            self.skipTest('no gcc')
+        compiler = run(['gcc', '-print-prog-name=cc1']).stdout.strip()
+        self.compare(compiler, '-quiet', '-', '-o', '-',
+                     stdin='int f(int x) { return x * 3; } int main(void) { return f(4); }\n',
+                     slack=16)
+
+
+if __name__ == '__main__':
+    unittest.main()

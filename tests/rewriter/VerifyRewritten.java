@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
-import java.io.BufferedOutputStream;
-import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.classfile.ClassFile;
@@ -15,24 +15,29 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
  * Rewrites every class of the given JDKs, jars and directories with all probes, through the program
- * rewrite_stream, and has the JDK's class file verifier look at the results.  Needs JDK 24 or later.
+ * rewrite_stream, has the JDK's class file verifier look at the results and compares the tables of
+ * their code with the old ones.  Needs JDK 24 or later.
  *
- * <pre>java VerifyRewritten.java REWRITE_STREAM MODE EVERY PATH...</pre>
+ * <pre>java VerifyRewritten.java REWRITE_STREAM MODE EVERY [--write=DIRECTORY] PATH...</pre>
  *
- * EVERY is 1 for all classes, N for each N-th one.  Exits with 1 if a class that verified before does
- * not afterwards, or if the rewriter took a class that verified for malformed.
+ * MODE is all, alloc or method; EVERY is 1 for all classes, N for each N-th one.  A path is a JDK, a
+ * jar or a directory of classes; classes may need those of any other path.  With --write, the
+ * rewritten classes go into that directory.  Exits with 1 if a class that verified before does
+ * not afterwards, whose tables are not the old ones, or that verifies and was taken for malformed.
  */
 public class VerifyRewritten {
     private static final int CHANGED = 0, UNCHANGED = 1;
 
     private static final class Counts {
-        int classes, changed, unchanged, refused, refusedGood, badBefore, badAfter, leftAlone;
+        int classes, changed, unchanged, refused, refusedGood, badBefore, linked, badAfter, leftAlone;
         long bytes, nanoseconds;
 
         void add(Counts other) {
@@ -42,6 +47,7 @@ public class VerifyRewritten {
             refused += other.refused;
             refusedGood += other.refusedGood;
             badBefore += other.badBefore;
+            linked += other.linked;
             badAfter += other.badAfter;
             leftAlone += other.leftAlone;
             bytes += other.bytes;
@@ -51,9 +57,10 @@ public class VerifyRewritten {
         @Override
         public String toString() {
             return String.format("%d classes, %.1f MB: %d changed, %d unchanged, %d refused (%d of them"
-                    + " verify), %d do not verify unchanged, %d methods left alone, %d BROKEN, %.3f s in"
-                    + " the rewriter", classes, bytes / 1e6, changed, unchanged, refused, refusedGood,
-                    badBefore, leftAlone, badAfter, nanoseconds / 1e9);
+                    + " verify), %d linked by the JVM instead, %d do not verify unchanged, %d methods left"
+                    + " alone, %d BROKEN, %.3f s in the rewriter", classes, bytes / 1e6, changed,
+                    unchanged, refused, refusedGood, linked, badBefore, leftAlone, badAfter,
+                    nanoseconds / 1e9);
         }
     }
 
@@ -61,6 +68,9 @@ public class VerifyRewritten {
     private final DataInputStream from;
     private final int every;
     private final Counts all = new Counts();
+    private final Map<String, Path> everywhere = new HashMap<>();
+    private final Loader plain = new Loader(false), probed = new Loader(true);
+    private Path written;
 
     private VerifyRewritten(String program, String mode, int every) throws IOException {
         Process process = new ProcessBuilder(program, mode)
@@ -83,7 +93,8 @@ public class VerifyRewritten {
         }
     }
 
-    private void check(ClassFile verifier, String name, byte[] bytes, Counts counts) throws IOException {
+    /** The rewriter's answer: a class file, or null where it is unchanged; refusals are counted. */
+    private byte[] rewrite(byte[] bytes, Counts counts, String[] refusal) throws IOException {
         to.writeInt(bytes.length);
         to.write(bytes);
         to.flush();
@@ -92,66 +103,136 @@ public class VerifyRewritten {
         counts.leftAlone += from.readInt();
         byte[] answer = new byte[from.readInt()];
         from.readFully(answer);
+        if (result != CHANGED && result != UNCHANGED) {
+            refusal[0] = new String(answer);
+        }
+        return result == CHANGED ? answer : null;
+    }
+
+    private void check(ClassFile verifier, String title, String name, byte[] bytes, Counts counts)
+            throws IOException {
+        String[] refusal = new String[1];
+        byte[] answer = rewrite(bytes, counts, refusal);
         counts.classes++;
         counts.bytes += bytes.length;
-        if (result == UNCHANGED) {
+        if (answer == null && refusal[0] == null) {
             counts.unchanged++;
             return;
         }
         boolean good = errors(verifier, bytes).isEmpty();
-        if (!good) {
-            counts.badBefore++;
-        }
-        if (result == CHANGED) {
-            counts.changed++;
-            checkChanged(verifier, name, answer, good, counts);
+        if (answer == null) {
+            counts.refused++;
+            counts.refusedGood += good ? 1 : 0;
+            System.out.println(title + ": " + name + ": refused: " + refusal[0]);
             return;
         }
-        counts.refused++;
-        if (good) {
-            counts.refusedGood++;
+        counts.changed++;
+        List<String> faults = good ? errors(verifier, answer) : link(name, counts);
+        if (faults.isEmpty()) {
+            String difference = CompareTables.compare(bytes, answer);
+            faults = difference == null ? faults : List.of(difference);
         }
-        System.out.println(name + ": " + (good ? "verifies, but is " : "") + "refused: "
-                + new String(answer));
-    }
-
-    private static void checkChanged(ClassFile verifier, String name, byte[] bytes, boolean good,
-            Counts counts) {
-        if (!good) {
-            return;
-        }
-        List<String> errors = errors(verifier, bytes);
-        if (!errors.isEmpty()) {
+        if (!faults.isEmpty()) {
             counts.badAfter++;
-            System.out.println(name + ": BROKEN: " + errors.get(0));
+            System.out.println(title + ": " + name + ": BROKEN: " + faults.get(0));
+        }
+        if (written != null) {
+            write(name, answer);
         }
     }
 
-    /** Checks the classes below these roots, which may name each other. */
-    private void checkAll(String title, List<Path> roots) throws IOException {
-        Map<String, Path> files = new HashMap<>();
+    /** Loads all classes of all paths, as they are or rewritten. */
+    private final class Loader extends ClassLoader {
+        private final boolean rewriting;
+
+        Loader(boolean rewriting) {
+            super(ClassLoader.getPlatformClassLoader());
+            this.rewriting = rewriting;
+        }
+
+        @Override
+        protected Class<?> findClass(String name) throws ClassNotFoundException {
+            Path path = everywhere.get(name.replace('.', '/') + ".class");
+            if (path == null) {
+                throw new ClassNotFoundException(name);
+            }
+            try {
+                byte[] bytes = Files.readAllBytes(path);
+                byte[] answer = rewriting ? rewrite(bytes, new Counts(), new String[1]) : null;
+                bytes = answer != null ? answer : bytes;
+                return defineClass(name, bytes, 0, bytes.length);
+            } catch (IOException e) {
+                throw new ClassNotFoundException(name, e);
+            }
+        }
+
+        /** What goes wrong when the class is linked, or null. */
+        Throwable link(String name) {
+            try {
+                Class.forName(name, false, this).getDeclaredMethods();
+                return null;
+            } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+                return e;
+            }
+        }
+    }
+
+    /**
+     * What the class file verifier can't judge (class files from before Java 6, and those whose
+     * superclasses are missing) the JVM's own verifiers may.
+     */
+    private List<String> link(String file, Counts counts) {
+        String name = file.substring(0, file.length() - ".class".length()).replace('/', '.');
+        Throwable before = plain.link(name);
+        if (before instanceof VerifyError || before instanceof ClassFormatError
+                || before instanceof ReflectiveOperationException || before instanceof RuntimeException) {
+            counts.badBefore++;
+            return List.of();
+        }
+        Throwable after = probed.link(name);
+        counts.linked++;
+        boolean same = before == null ? after == null
+                : after != null && before.getClass() == after.getClass();
+        return same ? List.of() : List.of(String.valueOf(after));
+    }
+
+    private void write(String name, byte[] bytes) throws IOException {
+        Path path = written.resolve(name);
+        Files.createDirectories(path.getParent());
+        Files.write(path, bytes);
+    }
+
+    private static Map<String, Path> find(List<Path> roots) throws IOException {
+        Map<String, Path> files = new TreeMap<>();
         for (Path root : roots) {
             try (Stream<Path> found = Files.walk(root)) {
                 found.filter(p -> p.toString().endsWith(".class")).forEach(
-                        p -> files.putIfAbsent(root.relativize(p).toString().replace('\\', '/'), p));
+                        p -> files.putIfAbsent(root.relativize(p).toString(), p));
             }
         }
+        return files;
+    }
+
+    /** Checks the classes below these roots, which may name each other and those of other paths. */
+    private void checkAll(String title, List<Path> roots) throws IOException {
+        Map<String, Path> files = find(roots);
         ClassFile verifier = ClassFile.of(ClassFile.ClassHierarchyResolverOption.of(resolver(files)));
         Counts counts = new Counts();
         int seen = 0;
-        for (Map.Entry<String, Path> file : new java.util.TreeMap<>(files).entrySet()) {
+        for (Map.Entry<String, Path> file : files.entrySet()) {
             if (seen++ % every == 0) {
-                check(verifier, title + ": " + file.getKey(), Files.readAllBytes(file.getValue()), counts);
+                check(verifier, title, file.getKey(), Files.readAllBytes(file.getValue()), counts);
             }
         }
         System.out.println(title + ": " + counts);
         all.add(counts);
     }
 
-    private static ClassHierarchyResolver resolver(Map<String, Path> files) {
+    private ClassHierarchyResolver resolver(Map<String, Path> files) {
         ClassHierarchyResolver own = ClassHierarchyResolver.ofResourceParsing(type -> {
             String name = type.descriptorString();
-            Path path = files.get(name.substring(1, name.length() - 1) + ".class");
+            String file = name.substring(1, name.length() - 1) + ".class";
+            Path path = files.getOrDefault(file, everywhere.get(file));
             try {
                 return path == null ? null : (InputStream) Files.newInputStream(path);
             } catch (IOException e) {
@@ -161,33 +242,33 @@ public class VerifyRewritten {
         return own.orElse(ClassHierarchyResolver.defaultResolver()).cached();
     }
 
-    private void checkPath(Path path) throws IOException {
+    /** The roots of a path; what has to be opened for them stays open. */
+    private static List<Path> roots(Path path) throws IOException {
         if (Files.exists(path.resolve("lib/jrt-fs.jar"))) {
-            checkJdk(path);
-        } else if (Files.isDirectory(path)) {
-            checkAll(path.toString(), List.of(path));
-        } else {
-            try (FileSystem jar = FileSystems.newFileSystem(path)) {
-                checkAll(path.toString(), List.of(jar.getPath("/")));
-            }
-        }
-    }
-
-    private void checkJdk(Path home) throws IOException {
-        URI uri = URI.create("jrt:/");
-        try (FileSystem image = FileSystems.newFileSystem(uri, Map.of("java.home", home.toString()))) {
-            List<Path> roots = new ArrayList<>();
+            URI uri = URI.create("jrt:/");
+            FileSystem image = FileSystems.newFileSystem(uri, Map.of("java.home", path.toString()));
             try (Stream<Path> modules = Files.list(image.getPath("/modules"))) {
-                modules.forEach(roots::add);
+                return modules.toList();
             }
-            checkAll(home.toString(), roots);
         }
+        return List.of(Files.isDirectory(path) ? path : FileSystems.newFileSystem(path).getPath("/"));
     }
 
     public static void main(String[] args) throws IOException {
         VerifyRewritten verify = new VerifyRewritten(args[0], args[1], Integer.parseInt(args[2]));
+        Map<Path, List<Path>> paths = new LinkedHashMap<>();
         for (int i = 3; i < args.length; i++) {
-            verify.checkPath(Path.of(args[i]));
+            if (args[i].startsWith("--write=")) {
+                verify.written = Path.of(args[i].substring("--write=".length()));
+            } else {
+                paths.put(Path.of(args[i]), roots(Path.of(args[i])));
+            }
+        }
+        for (List<Path> roots : paths.values()) {
+            verify.everywhere.putAll(find(roots));
+        }
+        for (Map.Entry<Path, List<Path>> path : paths.entrySet()) {
+            verify.checkAll(path.getKey().toString(), path.getValue());
         }
         verify.to.close();
         System.out.println("all: " + verify.all);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as a class file: rewritten with all probes and with those of allocations alone.  What
+ * comes out must be a class file that the rewriter takes again. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "rewrite.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint32_t number_of(void *context, const char *class_name, const char *method_name,
+                          const char *descriptor, uint16_t access_flags)
+{
+    static const uint32_t numbers[] = {1, 100, 1000, 0, 100000};
+    uint32_t *next = context;
+    (void) class_name, (void) method_name, (void) descriptor, (void) access_flags;
+    return numbers[(*next)++ % (sizeof numbers / sizeof numbers[0])];
+}
+
+static enum rewrite_result rewrite(const uint8_t *data, size_t size, bool method, uint8_t **out,
+                                   size_t *out_bytes)
+{
+    uint32_t next = 0;
+    struct rewrite_error error;
+    struct rewrite_request request = {.class_file = data,
+                                      .size_bytes = size,
+                                      .alloc = true,
+                                      .method = method,
+                                      .method_number = number_of,
+                                      .context = &next};
+    return class_rewrite(&request, out, out_bytes, &error);
+}
+
+static void rewrite_twice(const uint8_t *data, size_t size, bool method)
+{
+    uint8_t *once = NULL, *twice = NULL;
+    size_t once_bytes, twice_bytes;
+    if (rewrite(data, size, method, &once, &once_bytes) == REWRITE_CHANGED) {
+        if (rewrite(once, once_bytes, method, &twice, &twice_bytes) == REWRITE_MALFORMED)
+            abort();
+    }
+    free(once);
+    free(twice);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    rewrite_twice(data, size, false);
+    rewrite_twice(data, size, true);
+    return 0;
+}

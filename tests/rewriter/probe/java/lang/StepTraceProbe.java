@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package java.lang;
+
+/**
+ * The probes in Java, for tests of rewritten classes without the agent: they keep what they are told
+ * in an array, which never grows, once recording is on.  Patched into java.base.
+ */
+public final class StepTraceProbe {
+    public static final int LIMIT = 1 << 16;
+    public static boolean on;
+    public static int count;
+    public static final String[] names = new String[LIMIT];
+    public static final int[] numbers = new int[LIMIT];
+    public static final Object[] objects = new Object[LIMIT];
+    public static long calls;
+
+    private StepTraceProbe() {
+    }
+
+    private static void record(String name, int number, Object object) {
+        calls++;
+        if (on && count < LIMIT) {
+            names[count] = name;
+            numbers[count] = number;
+            objects[count++] = object;
+        }
+    }
+
+    public static void alloc(Object object) {
+        record("alloc", 0, object);
+    }
+
+    public static void allocOnce(Object object) {
+        record("allocOnce", 0, object);
+    }
+
+    public static void allocArrays(Object object, int dimensions) {
+        record("allocArrays", dimensions, object);
+    }
+
+    public static void entry(int number) {
+        record("entry", number, null);
+    }
+
+    public static void entryThis(int number, Object object) {
+        record("entryThis", number, object);
+    }
+
+    public static void entryNew(int number) {
+        record("entryNew", number, null);
+    }
+
+    public static void constructed(int number, Object object) {
+        record("constructed", number, object);
+    }
+
+    public static void exit(int number) {
+        record("exit", number, null);
+    }
+
+    public static void unwind(int number) {
+        record("unwind", number, null);
+    }
+
+    public static void caught(int number) {
+        record("caught", number, null);
+    }
+}

@@ -70,6 +70,9 @@ bool take_wish_thread(void *wish_target, const char *value, const char **fault);
      take_time,   &(wish)->from_ns},                                                               \
         {"to-time", 0, "T", "only events at T or earlier", take_time, &(wish)->to_ns},             \
         {"thread", 0, "N", "only events of thread N", take_wish_thread, (wish)},                   \
+        {"dtd",     0,                                                                             \
+         "FILE",    "the DTD of a Meta-TF trace that does not carry it",                           \
+         take_text, &(wish)->dtd_path},                                                            \
         {"kind", 0, "KINDS", "only these kinds, as OA,OF", take_kinds, &(wish)->kinds},            \
     {                                                                                              \
         "class", 0, "GLOB", "only events of classes that match (* stops at /, ** does not)",       \

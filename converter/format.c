@@ -13,6 +13,7 @@ static const struct trace_format formats[] = {
     {"hatf.zip", ".hatf.zip", NULL, hatf_source_create, NULL, hatf_split_record_sink_create},
     {"hatf.txt", ".hatf.txt", "# HATF", hatf_text_source_create, NULL,
      hatf_text_record_sink_create},
+    {"mtf", ".mtf", "\177MTF", metatf_source_create, metatf_sink_create, metatf_record_sink_create},
     {"text", ".zip", "PK\003\004", text_source_create, text_sink_create, NULL},
     {"lines", ".txt", "VS:", lines_source_create, lines_sink_create, NULL},
     {"hatf", ".hatf", NULL, hatf_source_create, NULL, hatf_record_sink_create},
@@ -81,7 +82,7 @@ const struct trace_format *trace_format_by_content(const char *path)
 
 const char *trace_format_names(void)
 {
-    return "step, text, lines, hatf, hatf.gz, hatf.zst, hatf.zip, hatf.txt, memory-replay, "
+    return "step, text, lines, hatf, hatf.gz, hatf.zst, hatf.zip, hatf.txt, mtf, memory-replay, "
            "memory-infra, memory-infra.gz, pprof, collapsed, speedscope, speedscope-calls, "
            "chrome-trace";
 }

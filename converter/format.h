@@ -40,6 +40,11 @@ enum step_status trace_format_open(const char *path, const struct trace_format *
 
 enum step_status step_source_create(const char *path, const struct trace_wish *wish,
                                     struct trace_source **out, struct step_error *error);
+enum step_status metatf_source_create(const char *path, const struct trace_wish *wish,
+                                      struct trace_source **out, struct step_error *error);
+enum step_status metatf_sink_create(struct output_file *output, const struct trace_source *source,
+                                    const struct trace_sink_options *options,
+                                    struct trace_sink **out, struct step_error *error);
 enum step_status text_source_create(const char *path, const struct trace_wish *wish,
                                     struct trace_source **out, struct step_error *error);
 enum step_status lines_source_create(const char *path, const struct trace_wish *wish,

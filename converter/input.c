@@ -120,6 +120,10 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
     struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status = STEP_STATUS_OK;
     unsigned batches = 0;
+    if (input->source->is_foreign)
+        status = step_error_set(&error, STEP_STATUS_FORMAT, input->source->path, STEP_NO_OFFSET,
+                                "its records are neither Java's nor a heap's "
+                                "(steptrace dump prints them)");
     if (events == NULL)
         status =
             step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");

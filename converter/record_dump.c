@@ -13,9 +13,9 @@
 
 enum { MOST_NAMES = 256, MOST_DAMAGE_TOLD = 20 };
 
-/* Where a record's time and thread stand; UINT32_MAX: it has none. */
+/* Where a record's time and thread stand, or STEP_NO_PROPERTY_SLOT. */
 struct slice_slots {
-    uint32_t time, thread;
+    size_t time, thread;
 };
 
 struct dumping {
@@ -29,32 +29,18 @@ struct dumping {
     int spool;
 };
 
-static uint32_t slot_of(const struct step_definition *definition, uint32_t record,
-                        const char *property)
-{
-    size_t slot = 0;
-    for (size_t i = 0; i < definition->records[record].field_count; i++) {
-        const struct step_field *field = &definition->records[record].fields[i];
-        if (field->array_depth == 0 && !step_field_is_nested(field) &&
-            step_attributes_rule(&field->attributes, "property", property, NULL, NULL))
-            return (uint32_t) slot;
-        slot += step_field_is_nested(field) ? step_record_slot_count(definition, field->record) : 1;
-    }
-    return UINT32_MAX;
-}
-
 static bool is_in_slice(const struct dumping *dumping, const struct step_record_view *view)
 {
     const struct trace_wish *wish = dumping->dump->wish;
     const struct slice_slots *slots = &dumping->slots[view->record];
     uint64_t ns = 0;
-    if (slots->time != UINT32_MAX &&
+    if (slots->time != STEP_NO_PROPERTY_SLOT &&
         __builtin_mul_overflow(view->slots[slots->time], dumping->resolution_ns, &ns))
         ns = UINT64_MAX;
-    if (slots->time != UINT32_MAX && (ns < wish->from_ns || ns > wish->to_ns))
+    if (slots->time != STEP_NO_PROPERTY_SLOT && (ns < wish->from_ns || ns > wish->to_ns))
         return false;
     return !wish->has_thread ||
-           (slots->thread != UINT32_MAX && view->slots[slots->thread] == wish->thread);
+           (slots->thread != STEP_NO_PROPERTY_SLOT && view->slots[slots->thread] == wish->thread);
 }
 
 /* "a,b" to a selection. */
@@ -88,7 +74,8 @@ static enum step_status prepare(struct dumping *dumping, struct step_error *erro
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
     for (uint32_t i = 0; i < definition->record_count; i++)
         dumping->slots[i] =
-            (struct slice_slots){slot_of(definition, i, "time"), slot_of(definition, i, "thread")};
+            (struct slice_slots){step_record_find_property(definition, i, "time"),
+                                 step_record_find_property(definition, i, "thread")};
     return select_records(dumping, error);
 }
 

@@ -58,6 +58,10 @@ enum step_status replay_record_sink_create(struct output_file *output,
                                            const struct trace_source *source,
                                            const struct trace_sink_options *options,
                                            struct record_sink **out, struct step_error *error);
+enum step_status metatf_record_sink_create(struct output_file *output,
+                                           const struct trace_source *source,
+                                           const struct trace_sink_options *options,
+                                           struct record_sink **out, struct step_error *error);
 enum step_status step_record_sink_create(struct output_file *output,
                                          const struct trace_source *source,
                                          const struct trace_sink_options *options,

@@ -71,6 +71,11 @@ enum step_status hatf_record_source_create(const char *path, struct record_sourc
                                            struct step_error *error);
 enum step_status hatf_text_record_source_create(const char *path, struct record_source **out,
                                                 struct step_error *error);
+/* A Meta-TF trace with a DTD of HATF; `dtd_path` NULL: the file tells. */
+/* The names of its records, by HATF's tags. */
+extern const char *const metatf_heap_records[HATF_METADATA];
+enum step_status metatf_record_source_create(const char *path, const char *dtd_path,
+                                             struct record_source **out, struct step_error *error);
 /* A trace with records of hatf.step; takes the reader over, also when it fails. */
 enum step_status step_record_source_create(const char *path, struct step_reader *reader,
                                            struct record_source **out, struct step_error *error);

@@ -33,6 +33,7 @@ struct trace_sink_options {
     bool is_plain;    /* STEP: addresses as they are, without the heap's model */
     struct heap_export heap;
     uint64_t calls_from_ns; /* formats of calls: where the slice begins */
+    bool is_unpacked;       /* Meta-TF: sections are not compressed */
     int level;              /* of the compression; 0: the default */
 };
 

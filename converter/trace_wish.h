@@ -18,6 +18,7 @@ struct trace_wish {
     uint64_t thread;        /* as the text format shows it */
     uint32_t kinds;         /* bits of TRACE_KIND_BIT */
     bool untracked;         /* the verb follows what lives: frees need not tell of what */
+    const char *dtd_path;   /* of a Meta-TF trace; NULL: in the file, or beside it */
     const char *class_glob; /* NULL: all events, also those of no class */
 };
 

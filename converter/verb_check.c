@@ -171,18 +171,20 @@ static enum step_status check_heap(uint64_t limit, struct input *input)
 enum step_status verb_check(int argc, char **argv)
 {
     struct check check = {.limit = LIMIT_DEFAULT};
+    struct trace_wish wish;
+    trace_wish_init(&wish);
     const struct option_row rows[] = {
         {"limit", 0, "N", "print at most N breaches (20)", take_count, &check.limit},
+        {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
+         &wish.dtd_path},
     };
-    struct arguments arguments = {.help = &help, .rows = rows, .row_count = 1};
+    struct arguments arguments = {.help = &help, .rows = rows, .row_count = 2};
     enum step_status status = arguments_parse(&arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
     status = arguments_expect(&arguments, 1, 1);
     if (status != STEP_STATUS_OK)
         return status;
-    struct trace_wish wish;
-    trace_wish_init(&wish);
     struct input input;
     status = input_open(&input, arguments.operands[0], NULL, &wish);
     if (status != STEP_STATUS_OK)

@@ -110,6 +110,7 @@ static const struct verb_help help = {
     "  .hatf      HATF 1.0; also .hatf.gz and .hatf.zst             (in and out)\n"
     "  .hatf.zip  HATF in streams, each in an entry of its own       (in and out)\n"
     "  .hatf.txt  HATF's records as text, a line a record            (in and out)\n"
+    "  .mtf       Meta-TF, with its DTD in it; --split=address too   (in and out)\n"
     "  memory-replay  text for Android's memory_replay              (out)\n"
     "and heaps, those of a trace at one moment, or heap dumps of others:\n"
     "  .memory-infra.json  Chromium's heap dumps; also with .gz     (in and out)\n"
@@ -180,6 +181,8 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
          take_omitted, &conversion->sink.omitted},
         {"plain", 0, NULL, "heap trace to STEP: addresses as they are", take_flag,
          &conversion->sink.is_plain},
+        {"unpacked", 0, NULL, "Meta-TF: do not compress sections", take_flag,
+         &conversion->sink.is_unpacked},
         {"level", 0, "N", "of the compression, 1 to 19 (gzip: 9)", take_level,
          &conversion->sink.level},
         {"at", 0, "MOMENT", "heaps: peak (default), end, gc:N or a time", take_heap_moment,

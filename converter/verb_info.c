@@ -295,13 +295,11 @@ static void print_json(const struct info *info, const char *path)
     json_finish(&json);
 }
 
-static enum step_status run(const char *path, bool json)
+static enum step_status run(const char *path, const struct trace_wish *wish, bool json)
 {
-    struct trace_wish wish;
     struct input input;
     struct info info = {.event_count = 0};
-    trace_wish_init(&wish);
-    enum step_status status = input_open(&input, path, NULL, &wish);
+    enum step_status status = input_open(&input, path, NULL, wish);
     if (status != STEP_STATUS_OK)
         return status;
     if (input.source->records != NULL) {
@@ -325,10 +323,15 @@ static enum step_status run(const char *path, bool json)
 enum step_status verb_info(int argc, char **argv)
 {
     bool json = false, definition = false;
-    const struct option_row rows[] = {{"json", 0, NULL, "as JSON", take_flag, &json},
-                                      {"definition", 0, NULL,
-                                       "the definition that a STEP trace embeds, nothing else",
-                                       take_flag, &definition}};
+    struct trace_wish wish;
+    trace_wish_init(&wish);
+    const struct option_row rows[] = {
+        {"json", 0, NULL, "as JSON", take_flag, &json},
+        {"definition", 0, NULL, "the definition that a STEP trace embeds, nothing else", take_flag,
+         &definition},
+        {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
+         &wish.dtd_path},
+    };
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);
@@ -337,5 +340,5 @@ enum step_status verb_info(int argc, char **argv)
     status = arguments_expect(&arguments, 1, 1);
     if (status == STEP_STATUS_OK && definition)
         return record_dump_definition(arguments.operands[0]);
-    return status == STEP_STATUS_OK ? run(arguments.operands[0], json) : status;
+    return status == STEP_STATUS_OK ? run(arguments.operands[0], &wish, json) : status;
 }

@@ -110,17 +110,19 @@ static void put_file_functions(const struct c_output *output, FILE *out)
     fprintf(out,
             "/* All records of a trace, of this definition or an older or newer one, by time. */\n"
             "struct %s_reader {\n    struct step_reader *file;\n"
+            "    struct step_selection *selection; /* NULL: all records */\n"
             "    struct step_records *records;\n    struct %s_binding binding;\n};\n\n"
             "static inline void %s_close(struct %s_reader *reader)\n{\n"
-            "    step_records_destroy(reader->records);\n    %s_unbind(&reader->binding);\n"
+            "    step_records_destroy(reader->records);\n"
+            "    step_selection_destroy(reader->selection);\n    %s_unbind(&reader->binding);\n"
             "    step_reader_destroy(reader->file);\n    reader->records = NULL;\n"
-            "    reader->file = NULL;\n}\n\n",
+            "    reader->selection = NULL;\n    reader->file = NULL;\n}\n\n",
             base, base, base, base, base);
     fprintf(
         out,
         "static inline enum step_status %s_open(const char *path, struct %s_reader *reader,\n"
         "                                       struct step_error *error)\n{\n"
-        "    reader->file = NULL;\n    reader->records = NULL;\n"
+        "    reader->file = NULL;\n    reader->selection = NULL;\n    reader->records = NULL;\n"
         "    reader->binding.inner = NULL;\n"
         "    enum step_status status = step_reader_open(path, &reader->file, error);\n"
         "    if (status == STEP_STATUS_OK)\n"
@@ -131,12 +133,32 @@ static void put_file_functions(const struct c_output *output, FILE *out)
         "    if (status != STEP_STATUS_OK)\n        %s_close(reader);\n"
         "    return status;\n}\n\n",
         base, base, base, base);
+    fprintf(
+        out,
+        "/* From here on only records of these names in the file's definition, and those that\n"
+        " * extend them; with `maps` also those that a map attribute makes one.  From the first\n"
+        " * record on. */\n"
+        "static inline enum step_status %s_ask(struct %s_reader *reader,\n"
+        "                                      const char *const *names, size_t count,\n"
+        "                                      bool maps, struct step_error *error)\n{\n"
+        "    step_records_destroy(reader->records);\n"
+        "    step_selection_destroy(reader->selection);\n"
+        "    reader->records = NULL;\n    reader->selection = NULL;\n"
+        "    enum step_status status =\n"
+        "        step_selection_create(step_reader_borrow_definition(reader->file), names, count,\n"
+        "                              maps, &reader->selection, error);\n"
+        "    if (status == STEP_STATUS_OK)\n"
+        "        status = step_records_create(reader->file, reader->selection, &reader->records,\n"
+        "                                     error);\n"
+        "    return status;\n}\n\n",
+        base, base);
     fprintf(out,
             "/* The next record for the _get functions, or END. */\n"
             "static inline enum step_status %s_next(struct %s_reader *reader,\n"
             "                                       struct step_record_view *view,\n"
             "                                       struct step_error *error)\n{\n"
-            "    return step_records_next(reader->records, view, error);\n}\n\n",
+            "    return reader->records != NULL ? step_records_next(reader->records, view, error)\n"
+            "                                   : STEP_STATUS_END;\n}\n\n",
             base, base);
 }
 

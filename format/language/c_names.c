@@ -105,7 +105,7 @@ static bool list_names(const struct c_output *output, const struct step_record *
     static const char *const of_record[] = {"", "_put", "_get", "_define", "_look_up", NULL};
     static const char *const of_whole[] = {"_definition", "_binding", "_bind",   "_unbind",
                                            "_record",     "_create",  "_reader", "_open",
-                                           "_next",       "_close",   NULL};
+                                           "_next",       "_close",   "_ask",    NULL};
     const char *const *endings = record != NULL ? of_record : of_whole;
     char name[C_NAME_SIZE];
     if (record != NULL)
@@ -149,7 +149,7 @@ static bool check_names(char **names, size_t count, const char *file_name)
 bool c_names_check(struct c_output *output, const char *file_name)
 {
     size_t records = output->definition->record_count, count = 0;
-    char **names = calloc(5 * records + 11, sizeof *names);
+    char **names = calloc(5 * records + 12, sizeof *names);
     bool good = names != NULL && list_names(output, NULL, names, &count);
     for (size_t i = 0; good && i < records; i++)
         good = list_names(output, &output->definition->records[i], names, &count);

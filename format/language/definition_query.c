@@ -141,3 +141,18 @@ size_t step_record_slot_count(const struct step_definition *definition, uint32_t
     }
     return slots;
 }
+
+size_t step_record_find_property(const struct step_definition *definition, uint32_t record,
+                                 const char *property)
+{
+    size_t slot = 0;
+    for (size_t i = 0; i < definition->records[record].field_count; i++) {
+        const struct step_field *field = &definition->records[record].fields[i];
+        bool nested = step_field_is_nested(field);
+        bool single = field->kind == STEP_TYPE_INT || step_field_is_identifier(field);
+        if (field->array_depth == 0 && single && has_rule(&field->attributes, "property", property))
+            return slot;
+        slot += nested ? step_record_slot_count(definition, field->record) : 1;
+    }
+    return STEP_NO_PROPERTY_SLOT;
+}

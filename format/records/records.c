@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#define NO_TIME UINT32_MAX
-
 struct queue {
     uint64_t stream;
     uint64_t key;         /* time of the record at hand, or the least of the block to be loaded */
@@ -20,8 +18,8 @@ struct step_records {
     struct step_reader *reader;
     struct step_selection *selection;
     size_t record_count;
-    uint32_t *time_slots; /* of each record */
-    size_t *blocks;       /* all, by stream */
+    size_t *time_slots; /* of each record */
+    size_t *blocks;     /* all, by stream */
     struct queue *queues;
     struct queue **heap; /* earliest first */
     size_t heap_count;
@@ -50,20 +48,6 @@ static void sift_down(struct step_records *records, size_t at)
         at = child;
     }
     heap[at] = moved;
-}
-
-/* The slot of the first field that is a time, in the record itself. */
-static uint32_t find_time_slot(const struct step_definition *definition, uint32_t record)
-{
-    size_t slot = 0;
-    for (size_t i = 0; i < definition->records[record].field_count; i++) {
-        const struct step_field *field = &definition->records[record].fields[i];
-        if (field->kind == STEP_TYPE_INT && field->array_depth == 0 &&
-            step_attributes_rule(&field->attributes, "property", "time", NULL, NULL))
-            return (uint32_t) slot;
-        slot += step_field_is_nested(field) ? step_record_slot_count(definition, field->record) : 1;
-    }
-    return NO_TIME;
 }
 
 static bool has_wanted(const struct step_records *records, const struct step_block_info *info)
@@ -151,7 +135,7 @@ enum step_status step_records_create(struct step_reader *reader, struct step_sel
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
     }
     for (uint32_t i = 0; i < definition->record_count; i++)
-        records->time_slots[i] = find_time_slot(definition, i);
+        records->time_slots[i] = step_record_find_property(definition, i, "time");
     for (size_t i = 0; i < queue_count; i++)
         if (find_block(records, &records->queues[i]))
             records->heap[records->heap_count++] = &records->queues[i];
@@ -190,8 +174,8 @@ static void advance(struct step_records *records)
 {
     struct queue *queue = records->heap[0];
     if (step_block_next(queue->block, &queue->view) == STEP_STATUS_OK) {
-        uint32_t slot = records->time_slots[queue->view.record];
-        queue->key = slot != NO_TIME ? queue->view.slots[slot] : queue->key;
+        size_t slot = records->time_slots[queue->view.record];
+        queue->key = slot != STEP_NO_PROPERTY_SLOT ? queue->view.slots[slot] : queue->key;
         settle(records, true);
         return;
     }

@@ -155,6 +155,12 @@ bool step_field_is_unsigned(const struct step_field *field);
 /* How many slots a value of the record takes in the slot arrays of writer.h and reader.h. */
 size_t step_record_slot_count(const struct step_definition *definition, uint32_t record);
 
+/* The slot of the record's first field that is a single value and has that property ("time",
+ * "thread"), or STEP_NO_PROPERTY_SLOT. */
+#define STEP_NO_PROPERTY_SLOT SIZE_MAX
+size_t step_record_find_property(const struct step_definition *definition, uint32_t record,
+                                 const char *property);
+
 #pragma GCC visibility pop
 
 #endif

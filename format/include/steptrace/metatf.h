@@ -187,6 +187,11 @@ enum step_status metatf_reader_create(struct metatf_file *file, const struct met
 enum step_status metatf_reader_next(struct metatf_reader *reader, struct metatf_event *event,
                                     struct step_error *error);
 
+/* UNSUPPORTED: the DTD does not describe the same traces as `dtd`, from which code was generated
+ * that is to use the reader. */
+enum step_status metatf_reader_check(const struct metatf_reader *reader,
+                                     const struct metatf_dtd *dtd, struct step_error *error);
+
 /* Records so far, all kinds; bytes of the input up to the last, roughly. */
 uint64_t metatf_reader_record_number(const struct metatf_reader *reader);
 uint64_t metatf_reader_offset(const struct metatf_reader *reader);
@@ -215,6 +220,10 @@ struct metatf_writer;
 
 enum step_status metatf_writer_create(const struct metatf_writer_options *options,
                                       struct metatf_writer **out, struct step_error *error);
+
+/* As metatf_reader_check(). */
+enum step_status metatf_writer_check(const struct metatf_writer *writer,
+                                     const struct metatf_dtd *dtd, struct step_error *error);
 
 /* How the section with that number is compressed from its next piece on. */
 enum step_status metatf_writer_set_compression(struct metatf_writer *writer, uint32_t section,

@@ -83,9 +83,6 @@ enum step_status metatf_reader_other(struct metatf_reader *reader, uint64_t tag,
 void metatf_reader_release(struct metatf_reader *reader);
 /* Memory until the next record; NULL, and a fault, when there is none. */
 void *metatf_reader_scratch(struct metatf_reader *reader, uint64_t count, size_t size);
-/* UNSUPPORTED: the reader's DTD is not the one that the code was generated from. */
-enum step_status metatf_reader_check(const struct metatf_reader *reader,
-                                     const struct metatf_dtd *dtd, struct step_error *error);
 
 static inline enum step_status metatf_fill(struct metatf_reader *reader, struct step_error *error)
 {
@@ -230,8 +227,6 @@ bool metatf_writer_end(struct metatf_writer *writer, uint32_t record, uint8_t *a
 bool metatf_writer_room(struct metatf_writer *writer, uint8_t **at, uint64_t length);
 bool metatf_writer_split_room(struct metatf_writer *writer, struct metatf_writing *data);
 bool metatf_writer_undo_room(struct metatf_writer *writer, uint64_t count);
-enum step_status metatf_writer_check(const struct metatf_writer *writer,
-                                     const struct metatf_dtd *dtd, struct step_error *error);
 void metatf_writer_misfit(struct metatf_writer *writer, const struct metatf_state *state,
                           uint32_t field, uint64_t value, uint64_t argument, uint64_t previous);
 

@@ -17,3 +17,6 @@ head -c 400 one.step >cut.step
 steptrace dump cut.step | wc -l
 steptrace convert $data/closed.txt -o java.step
 steptrace dump --record ObjectAlloc java.step
+steptrace check one.step || echo "exit $?"
+steptrace convert one.step -o one.zip || echo "exit $?"
+ls one.zip* 2>/dev/null

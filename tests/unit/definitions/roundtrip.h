@@ -4,6 +4,7 @@
 #define ROUNDTRIP_H
 
 #include "all_trace.h"
+#include "values.h"
 
 /* A record type through its generated functions. */
 struct roundtrip_row {
@@ -22,14 +23,6 @@ struct roundtrip_row {
 extern const struct roundtrip_row roundtrip_rows[];
 extern const size_t roundtrip_row_count;
 
-/* Values of a record, made of `seed`; they live until values_release(). */
-uint64_t *values_make(const struct step_definition *definition, uint32_t record, uint64_t seed);
-void values_release(void);
-
-/* Are all slots of two records, and what they point to, the same? */
-bool values_same(const struct step_definition *definition, uint32_t record, const uint64_t *left,
-                 const uint64_t *right);
-bool same_bytes(const struct step_bytes *left, uint64_t slot);
 /* For a field that is an array, by its record and number in all.step. */
 bool same_array(uint32_t record, uint32_t field, const struct step_array *left, uint64_t slot);
 

@@ -13,6 +13,13 @@ enum { ROUNDS = 4, ENTRIES = 3 };
 
 static const struct step_definition *const ours = &all_trace_definition;
 
+bool same_array(uint32_t record, uint32_t field, const struct step_array *left, uint64_t slot)
+{
+    const struct step_definition *definition = &all_trace_definition;
+    return values_same_elements(definition, &definition->records[record].fields[field], 0, left,
+                                step_slot_array(slot));
+}
+
 static void test_many(void)
 {
     CU_ASSERT_TRUE(ours->record_count > 400);

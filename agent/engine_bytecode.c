@@ -6,9 +6,11 @@
 
 #include "bytecode/rewrite.h"
 #include "engine.h"
+#include "hidden_classes.h"
 #include "log.h"
 #include "method_probes.h"
 #include "names.h"
+#include "native_methods.h"
 #include "probe_natives.h"
 #include "reaper.h"
 #include "vm_objects.h"
@@ -39,8 +41,8 @@ static size_t hash_name(const char *name)
 static uint32_t number_method(void *context, const char *class_name, const char *method_name,
                               const char *descriptor, uint16_t access_flags)
 {
-    (void) context, (void) class_name, (void) method_name, (void) descriptor, (void) access_flags;
-    return method_new_number();
+    (void) context, (void) method_name, (void) descriptor, (void) access_flags;
+    return options_trace_class(&engine.session->options, class_name) ? method_new_number() : 0;
 }
 
 static void count_left_alone(void *context, const char *class_name, const char *method_name,
@@ -102,6 +104,27 @@ static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined
             atomic_store(&engine.changed[hash_name(name)], 1);
     }
     free(out);
+}
+
+/* Method handles' own classes stay as they are: see has_probes() of vm_objects.c. */
+uint8_t *engine_rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes, size_t length,
+                               size_t *new_length)
+{
+    struct rewrite_request request = {
+        .class_file = bytes,
+        .size_bytes = length,
+        .alloc = engine.alloc,
+        .method = engine.method && (engine.session->options.include_count != 0 ||
+                                    class_is_of_application(jni, loader)),
+        .method_number = number_method,
+        .left_alone = count_left_alone,
+    };
+    uint8_t *out = NULL;
+    struct rewrite_error error;
+    if (!atomic_load(&engine.on) || loader == NULL || (!request.alloc && !request.method) ||
+        class_rewrite(&request, &out, new_length, &error) != REWRITE_CHANGED)
+        return NULL;
+    return out;
 }
 
 static bool may_be_changed(jclass class)
@@ -171,12 +194,15 @@ static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
         wanted->can_retransform_any_class = 1;
         wanted->can_generate_all_class_hook_events = 1;
     }
+    if (event == EVENT_METHOD)
+        wanted->can_generate_native_method_bind_events = 1;
 }
 
 static void set_callbacks(jvmtiEventCallbacks *callbacks)
 {
     callbacks->ClassFileLoadHook = on_class_file;
     callbacks->VMObjectAlloc = vm_objects_on_alloc;
+    callbacks->NativeMethodBind = native_methods_on_bind;
 }
 
 static void start(JNIEnv *jni, const struct session *session)
@@ -184,6 +210,7 @@ static void start(JNIEnv *jni, const struct session *session)
     uint32_t events = session->options.events;
     if (!probe_natives_define(jni))
         return;
+    hidden_classes_intercept(jni);
     reaper_clear(jni);
     engine.session = session;
     engine.alloc = (events & EVENT_ALLOC) != 0;
@@ -193,6 +220,8 @@ static void start(JNIEnv *jni, const struct session *session)
         engine_notify(true, JVMTI_EVENT_VM_OBJECT_ALLOC);
         jni_calls_intercept(true);
     }
+    if (engine.method)
+        engine_notify(true, JVMTI_EVENT_NATIVE_METHOD_BIND);
     atomic_store(&engine.on, true);
     engine_notify(true, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
     retransform_loaded(jni, false);
@@ -202,6 +231,8 @@ static void start(JNIEnv *jni, const struct session *session)
 static void stop(JNIEnv *jni)
 {
     atomic_store(&engine.on, false);
+    if (engine.method)
+        engine_notify(false, JVMTI_EVENT_NATIVE_METHOD_BIND);
     if (engine.alloc) {
         engine_notify(false, JVMTI_EVENT_VM_OBJECT_ALLOC);
         jni_calls_intercept(false);

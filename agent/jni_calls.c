@@ -84,6 +84,11 @@ static jobjectArray JNICALL new_object_array(JNIEnv *jni, jsize length, jclass c
 PRIMITIVE_ARRAYS(NEW_ARRAY)
 #undef NEW_ARRAY
 
+jbyteArray jni_calls_plain_bytes(JNIEnv *jni, jsize length)
+{
+    return plain != NULL ? plain->NewByteArray(jni, length) : (*jni)->NewByteArray(jni, length);
+}
+
 void jni_calls_intercept(bool on)
 {
     jvmtiEnv *jvmti = tracer.jvmti;

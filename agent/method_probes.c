@@ -40,33 +40,53 @@ uint32_t method_new_number(void)
     return number;
 }
 
+static uint64_t know(struct session *session, _Atomic uint64_t *known, jmethodID method)
+{
+    const struct method_entry *entry = method_lookup(session, method);
+    uint64_t id = entry != NULL && entry->is_traced && entry->id != 0 ? entry->id : NOT_TRACED;
+    atomic_store(known, session->number << SESSION_SHIFT | id);
+    return id;
+}
+
 /* First sight of a number: the probe was called by the method itself. */
 static uint64_t find_method(struct session *session, _Atomic uint64_t *known)
 {
     jmethodID method = NULL;
     jlocation location;
-    uint64_t id = NOT_TRACED;
-    if ((*tracer.jvmti)->GetFrameLocation(tracer.jvmti, NULL, 1, &method, &location) ==
-        JVMTI_ERROR_NONE) {
-        const struct method_entry *entry = method_lookup(session, method);
-        if (entry != NULL && entry->is_traced && entry->id != 0)
-            id = entry->id;
-    }
-    atomic_store(known, session->number << SESSION_SHIFT | id);
-    return id;
+    if ((*tracer.jvmti)->GetFrameLocation(tracer.jvmti, NULL, 1, &method, &location) !=
+        JVMTI_ERROR_NONE)
+        return NOT_TRACED;
+    return know(session, known, method);
+}
+
+/* Where the number's method stands; NULL: there is no such number. */
+static _Atomic uint64_t *known_of(uint32_t number)
+{
+    struct number_page *page =
+        atomic_load_explicit(&pages[number / PAGE_NUMBERS % PAGES], memory_order_relaxed);
+    return page != NULL ? &page->methods[number % PAGE_NUMBERS] : NULL;
 }
 
 static uint64_t method_of(struct session *session, uint32_t number)
 {
-    struct number_page *page =
-        atomic_load_explicit(&pages[number / PAGE_NUMBERS % PAGES], memory_order_relaxed);
-    if (page == NULL)
+    _Atomic uint64_t *known = known_of(number);
+    if (known == NULL)
         return NOT_TRACED;
-    _Atomic uint64_t *known = &page->methods[number % PAGE_NUMBERS];
     uint64_t packed = atomic_load_explicit(known, memory_order_relaxed);
     if (__builtin_expect(packed >> SESSION_SHIFT == session->number, 1))
         return packed & NOT_TRACED;
     return find_method(session, known);
+}
+
+bool method_know(struct session *session, uint32_t number, jmethodID method)
+{
+    _Atomic uint64_t *known = known_of(number);
+    if (known == NULL)
+        return false;
+    uint64_t packed = atomic_load_explicit(known, memory_order_relaxed);
+    uint64_t id = packed >> SESSION_SHIFT == session->number ? packed & NOT_TRACED
+                                                             : know(session, known, method);
+    return id != NOT_TRACED;
 }
 
 static void *key_of(uint32_t number)

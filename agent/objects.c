@@ -77,6 +77,7 @@ static void tell_tagged(struct session *session, struct os_thread *os, JNIEnv *j
     (*jni)->DeleteLocalRef(jni, mirror);
 }
 
+/* The JVM gives back the local references of a probe when it returns. */
 void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
 {
     if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
@@ -101,7 +102,6 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
         write_alloc(session, stream, room, class->number, size, id, false);
         remember(session, os, jni, object, id);
     }
-    (*jni)->DeleteLocalRef(jni, mirror);
 }
 
 void object_made_once(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
@@ -119,8 +119,12 @@ void object_made_arrays(struct session *session, struct os_thread *os, JNIEnv *j
         return;
     jsize length = (*jni)->GetArrayLength(jni, array);
     for (jsize i = 0; i < length; i++) {
+        if ((*jni)->PushLocalFrame(jni, 16) != JNI_OK) {
+            (*jni)->ExceptionClear(jni);
+            return;
+        }
         jobject element = (*jni)->GetObjectArrayElement(jni, array, i);
         object_made_arrays(session, os, jni, element, dimensions - 1);
-        (*jni)->DeleteLocalRef(jni, element);
+        (*jni)->PopLocalFrame(jni, NULL);
     }
 }

@@ -288,7 +288,7 @@ static const struct option {
      "the trace; %p is the process id, %t the time, %h the host, %% a %", set_file},
     {"events", "class+alloc+free+thread+method|all", "class+alloc+free+thread", "what is recorded",
      set_events},
-    {"engine", "bytecode|jvmti", "jvmti", "how the JVM is observed", set_engine},
+    {"engine", "bytecode|jvmti", "bytecode", "how the JVM is observed", set_engine},
     {"resolution", "1ns..1s", "1us", "of the time stamps that are stored", set_resolution},
     {"existing", "yes|no", "yes", "report the objects that exist when tracing starts",
      set_existing},
@@ -369,7 +369,7 @@ bool options_parse(struct options *options, const char *text)
     struct parse parse = {.options = options};
     memset(options, 0, sizeof *options);
     options->events = EVENT_DEFAULT;
-    options->engine = ENGINE_JVMTI;
+    options->engine = ENGINE_BYTECODE;
     options->existing = true;
     options->resolution_ns = 1000;
     options->buffer_bytes = UINT64_C(64) << 20;

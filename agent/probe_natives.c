@@ -153,20 +153,6 @@ static jclass define_class(JNIEnv *jni)
     return class;
 }
 
-/* The JNI table of methods wants plain pointers and texts that are not const. */
-static bool link_methods(JNIEnv *jni, jclass class)
-{
-    JNINativeMethod methods[PROBE_COUNT];
-    for (size_t i = 0; i < PROBE_COUNT; i++) {
-        union {
-            const char *in;
-            char *out;
-        } name = {names[i]}, descriptor = {descriptors[i]};
-        methods[i] = (JNINativeMethod){name.out, descriptor.out, functions[i].address};
-    }
-    return (*jni)->RegisterNatives(jni, class, methods, PROBE_COUNT) == JNI_OK;
-}
-
 /*
  * The JVM warns, on stdout, when native methods of a class of its own are registered by code that
  * no class of its own has called.  So the probes' class calls a native method of the JDK that calls
@@ -174,16 +160,20 @@ static bool link_methods(JNIEnv *jni, jclass class)
  */
 static struct {
     jniNativeInterface *plain;
+    jclass probes; /* global reference */
     jclass class;
+    const JNINativeMethod *methods;
+    jint count;
     pthread_t thread;
-    bool wanted, linked;
+    bool wanted, registered;
 } linking;
 
-static jsize JNICALL link_on_string_length(JNIEnv *jni, jstring string)
+static jsize JNICALL register_on_string_length(JNIEnv *jni, jstring string)
 {
     if (pthread_equal(linking.thread, pthread_self()) && linking.wanted) {
         linking.wanted = false;
-        linking.linked = link_methods(jni, linking.class);
+        linking.registered =
+            (*jni)->RegisterNatives(jni, linking.class, linking.methods, linking.count) == JNI_OK;
     }
     return linking.plain->GetStringLength(jni, string);
 }
@@ -199,22 +189,46 @@ static bool set_string_length(jsize(JNICALL *function)(JNIEnv *, jstring))
     return set;
 }
 
-static bool link_quietly(JNIEnv *jni, jclass class)
+static bool register_quietly(JNIEnv *jni)
 {
-    jmethodID link = (*jni)->GetStaticMethodID(jni, class, "link", "(Ljava/lang/String;)V");
+    jmethodID link =
+        (*jni)->GetStaticMethodID(jni, linking.probes, "link", "(Ljava/lang/String;)V");
     jstring name = (*jni)->NewStringUTF(jni, "probe");
     if (link == NULL || name == NULL ||
-        (*tracer.jvmti)->GetJNIFunctionTable(tracer.jvmti, &linking.plain) != JVMTI_ERROR_NONE)
+        (linking.plain == NULL &&
+         (*tracer.jvmti)->GetJNIFunctionTable(tracer.jvmti, &linking.plain) != JVMTI_ERROR_NONE))
         return false;
-    linking.class = class;
     linking.thread = pthread_self();
+    linking.registered = false;
     linking.wanted = true;
-    if (set_string_length(link_on_string_length)) {
-        (*jni)->CallStaticVoidMethod(jni, class, link, name);
+    if (set_string_length(register_on_string_length)) {
+        (*jni)->CallStaticVoidMethod(jni, linking.probes, link, name);
         set_string_length(linking.plain->GetStringLength);
     }
     (*jni)->DeleteLocalRef(jni, name);
-    return linking.linked;
+    return linking.registered;
+}
+
+bool probe_natives_register(JNIEnv *jni, jclass class, const JNINativeMethod *methods, jint count)
+{
+    linking.class = class;
+    linking.methods = methods;
+    linking.count = count;
+    return register_quietly(jni) || (*jni)->RegisterNatives(jni, class, methods, count) == JNI_OK;
+}
+
+/* The JNI table of methods wants plain pointers and texts that are not const. */
+static bool link_methods(JNIEnv *jni)
+{
+    JNINativeMethod methods[PROBE_COUNT];
+    for (size_t i = 0; i < PROBE_COUNT; i++) {
+        union {
+            const char *in;
+            char *out;
+        } name = {names[i]}, descriptor = {descriptors[i]};
+        methods[i] = (JNINativeMethod){name.out, descriptor.out, functions[i].address};
+    }
+    return probe_natives_register(jni, linking.probes, methods, PROBE_COUNT);
 }
 
 bool probe_natives_define(JNIEnv *jni)
@@ -223,8 +237,8 @@ bool probe_natives_define(JNIEnv *jni)
     if (defined)
         return true;
     jclass class = define_class(jni);
-    defined = class != NULL && (link_quietly(jni, class) || link_methods(jni, class)) &&
-              (*jni)->NewGlobalRef(jni, class) != NULL;
+    linking.probes = class != NULL ? (*jni)->NewGlobalRef(jni, class) : NULL;
+    defined = linking.probes != NULL && link_methods(jni);
     if (!defined) {
         (*jni)->ExceptionDescribe(jni);
         (*jni)->ExceptionClear(jni);

@@ -7,5 +7,7 @@
 
 /* Defines the class in the boot loader and links its methods, once in a process. */
 bool probe_natives_define(JNIEnv *jni);
+/* Registers native methods of a class of the boot loader without the JVM's warning; afterwards. */
+bool probe_natives_register(JNIEnv *jni, jclass class, const JNINativeMethod *methods, jint count);
 
 #endif

@@ -54,8 +54,8 @@ static const struct rule *rule_of(jmethodID method)
     return rule;
 }
 
-/* Method handles and reflection call without bytecode of their own, or with some that no hook has
- * seen: hidden classes have a dot in their signature. */
+/* Method handles and reflection call without bytecode of their own, or with some that is not
+ * rewritten. */
 static bool has_probes(JNIEnv *jni, jmethodID method)
 {
     jclass class = NULL;
@@ -67,7 +67,7 @@ static bool has_probes(JNIEnv *jni, jmethodID method)
         (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class) != JVMTI_ERROR_NONE)
         return false;
     if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == JVMTI_ERROR_NONE) {
-        has = strchr(signature, '.') == NULL && strncmp(signature, "Ljava/lang/invoke/", 18) != 0;
+        has = strncmp(signature, "Ljava/lang/invoke/", 18) != 0;
         (*jvmti)->Deallocate(jvmti, (unsigned char *) signature);
     }
     (*jni)->DeleteLocalRef(jni, class);

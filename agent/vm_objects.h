@@ -12,5 +12,7 @@ void JNICALL vm_objects_on_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, j
 /* Puts functions of the agent before those of JNI that make objects without a constructor, or takes
  * them away again. */
 void jni_calls_intercept(bool on);
+/* An array of which nobody is told. */
+jbyteArray jni_calls_plain_bytes(JNIEnv *jni, jsize length);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TEST: engine=jvmti collectors=G1,Z events=all options=include=facts/** vm=-Xss1m
+// TEST: collectors=G1,Z events=all options=include=facts/** vm=-Xss1m
 // SEQUENCE: main
 // SEQUENCE: +main +<init> -<init> +statics +one -one +one -one -statics
 // SEQUENCE: +instances +Derived.<init> +Base.<init> -Base.<init> +Derived.helper -Derived.helper -Derived.<init>

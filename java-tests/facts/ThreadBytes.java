@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TEST: collectors=all vm=-Xmx256m
+// TEST: collectors=all vm=-Xint
 // FACT: alloc facts/ThreadBytes$Worked 9000
 package facts;
 

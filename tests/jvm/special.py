@@ -225,14 +225,14 @@ def full_disk_at_start(session):
 # Attach.
 
 def attach_faults(session):
-    """Bad options and method events after an attach: named, and the program goes on."""
+    """Bad options, and method events of engine=jvmti after an attach: named, and the program goes on."""
     process = session.start(session.java("Attached", "-XX:+EnableDynamicAgentLoading"))
     try:
         expect_line(process, "attach")
         for options in ("bogus=1", "stop", "file=/no/such/directory/x"):
             require(drivers.load(session, process.pid, options, may_fail=True) != 0,
                     f"{options} is taken")
-        drivers.load(session, process.pid, "file=run.step,events=all")
+        drivers.load(session, process.pid, "file=run.step,events=all,engine=jvmti")
         for _ in range(3):
             answer(process)
         rest = finish(process)

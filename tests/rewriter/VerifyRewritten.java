@@ -23,14 +23,15 @@ import java.util.stream.Stream;
 
 /**
  * Rewrites every class of the given JDKs, jars and directories with all probes, through the program
- * rewrite_stream, and has the JDK's class file verifier look at the results.  Needs JDK 24 or later.
+ * rewrite_stream, has the JDK's class file verifier look at the results and compares the tables of
+ * their code with the old ones.  Needs JDK 24 or later.
  *
  * <pre>java VerifyRewritten.java REWRITE_STREAM MODE EVERY [--write=DIRECTORY] PATH...</pre>
  *
  * MODE is all, alloc or method; EVERY is 1 for all classes, N for each N-th one.  A path is a JDK, a
  * jar or a directory of classes; classes may need those of any other path.  With --write, the
  * rewritten classes go into that directory.  Exits with 1 if a class that verified before does
- * not afterwards, or if the rewriter took a class that verified for malformed.
+ * not afterwards, whose tables are not the old ones, or that verifies and was taken for malformed.
  */
 public class VerifyRewritten {
     private static final int CHANGED = 0, UNCHANGED = 1;
@@ -127,6 +128,10 @@ public class VerifyRewritten {
         }
         counts.changed++;
         List<String> faults = good ? errors(verifier, answer) : link(name, counts);
+        if (faults.isEmpty()) {
+            String difference = CompareTables.compare(bytes, answer);
+            faults = difference == null ? faults : List.of(difference);
+        }
         if (!faults.isEmpty()) {
             counts.badAfter++;
             System.out.println(title + ": " + name + ": BROKEN: " + faults.get(0));

@@ -32,6 +32,8 @@ static const struct method_row calls[] = {
     {UTF16, "toBytes", "([CII)[B", ALLOC_CALL_FRESH},
     {UTF16, "newBytesFor", "(I)[B", ALLOC_CALL_FRESH},
     {BIG, "implMultiplyToLen", "([II[II[I)[I", ALLOC_CALL_ONCE},
+    {"java/lang/StringBuilder", "toString", "()Ljava/lang/String;", ALLOC_CALL_KEEP},
+    {"java/lang/StringBuffer", "toString", "()Ljava/lang/String;", ALLOC_CALL_KEEP},
 };
 
 /* Bodies in which neither array instructions nor calls get probes. */

@@ -9,8 +9,9 @@ enum alloc_call {
     ALLOC_CALL_UNKNOWN, /* not looked at */
     ALLOC_CALL_NONE,
     ALLOC_CALL_FRESH,
-    ALLOC_CALL_ONCE,  /* the callee may have told of its result */
-    ALLOC_CALL_ARRAYS /* (Class, int[] dimensions) */
+    ALLOC_CALL_ONCE,   /* the callee may have told of its result */
+    ALLOC_CALL_ARRAYS, /* (Class, int[] dimensions) */
+    ALLOC_CALL_KEEP    /* of what C2 would take out */
 };
 
 /* What a call of the method constant `index` gives; UNKNOWN: it is none, and the fault is set. */

@@ -52,7 +52,7 @@ struct class_file {
     struct class_output added; /* constants */
     uint32_t added_count;
     uint16_t probe_class; /* indices in the new pool; 0: not added yet */
-    uint16_t probes[PROBE_COUNT];
+    uint16_t probes[PROBE_COUNT + 1];
     uint16_t throwable;
     uint16_t frames_name; /* "StackMapTable" */
 

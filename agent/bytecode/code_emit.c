@@ -69,7 +69,10 @@ static bool put_before(struct method_code *method, uint32_t offset)
         return false;
     if ((marks & MARK_ARRAYS_CALL) != 0)
         put_u1(&method->file->output, DUP_X1);
-    return true;
+    if ((marks & MARK_KEEP) == 0)
+        return true;
+    put_u1(&method->file->output, DUP);
+    return put_call(method, PROBE_KEEP);
 }
 
 static void put_dimensions(struct class_output *output, uint32_t dimensions)

@@ -29,7 +29,7 @@ static uint32_t return_bytes(const struct method_code *method)
 uint32_t bytes_before(const struct method_code *method, uint32_t offset)
 {
     uint32_t marks = method->marks[offset], bytes = 0;
-    if ((marks & (MARK_CAUGHT | MARK_RETURN | MARK_ARRAYS_CALL)) == 0)
+    if ((marks & (MARK_CAUGHT | MARK_RETURN | MARK_ARRAYS_CALL | MARK_KEEP)) == 0)
         return 0;
     if ((marks & MARK_CAUGHT) != 0)
         bytes += method->push.size + CALL_BYTES;
@@ -37,6 +37,8 @@ uint32_t bytes_before(const struct method_code *method, uint32_t offset)
         bytes += return_bytes(method);
     if ((marks & MARK_ARRAYS_CALL) != 0)
         bytes += 1; /* dup_x1 */
+    if ((marks & MARK_KEEP) != 0)
+        bytes += 1 + CALL_BYTES; /* dup */
     return bytes;
 }
 

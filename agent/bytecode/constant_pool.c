@@ -6,10 +6,11 @@
 
 static const struct {
     const char *name, *descriptor;
-} probe_methods[PROBE_COUNT] = {
+} probe_methods[PROBE_COUNT + 1] = {
 #define PROBE_ROW(name, text, descriptor) {text, descriptor},
     PROBE_METHODS(PROBE_ROW)
 #undef PROBE_ROW
+        [PROBE_KEEP] = {"keep", "(Ljava/lang/Object;)V"},
 };
 
 /* Bytes of a constant with its tag; 0: unknown tag. */

@@ -30,6 +30,7 @@ enum code_mark {
     MARK_WIDE = 1 << 10,         /* a jump that needs 32 bits */
     MARK_TRAMPOLINE = 1 << 11,   /* a jump that needs a trampoline */
     MARK_SLOT = 1 << 12,         /* a place for trampolines before it */
+    MARK_KEEP = 1 << 14,         /* keep() before it */
     MARK_FALLS_IN = 1 << 13      /* ... which the instruction before runs into */
 };
 

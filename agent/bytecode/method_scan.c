@@ -22,10 +22,9 @@ bool method_no_memory(struct method_code *method)
 static bool mark_call(struct method_code *method, uint32_t offset)
 {
     static const uint16_t marks[] = {
-        [ALLOC_CALL_NONE] = 0,
-        [ALLOC_CALL_FRESH] = MARK_ALLOC,
-        [ALLOC_CALL_ONCE] = MARK_ONCE,
-        [ALLOC_CALL_ARRAYS] = MARK_ARRAYS_CALL,
+        [ALLOC_CALL_NONE] = 0,         [ALLOC_CALL_FRESH] = MARK_ALLOC,
+        [ALLOC_CALL_ONCE] = MARK_ONCE, [ALLOC_CALL_ARRAYS] = MARK_ARRAYS_CALL,
+        [ALLOC_CALL_KEEP] = MARK_KEEP,
     };
     enum alloc_call kind = alloc_call_of(method->file, load_u2(method->code + offset + 1));
     if (kind == ALLOC_CALL_UNKNOWN)
@@ -59,7 +58,8 @@ static bool mark_alloc(struct method_code *method, uint32_t offset, bool silent)
 }
 
 #define MARKS_PROBES                                                                               \
-    (MARK_RETURN | MARK_CAUGHT | MARK_ALLOC | MARK_ONCE | MARK_ARRAYS | MARK_ARRAYS_CALL)
+    (MARK_RETURN | MARK_CAUGHT | MARK_ALLOC | MARK_ONCE | MARK_ARRAYS | MARK_ARRAYS_CALL |         \
+     MARK_KEEP)
 
 static bool scan_code(struct method_code *method)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The class file of the probes: a final class of static native methods, and one
- * in Java through which they are linked (probe_natives.c). */
+/* The class file of the probes: a final class of static native methods, and two in Java: link(),
+ * through which they are linked (probe_natives.c), and keep(). */
 #include <stdlib.h>
 
 #include "class_bytes.h"
@@ -9,7 +9,7 @@
 #define CLASS_VERSION 52
 #define ACCESS_CLASS 0x1031  /* public final super synthetic */
 #define ACCESS_METHOD 0x1109 /* public static native synthetic */
-#define ACCESS_LINK 0x1009   /* public static synthetic */
+#define ACCESS_JAVA 0x1009   /* public static synthetic */
 
 static const struct {
     const char *name, *descriptor;
@@ -57,7 +57,7 @@ static void put_link_constants(struct class_output *output)
 static void put_link_method(struct class_output *output)
 {
     static const uint8_t code[] = {0x2a, 0xb8, 0, LINK_CONSTANTS + 8, 0x57, 0xb1};
-    put_u2(output, ACCESS_LINK);
+    put_u2(output, ACCESS_JAVA);
     put_u2(output, LINK_CONSTANTS);
     put_u2(output, LINK_CONSTANTS + 1);
     put_u2(output, 1);
@@ -71,14 +71,49 @@ static void put_link_method(struct class_output *output)
     put_u2(output, 0); /* attributes */
 }
 
+#define KEEP_CONSTANTS (LINK_CONSTANTS + 9)
+#define KEEP_NOPS 400 /* C2 inlines hot methods up to 325 bytes, FreqInlineSize */
+
+static void put_keep_constants(struct class_output *output)
+{
+    put_utf8(output, "keep");
+    put_utf8(output, "(Ljava/lang/Object;)V");
+    put_utf8(output, "StackMapTable");
+}
+
+/* static void keep(Object object) {}, too large to be inlined: a jump over nops. */
+static void put_keep_method(struct class_output *output)
+{
+    static const uint8_t frames[] = {0, KEEP_CONSTANTS + 2, 0, 0, 0, 6, 0, 2, 3, 251};
+    const uint32_t length = 3 + KEEP_NOPS + 1;
+    put_u2(output, ACCESS_JAVA);
+    put_u2(output, KEEP_CONSTANTS);
+    put_u2(output, KEEP_CONSTANTS + 1);
+    put_u2(output, 1);
+    put_u2(output, LINK_CONSTANTS + 2);
+    put_u4(output, 12 + length + sizeof frames + 2);
+    put_u2(output, 0); /* stack */
+    put_u2(output, 1); /* locals */
+    put_u4(output, length);
+    put_u1(output, 0xa7);
+    put_u2(output, length - 1);
+    for (uint32_t i = 0; i < KEEP_NOPS; i++)
+        put_u1(output, 0);
+    put_u1(output, 0xb1);
+    put_u2(output, 0); /* handlers */
+    put_u2(output, 1); /* attributes */
+    put_bytes(output, frames, sizeof frames);
+    put_u2(output, KEEP_NOPS - 1); /* from the first nop to the return */
+}
+
 /* Constants 1 to 4 are the class and its superclass, then come names and descriptors by turns, then
- * link()'s. */
+ * link()'s and keep()'s. */
 uint8_t *probe_class_file(size_t *size_bytes)
 {
     struct class_output output = {0};
     put_u4(&output, 0xCAFEBABE);
     put_u4(&output, CLASS_VERSION);
-    put_u2(&output, LINK_CONSTANTS + 9);
+    put_u2(&output, KEEP_CONSTANTS + 3);
     put_class(&output, PROBE_CLASS, 1);
     put_class(&output, "java/lang/Object", 3);
     for (uint32_t i = 0; i < PROBE_COUNT; i++) {
@@ -86,12 +121,13 @@ uint8_t *probe_class_file(size_t *size_bytes)
         put_utf8(&output, methods[i].descriptor);
     }
     put_link_constants(&output);
+    put_keep_constants(&output);
     put_u2(&output, ACCESS_CLASS);
     put_u2(&output, 2);
     put_u2(&output, 4);
     put_u2(&output, 0); /* interfaces */
     put_u2(&output, 0); /* fields */
-    put_u2(&output, PROBE_COUNT + 1);
+    put_u2(&output, PROBE_COUNT + 2);
     for (uint32_t i = 0; i < PROBE_COUNT; i++) {
         put_u2(&output, ACCESS_METHOD);
         put_u2(&output, 5 + 2 * i);
@@ -99,6 +135,7 @@ uint8_t *probe_class_file(size_t *size_bytes)
         put_u2(&output, 0); /* attributes */
     }
     put_link_method(&output);
+    put_keep_method(&output);
     put_u2(&output, 0);
     if (output.failed) {
         free(output.bytes);

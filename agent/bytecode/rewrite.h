@@ -26,6 +26,9 @@
  * - unwind(int): an exception leaves the method (which then throws it on).
  * - caught(int): first thing in each exception handler of a method with a number: what this method
  *   called is gone.
+ *   keep(Object)             before toString() of a StringBuilder or StringBuffer; does nothing,
+ * but C2 takes a builder whose uses it knows all out of the code, and makes the string and its
+ * array without a constructor; not native
  *
  * What an exception thrown by or before super() leaves has no unwind(): the verifier lets no
  * handler cover that part of a constructor.  Whoever keeps a shadow stack closes such a frame
@@ -59,7 +62,8 @@ enum probe {
 #define PROBE_NAME(name, text, descriptor) PROBE_##name,
     PROBE_METHODS(PROBE_NAME)
 #undef PROBE_NAME
-        PROBE_COUNT
+        PROBE_COUNT,
+    PROBE_KEEP = PROBE_COUNT /* keep(Object), in Java */
 };
 
 /* Class, method and descriptor as in the class file (modified UTF-8), ended by a 0 byte. */

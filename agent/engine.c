@@ -240,6 +240,9 @@ void engine_enable(struct session *session, bool on)
     uint32_t events = session->options.events;
     if (!on && (events & EVENT_METHOD) != 0)
         engine->enable_methods(session, false);
+    /* The last look for the dead needs to know of collections. */
+    if (!on && engine == &engine_bytecode)
+        engine->enable(session, false);
     if ((events & EVENT_FREE) != 0) {
         if (!on)
             engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
@@ -258,5 +261,6 @@ void engine_enable(struct session *session, bool on)
     }
     if ((events & EVENT_CLASS) != 0)
         engine_notify(on, JVMTI_EVENT_CLASS_LOAD);
-    engine->enable(session, on);
+    if (on || engine != &engine_bytecode)
+        engine->enable(session, on);
 }

@@ -236,7 +236,7 @@ static void stop(JNIEnv *jni)
     if (engine.alloc) {
         engine_notify(false, JVMTI_EVENT_VM_OBJECT_ALLOC);
         jni_calls_intercept(false);
-        reaper_pass(jni);
+        reaper_last_pass(jni);
     }
     if (!tracer.dying)
         retransform_loaded(jni, true);

@@ -182,7 +182,7 @@ static void pass_over(struct pass *pass)
 
 /* The lock comes first: whoever waits for all probes to end while it holds it must not wait for
  * this one. */
-void reaper_pass(JNIEnv *jni)
+static void pass_once(JNIEnv *jni, bool last)
 {
     struct os_thread *os;
     struct pass *pass = calloc(1, sizeof *pass);
@@ -192,7 +192,8 @@ void reaper_pass(JNIEnv *jni)
     struct session *session = probe_enter(&os);
     if (session != NULL) {
         if (session->options.engine == ENGINE_BYTECODE &&
-            (session->options.events & EVENT_FREE) != 0) {
+            (session->options.events & EVENT_FREE) != 0 && !atomic_load(&session->reaped)) {
+            atomic_store(&session->reaped, last);
             watch_sentinel(jni);
             pass->session = session;
             pass->jni = jni;
@@ -202,6 +203,16 @@ void reaper_pass(JNIEnv *jni)
     }
     pthread_mutex_unlock(&pass_lock);
     free(pass);
+}
+
+void reaper_pass(JNIEnv *jni)
+{
+    pass_once(jni, false);
+}
+
+void reaper_last_pass(JNIEnv *jni)
+{
+    pass_once(jni, true);
 }
 
 static void delete_references(JNIEnv *jni, const struct weak_page *page)

@@ -20,6 +20,8 @@ bool reaper_is_thread(jthread thread);
 void reaper_wake(void);
 /* One pass now, on the calling Java thread. */
 void reaper_pass(JNIEnv *jni);
+/* The same, and no other in this session. */
+void reaper_last_pass(JNIEnv *jni);
 /* Before a session: what an earlier one left is given back. */
 void reaper_clear(JNIEnv *jni);
 

@@ -36,6 +36,7 @@ struct session {
     pthread_mutex_t global_lock;
     _Atomic uint64_t frozen_stamp; /* not 0: the stamp of all events (the start snapshot) */
     bool batch_open;               /* frees without their FREE_END; see probe_free() */
+    _Atomic bool reaped;           /* engine=bytecode: the last look for the dead is done */
     bool names_objects;            /* engine=bytecode: method events have object ids */
     _Atomic bool methods_on;       /* engine=bytecode: the start snapshot is done */
     uint64_t check_until;          /* until then objects may be known from it: see objects.c */

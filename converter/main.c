@@ -20,6 +20,7 @@ const struct verb verbs[] = {
     {"heap", "tell what held memory at a moment, and where it came from", verb_heap},
     {"report", "make a page for a browser that shows all of it", verb_report},
     {"pack", "make a STEP trace smaller, for keeping", verb_pack},
+    {"replay", "drive memory allocators with a trace: time, memory, fragmentation", verb_replay},
     {"recover", "make a whole trace of a cut or damaged one", verb_recover},
     {"help", "tell about the verbs", verb_help},
     {"version", "print the version", verb_version},

@@ -28,7 +28,8 @@ class Recorder(unittest.TestCase):
         done = run(['sh', '-c', 'exec 3>"$1"; shift; exec "$@"', 'sh', told, STEPTRACE,
                     'record-malloc', '-o', trace, program('calls')])
         self.assertEqual((done.returncode, done.stdout, done.stderr), (5, 'done\n', ''))
-        wanted = [line.split() for line in open(told)]
+        with open(told) as file:
+            wanted = [line.split() for line in file]
         found = []
         for words in records(trace):
             kind = words[0]

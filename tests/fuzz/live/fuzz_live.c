@@ -1,37 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a live file. */
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "bytes.h"
-#include "memory_output.h"
+/* Any bytes as a live file of a Java program. */
+#include "recover_bytes.h"
 #include "steptrace/java_trace.h"
-#include "steptrace/live.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char path[64];
-    struct step_buffer bytes = {0};
-    struct step_writer_options options;
-    struct step_writer *writer = NULL;
-    int descriptor = memfd_create("live", 0);
-    if (descriptor < 0)
-        return 0;
-    if (write(descriptor, data, size) == (ssize_t) size) {
-        snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-        step_writer_options_init(&options);
-        options.definition = &java_trace_definition;
-        options.output = step_memory_output(&bytes);
-        if (step_writer_create(&options, &writer, NULL) == STEP_STATUS_OK) {
-            step_live_recover(path, writer, NULL, NULL);
-            step_writer_close(writer, NULL);
-        }
-        step_writer_destroy(writer);
-        step_buffer_reset(&bytes);
-    }
-    close(descriptor);
+    recover_bytes(data, size, &java_trace_definition);
     return 0;
 }

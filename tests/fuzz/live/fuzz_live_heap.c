@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as a live file of a native program. */
+#include "recover_bytes.h"
+#include "steptrace/hatf_trace.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    recover_bytes(data, size, &hatf_trace_definition);
+    return 0;
+}

@@ -283,6 +283,7 @@ static enum step_status record(struct recording *recording, const struct argumen
 {
     char library[PATH_MAX];
     char **command = (char **) arguments->operands;
+    command[arguments->operand_count] = NULL; /* the parser has moved the operands to the front */
     if (strcmp(recording->output, "-") == 0)
         return arguments_fault(arguments, "-o -: a trace that is recorded needs a file");
     if (!make_step_path(recording))

@@ -151,6 +151,11 @@ class Recorder(unittest.TestCase):
         self.check(trace)
         self.assertTrue(1001 <= counts(trace)['alloc'] <= 1010)
 
+    def test_arguments(self):
+        done = record(self.path('run.step'), 'echo', 'a', '-o', 'b c')
+        self.assertEqual((done.returncode, done.stdout), (0, 'a -o b c\n'))
+        self.assertEqual(done.stderr, '')
+
     def test_faults(self):
         trace = self.path('run.step')
         done = record(trace, '/nosuch/program')

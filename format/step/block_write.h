@@ -15,7 +15,7 @@ struct step_block_writer {
     struct step_buffer directory;
     struct step_buffer sections;
     struct step_row_writer rows;
-    unsigned rows_pause; /* large blocks that are not tried as rows */
+    unsigned rows_pause;      /* large blocks that are not tried as rows */
     struct step_buffer other; /* what is compared with it */
     struct step_buffer block; /* the result: header and payload */
 };

@@ -8,11 +8,12 @@ Each workload (a script by its path, or a built-in one: see run_bench.py) is run
 unless its trace is given; step_table and `steptrace pack` measure that.
 """
 import argparse
+import concurrent.futures
+import datetime
 import pathlib
 import shutil
 import subprocess
 import tempfile
-import datetime
 
 import run_bench
 import workloads
@@ -24,7 +25,7 @@ def measure(args, trace, directory):
     """Bytes by form, of the allocations and frees without times, and of the whole trace."""
     out = subprocess.run([args.table, trace], check=True, capture_output=True, text=True).stdout
     sizes = {name: int(value) for name, value in (line.split() for line in out.splitlines())}
-    packed = directory / "packed.step"
+    packed = directory / f"{trace.stem}-packed.step"
     subprocess.run([args.steptrace, "pack", trace, "-o", packed], check=True,
                    stderr=subprocess.DEVNULL)
     info = subprocess.run([args.steptrace, "info", trace], check=True, capture_output=True,
@@ -94,13 +95,15 @@ def main():
     parser.add_argument("workload", nargs="*")
     args = parser.parse_args()
     args.agent_options = None
-    args.agent = args.agent.absolute()
+    for name in ("agent", "steptrace", "table"):
+        setattr(args, name, getattr(args, name).absolute())
     measured = []
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
-        for given in args.trace:
-            label, path = given.split("=", 1)
-            measured.append((label, measure(args, pathlib.Path(path), directory)))
+        given = [trace.split("=", 1) for trace in args.trace]
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            sizes = pool.map(lambda pair: measure(args, pathlib.Path(pair[1]), directory), given)
+            measured += zip((label for label, _ in given), sizes)
         for workload in args.workload:
             trace = run_bench.record(args, workload, "1us", directory)
             measured.append((workloads.name(workload), measure(args, trace, directory)))

@@ -112,7 +112,7 @@ enum step_status step_compress(struct step_compressor *compressor, const uint8_t
     *method = STEP_COMPRESSION_NONE;
     if (!step_buffer_reserve(out, length))
         return STEP_STATUS_NO_MEMORY;
-    uint8_t *place = out->data + out->length;
+    uint8_t *place = out->data != NULL ? out->data + out->length : NULL;
     if (length >= WORTH_TRYING && compressor->best)
         result = run_all(compressor, data, length, place, method);
     else if (length >= WORTH_TRYING && compressor->method != NULL)

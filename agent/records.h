@@ -59,7 +59,8 @@ static inline void write_alloc(struct session *session, struct live_stream *stre
 static inline bool write_short(struct session *session, struct live_stream *stream, uint64_t *room,
                                enum step_live_kind kind, uint64_t method)
 {
-    uint64_t stamp = thread_stamp(session, stream), past = stamp - stream->base_stamp;
+    uint64_t stamp = thread_stamp_unordered(session, stream);
+    uint64_t past = stamp - stream->base_stamp;
     if (__builtin_expect(stream->base_stamp == 0 || past >> STEP_LIVE_PAST_BITS != 0 ||
                              method >> STEP_LIVE_METHOD_BITS != 0,
                          0))

@@ -86,6 +86,18 @@ static inline uint64_t thread_stamp(const struct session *session, struct live_s
     return stream->last_stamp;
 }
 
+/* The same for an event that names no object, and so follows from nothing that another thread did
+ * just now: half the cost. */
+static inline uint64_t thread_stamp_unordered(const struct session *session,
+                                              struct live_stream *stream)
+{
+    uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
+    uint64_t stamp = frozen != 0 ? frozen : clock_raw_unordered() - tracer.scale.zero;
+    if (stamp > stream->last_stamp)
+        stream->last_stamp = stamp;
+    return stream->last_stamp;
+}
+
 /* The Java thread that runs here, registered at first sight; `thread` is the callback's. */
 struct java_thread *thread_current(struct session *session, struct os_thread *os, jthread thread);
 

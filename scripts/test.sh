@@ -58,7 +58,7 @@ build_targets() {
     case $1 in
         tsan) targets tsan 'unit_\(live\|agent\)[a-z0-9_]*' ;;
         fuzz) targets fuzz 'fuzz_[a-z0-9_]*' ;;
-        no-zstd) targets no-zstd '\(unit\|replay\)_[a-z0-9_]*' ;;
+        no-zstd) targets no-zstd '\(unit\|replay\|fuzz_seeds\)_[a-z0-9_]*' ;;
     esac
 }
 

@@ -44,6 +44,8 @@ bool pool_parse(struct class_file *file)
         file->constants[i] = (uint32_t) at;
         at += size;
         i += tag == CONSTANT_LONG || tag == CONSTANT_DOUBLE;
+        if (i == count)
+            return class_malformed(file, file->bytes + at, "a constant beyond the constant pool");
     }
     file->pool_end = at;
     file->added_count = count;

@@ -176,7 +176,8 @@ enum step_status step_rows_append(struct step_rows *rows, const struct step_plan
     const struct step_plan_record *planned = &plan->records[record];
     if (planned->flat) {
         size_t count = planned->slot_count;
-        if (count > rows->word_capacity - rows->word_count && !grow_words(rows, count))
+        bool has_room = rows->words != NULL && count <= rows->word_capacity - rows->word_count;
+        if (!has_room && !grow_words(rows, count))
             return STEP_STATUS_NO_MEMORY;
         uint64_t *words = rows->words + rows->word_count;
         for (size_t i = 0; i < count; i++)

@@ -35,7 +35,8 @@ static inline bool step_rows_append_flat(struct step_rows *rows,
                                          const uint64_t *slots, size_t limit)
 {
     size_t count = planned->slot_count;
-    if (rows->record_count + 1 >= limit || rows->record_count >= rows->record_capacity ||
+    if (rows->words == NULL || rows->record_count + 1 >= limit ||
+        rows->record_count >= rows->record_capacity ||
         count > rows->word_capacity - rows->word_count)
         return false;
     uint64_t *words = rows->words + rows->word_count;

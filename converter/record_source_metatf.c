@@ -56,9 +56,9 @@ static uint8_t tag_of(const struct metatf_record *record)
         return HATF_COMMENT;
     if (record->role != METATF_DATA)
         return NO_TAG;
-    for (uint8_t tag = 0; tag < HATF_COMMENT; tag++)
+    for (unsigned tag = 0; tag < HATF_COMMENT; tag++)
         if (strcmp(record->name, metatf_heap_records[tag]) == 0)
-            return tag;
+            return (uint8_t)tag;
     return strcmp(record->name, "realloc") == 0 ? HATF_REALLOC_ALLOC_FREE : NO_TAG;
 }
 

@@ -167,8 +167,8 @@ uint8_t metatf_property_of(unsigned interpretation)
 
 uint8_t metatf_property_interpretation(unsigned property)
 {
-    for (uint8_t i = 0; i < STEP_FIELD_INTERPRETATION_COUNT; i++)
+    for (unsigned i = 0; i < STEP_FIELD_INTERPRETATION_COUNT; i++)
         if (properties[i] == property)
-            return i;
+            return (uint8_t)i;
     return UINT8_MAX;
 }

@@ -66,27 +66,46 @@ def run_workload(args, workload, java_args, directory):
         shutil.rmtree(work, ignore_errors=True)
 
 
+def cost_ways(args):
+    """What cost compares: a function for each title, which makes Java's arguments for a trace."""
+    def traced(options):
+        return lambda trace: ",".join(
+            filter(None, (java_arguments(args, "traced", trace, args.resolution), options)))
+
+    ways = {mode: lambda trace, mode=mode: java_arguments(args, mode, trace, args.resolution)
+            for mode in MODES}
+    if not args.way:
+        return ways
+    chosen = {}
+    for way in args.way:
+        title, _, options = way.partition(":")
+        chosen[title] = ways[title] if title in ways else traced(options)
+    return chosen
+
+
 def measure_cost(args, directory):
-    print(f"cost: wall seconds, median (least) of {args.rounds} rounds; processor seconds after /")
-    print(f"{'workload':16}" + "".join(f"{mode:>26}" for mode in MODES)
-          + f"{'bare/untraced':>15}{'traced/bare':>13}")
+    ways = cost_ways(args)
+    first = next(iter(ways))
+    print(f"cost: wall seconds, median (least) of {args.rounds} rounds; processor seconds after /; "
+          f"times the median of {first}")
     for workload in args.workload:
-        walls = {mode: [] for mode in MODES}
-        cpus = {mode: [] for mode in MODES}
+        walls = {title: [] for title in ways}
+        cpus = {title: [] for title in ways}
+        sizes = dict.fromkeys(ways, 0)
         for _ in range(args.rounds):
-            for mode in MODES:
+            for title, arguments in ways.items():
                 trace = directory / "cost.step"
-                wall, cpu, _ = run_workload(args, workload,
-                                            java_arguments(args, mode, trace, args.resolution),
-                                            directory)
+                wall, cpu, _ = run_workload(args, workload, arguments(trace), directory)
+                sizes[title] = trace.stat().st_size if trace.exists() else 0
                 trace.unlink(missing_ok=True)
-                walls[mode].append(wall)
-                cpus[mode].append(cpu)
-        median = {mode: statistics.median(walls[mode]) for mode in MODES}
-        cells = "".join(f"{median[m]:11.2f} ({min(walls[m]):6.2f}) /{statistics.median(cpus[m]):5.1f}"
-                        for m in MODES)
-        print(f"{workloads.name(workload):16}{cells}{median['bare'] / median['untraced']:15.2f}"
-              f"{median['traced'] / median['bare']:13.2f}", flush=True)
+                walls[title].append(wall)
+                cpus[title].append(cpu)
+        base = statistics.median(walls[first])
+        for title in ways:
+            median = statistics.median(walls[title])
+            print(f"{workloads.name(workload):16} {title:16}{median:9.2f} ({min(walls[title]):7.2f}) /"
+                  f"{statistics.median(cpus[title]):7.1f}{median / base:8.2f} x"
+                  f"{sizes[title] / 1e6:10.1f} MB", flush=True)
 
 
 def count_events(args, trace):
@@ -178,6 +197,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--resolution", default="1us")
     parser.add_argument("--agent-options", default="", help="more options for libtracer")
+    parser.add_argument("--way", action="append", default=[],
+                        help="cost: untraced, bare, or TITLE:AGENT_OPTIONS; several, compared with "
+                             "the first (default: untraced, bare, traced)")
     parser.add_argument("--ways", help="read and memory: which, e.g. stats,dump (default: all)")
     parser.add_argument("--events", type=int, default=20_000_000, help="memory: in the longer trace")
     parser.add_argument("--live", type=int, default=100_000, help="memory: objects alive")

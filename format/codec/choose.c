@@ -4,7 +4,12 @@
 
 #include "candidates.h"
 
-enum { SAMPLE = 16384, THOROUGH_SAMPLE = 1 << 18 };
+enum {
+    SAMPLE = 16384,
+    THOROUGH_SAMPLE = 1 << 18,
+    RECALLED_FROM = 4 * SAMPLE, /* values: with fewer, a trial costs little and shows much */
+    RECALLED_BLOCKS = 15,
+};
 
 /* What the forms' fitness depends on. */
 struct shape {
@@ -174,24 +179,17 @@ static enum step_status finish(const struct step_wish *wish, const struct step_s
     return status;
 }
 
-enum step_status step_choose(const struct step_wish *wish, const struct step_series *series,
-                             uint64_t reference, const uint64_t *values, size_t count,
-                             struct step_compressor *compressor, struct step_scratch *scratch,
-                             struct step_chain *chain)
+/* Tries all candidates on a sample; the best goes into `chain`, and its place into `place`. */
+static enum step_status try_candidates(const struct step_wish *wish,
+                                       const struct step_series *series, const uint64_t *values,
+                                       size_t sample, struct step_candidates *candidates,
+                                       struct step_compressor *compressor,
+                                       struct step_scratch *scratch, struct step_chain *chain,
+                                       size_t *place)
 {
-    *chain = (struct step_chain){0};
-    bool thorough = step_compressor_is_best(compressor);
-    size_t sample = thorough ? THOROUGH_SAMPLE : SAMPLE;
-    sample = count < sample ? count : sample;
-    if (is_constant(values, count)) {
-        make_constant(chain, count > 0 ? values[0] : 0);
-        return step_chain_forward(chain, series, values, count, scratch);
-    }
-    struct step_candidates candidates;
-    step_candidates_gather(wish, reference, values, count, thorough, &candidates);
     size_t best = SIZE_MAX;
-    for (size_t i = 0; i < candidates.count; i++) {
-        struct step_chain *trial = &candidates.chains[i];
+    for (size_t i = 0; i < candidates->count; i++) {
+        struct step_chain *trial = &candidates->chains[i];
         enum step_status status = step_chain_forward(trial, series, values, sample, scratch);
         if (status != STEP_STATUS_OK)
             return status;
@@ -206,9 +204,64 @@ enum step_status step_choose(const struct step_wish *wish, const struct step_ser
         if (cost < best) {
             best = cost;
             *chain = *trial;
+            *place = i;
         }
     }
-    if (chain->form == NULL)
-        return STEP_STATUS_NO_MEMORY;
-    return finish(wish, series, values, count, sample < count, scratch, chain);
+    return chain->form != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+}
+
+static bool recall(struct step_choice *recalled, const struct step_candidates *candidates,
+                   struct step_chain *chain)
+{
+    if (recalled->blocks_left == 0 || recalled->candidate >= candidates->count)
+        return false;
+    recalled->blocks_left--;
+    *chain = candidates->chains[recalled->candidate];
+    chain->form = recalled->form;
+    chain->form_parameter = recalled->form_parameter;
+    return true;
+}
+
+enum step_status step_choose(const struct step_wish *wish, const struct step_series *series,
+                             uint64_t reference, const uint64_t *values, size_t count,
+                             struct step_compressor *compressor, struct step_scratch *scratch,
+                             struct step_choice *recalled, struct step_chain *chain)
+{
+    *chain = (struct step_chain){0};
+    bool thorough = step_compressor_is_best(compressor);
+    size_t sample = thorough ? THOROUGH_SAMPLE : SAMPLE;
+    sample = count < sample ? count : sample;
+    if (is_constant(values, count)) {
+        make_constant(chain, count > 0 ? values[0] : 0);
+        return step_chain_forward(chain, series, values, count, scratch);
+    }
+    struct step_candidates candidates;
+    step_candidates_gather(wish, reference, values, count, thorough, &candidates);
+    bool recalls = recalled != NULL && !thorough && count >= RECALLED_FROM;
+    if (recalls && recall(recalled, &candidates, chain))
+        return finish(wish, series, values, count, true, scratch, chain);
+    size_t place = 0;
+    enum step_status status = try_candidates(wish, series, values, sample, &candidates, compressor,
+                                             scratch, chain, &place);
+    if (status != STEP_STATUS_OK)
+        return status;
+    const struct step_form *form = chain->form;
+    status = finish(wish, series, values, count, sample < count, scratch, chain);
+    if (recalls && chain->form == form && form != &step_form_constant)
+        *recalled = (struct step_choice){.candidate = place,
+                                         .form = form,
+                                         .form_parameter = chain->form_parameter,
+                                         .blocks_left = RECALLED_BLOCKS};
+    return status;
+}
+
+void step_choice_judge(struct step_choice *choice, size_t count, uint64_t stored_bytes)
+{
+    if (choice->blocks_left == 0 || count < RECALLED_FROM)
+        return;
+    uint64_t rate = (stored_bytes << 16) / count;
+    if (choice->rate == 0)
+        choice->rate = rate + 1;
+    else if (rate > choice->rate + choice->rate / 4 + 64)
+        choice->blocks_left = 0;
 }

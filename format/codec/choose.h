@@ -28,11 +28,25 @@ struct step_wish {
     uint64_t recent;     /* how many values of recent; 0: not wished */
 };
 
+/* What won for a column, so that the blocks that follow need no trial of their own.
+ * Zero-initialised is nothing. */
+struct step_choice {
+    size_t candidate; /* its place among the candidates */
+    const struct step_form *form;
+    uint64_t form_parameter;
+    uint64_t rate;        /* bytes that 65,536 values took */
+    unsigned blocks_left; /* that it is taken for */
+};
+
 /* Chooses for `values`; `reference` is the first parameter of `given`.  On return scratch->work
- * holds the values after the chain's transforms, ready for step_column_write(). */
+ * holds the values after the chain's transforms, ready for step_column_write().  What `recalled`
+ * has is taken instead of a trial, as long as it may be; it may be NULL. */
 enum step_status step_choose(const struct step_wish *wish, const struct step_series *series,
                              uint64_t reference, const uint64_t *values, size_t count,
                              struct step_compressor *compressor, struct step_scratch *scratch,
-                             struct step_chain *chain);
+                             struct step_choice *recalled, struct step_chain *chain);
+
+/* Notes how it went: a choice that does much worse than it did is forgotten. */
+void step_choice_judge(struct step_choice *choice, size_t count, uint64_t stored_bytes);
 
 #endif

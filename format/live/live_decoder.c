@@ -7,11 +7,15 @@
 
 #include "constructor_window.h"
 #include "id_sort.h"
+#include "run.h"
 #include "steptrace/java_trace.h"
 
 #define WORD_BYTES sizeof(uint64_t)
 #define STREAM_LIMIT (UINT64_C(1) << 24)
 #define TEXT_LIMIT (UINT64_C(1) << 20)
+
+/* Of java.MethodEntry, MethodExit and ObjectAlloc. */
+enum { ENTRY_SLOTS = 4, EXIT_SLOTS = 3, ALLOC_SLOTS = 5 };
 
 struct stream_state {
     uint64_t next_record;
@@ -49,6 +53,7 @@ struct live_decoder {
     struct stream_state *streams;
     size_t stream_count;
     uint64_t max_ticks;
+    bool has_runs; /* the writer takes records of methods and allocations in runs */
     struct free_batch frees;
 };
 
@@ -84,6 +89,9 @@ struct live_decoder *live_decoder_create(const struct step_live_header *clock,
         decoder->clock.resolution_ns = 1;
     decoder->clock.clock_shift &= 63;
     decoder->writer = writer;
+    decoder->has_runs = step_writer_takes_runs(writer, JAVA_METHOD_ENTRY, ENTRY_SLOTS) &&
+                        step_writer_takes_runs(writer, JAVA_METHOD_EXIT, EXIT_SLOTS) &&
+                        step_writer_takes_runs(writer, JAVA_OBJECT_ALLOC, ALLOC_SLOTS);
     return decoder;
 }
 
@@ -601,41 +609,59 @@ static enum step_status take_record(struct live_decoder *decoder, uint64_t strea
     return rows[kind].take(&raw);
 }
 
-/*
- * The records that come most: short ones of methods, and allocations in a row without stacks, while
- * nothing waits in a constructor's window.  False: it is none of these.  What it does is what
- * take_record() would do.
- */
-static bool take_common(struct live_decoder *decoder, uint64_t stream, struct stream_state *state,
-                        const uint64_t *words, enum step_status *status)
+/* The type of the records that come most, by their raw kind: entries and exits in short, and,
+ * without stacks, allocations in a row. */
+static const uint16_t common[1u << STEP_LIVE_KIND_BITS] = {
+    [STEP_LIVE_ENTRY_SHORT] = JAVA_METHOD_ENTRY + 1,
+    [STEP_LIVE_EXIT_SHORT] = JAVA_METHOD_EXIT + 1,
+    [STEP_LIVE_ALLOC_NEXT] = JAVA_OBJECT_ALLOC + 1,
+};
+
+/* Puts one of them; returns its slots.  `words` has all of it, `slots` room for the longest. */
+static size_t put_common(struct live_decoder *decoder, struct stream_state *state, uint32_t kind,
+                         const uint64_t *words, uint64_t *slots)
 {
-    uint32_t kind = (uint32_t) (words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
-    bool is_alloc = kind == STEP_LIVE_ALLOC_NEXT && state->stack == 0;
-    if (!is_alloc && kind != STEP_LIVE_ENTRY_SHORT && kind != STEP_LIVE_EXIT_SHORT)
-        return false;
-    if ((state->window != NULL && window_is_open(state->window)) ||
-        state->next_record < state->resumed)
-        return false;
-    state->next_record++;
-    uint64_t ticks = later_ticks(decoder, state, stamp_of(state, rows[kind].stamp, words[0]));
-    uint64_t method =
-        words[0] >> STEP_LIVE_KIND_BITS & ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1);
-    if (kind == STEP_LIVE_EXIT_SHORT) {
-        const struct java_method_exit event = {ticks, state->thread, method};
-        *status = java_method_exit_put(decoder->writer, stream, &event);
-    } else if (kind == STEP_LIVE_ENTRY_SHORT) {
-        const struct java_method_entry event = {
-            .time = ticks, .thread = state->thread, .method = method, .object = 0};
-        *status = java_method_entry_put(decoder->writer, stream, &event);
-    } else {
-        const struct java_object_alloc event = {.time = ticks,
-                                                .thread = state->thread,
-                                                .class_ = words[1] & UINT32_MAX,
-                                                .size = (words[1] >> 32) * 8,
-                                                .object = ++state->last_object};
-        *status = java_object_alloc_put(decoder->writer, stream, &event);
+    slots[0] = later_ticks(decoder, state, stamp_of(state, rows[kind].stamp, words[0]));
+    slots[1] = state->thread;
+    if (kind == STEP_LIVE_ALLOC_NEXT) {
+        slots[2] = words[1] & UINT32_MAX;
+        slots[3] = (words[1] >> 32) * 8;
+        slots[4] = ++state->last_object;
+        return ALLOC_SLOTS;
     }
-    return true;
+    slots[2] = words[0] >> STEP_LIVE_KIND_BITS & ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1);
+    slots[3] = 0; /* the object of an entry; of an exit, it is written over */
+    return kind == STEP_LIVE_ENTRY_SHORT ? ENTRY_SLOTS : EXIT_SLOTS;
+}
+
+/*
+ * Takes the run of such records that stands at `words`, while nothing waits in a constructor's
+ * window; returns how many words that is.  What it does is what take_record() would do.
+ */
+static size_t take_run(struct live_decoder *decoder, uint64_t stream, struct stream_state *state,
+                       const uint64_t *words, size_t count, enum step_status *status)
+{
+    struct step_run run;
+    if (!decoder->has_runs || (state->window != NULL && window_is_open(state->window)) ||
+        state->next_record < state->resumed)
+        return 0;
+    *status = step_writer_begin_run(decoder->writer, stream, &run);
+    if (*status != STEP_STATUS_OK)
+        return 0;
+    uint64_t *slots = run.slots;
+    size_t records = 0, taken = 0;
+    while (records < run.most && taken < count) {
+        uint32_t kind = (uint32_t) (words[taken] & ((1u << STEP_LIVE_KIND_BITS) - 1));
+        uint32_t type = common[kind];
+        if (type == 0 || (kind == STEP_LIVE_ALLOC_NEXT && (state->stack != 0 || count - taken < 2)))
+            break;
+        slots += put_common(decoder, state, kind, words + taken, slots);
+        run.types[records++] = (uint16_t) (type - 1);
+        taken += rows[kind].fixed_words;
+    }
+    state->next_record += records;
+    *status = step_writer_end_run(decoder->writer, records, (size_t) (slots - run.slots));
+    return taken;
 }
 
 enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t stream,
@@ -648,15 +674,21 @@ enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t strea
         return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
                               "stream number %llu is out of range", (unsigned long long) stream);
     while (*consumed < count) {
-        size_t whole = record_words(words + *consumed, count - *consumed);
+        enum step_status status = STEP_STATUS_OK;
+        size_t run = 0;
+        if (common[words[*consumed] & ((1u << STEP_LIVE_KIND_BITS) - 1)] != 0)
+            run = take_run(decoder, stream, state, words + *consumed, count - *consumed, &status);
+        *consumed += run;
+        if (run > 0 && status == STEP_STATUS_OK)
+            continue;
+        size_t whole = *consumed < count ? record_words(words + *consumed, count - *consumed) : 1;
         if (whole == 0)
             break;
         if (whole == SIZE_MAX)
             return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
                                   "no raw record starts with %016llx",
                                   (unsigned long long) words[*consumed]);
-        enum step_status status = STEP_STATUS_OK;
-        if (!take_common(decoder, stream, state, words + *consumed, &status))
+        if (status == STEP_STATUS_OK)
             status = take_record(decoder, stream, state, words + *consumed, count - *consumed);
         if (status != STEP_STATUS_OK)
             return step_error_set(error, status, NULL, STEP_NO_OFFSET,

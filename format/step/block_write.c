@@ -3,6 +3,7 @@
 #include "block_write.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "checksum.h"
 #include "follow.h"
@@ -29,6 +30,8 @@ void step_block_writer_reset(struct step_block_writer *writer)
     step_buffer_reset(&writer->block);
     step_buffer_reset(&writer->other);
     step_row_writer_reset(&writer->rows);
+    for (size_t i = 0; i < STEP_RECALLED_STREAMS; i++)
+        free(writer->recalled[i].columns);
     *writer = (struct step_block_writer){0};
 }
 
@@ -97,19 +100,40 @@ static enum step_status find_series(const struct step_columns *columns, uint32_t
 static enum step_status write_values(struct step_block_writer *writer, const struct step_wish *wish,
                                      const struct step_series *series, uint64_t reference,
                                      const struct step_column_data *data,
-                                     struct step_coding *coding)
+                                     struct step_choice *recalled, struct step_coding *coding)
 {
     struct step_chain chain;
     enum step_status status = step_choose(wish, series, reference, data->values, data->count,
-                                          writer->compressor, &writer->scratch, &chain);
-    return status != STEP_STATUS_OK
-               ? status
-               : step_column_write(&chain, data->count, writer->compressor, &writer->scratch,
+                                          writer->compressor, &writer->scratch, recalled, &chain);
+    if (status == STEP_STATUS_OK)
+        status = step_column_write(&chain, data->count, writer->compressor, &writer->scratch,
                                    &writer->sections, coding);
+    if (status == STEP_STATUS_OK && recalled != NULL)
+        step_choice_judge(recalled, data->count, coding->stored_length);
+    return status;
+}
+
+/* The choices for the stream's columns; NULL where there is no memory for them, or no use. */
+static struct step_choice *recall_stream(struct step_block_writer *writer,
+                                         const struct step_columns *columns,
+                                         const struct step_block_header *header)
+{
+    size_t count = columns->plan->column_count + 1u;
+    if (header->kind != STEP_BLOCK_DATA || columns->record_count <= TRIAL_RECORDS)
+        return NULL;
+    struct step_recalled_stream *recalled =
+        &writer->recalled[header->stream % STEP_RECALLED_STREAMS];
+    if (recalled->columns == NULL)
+        recalled->columns = calloc(count, sizeof *recalled->columns);
+    else if (recalled->stream != header->stream)
+        memset(recalled->columns, 0, count * sizeof *recalled->columns);
+    recalled->stream = header->stream;
+    return recalled->columns;
 }
 
 static enum step_status write_column(struct step_block_writer *writer,
-                                     const struct step_columns *columns, uint32_t index)
+                                     const struct step_columns *columns, uint32_t index,
+                                     struct step_choice *recalled)
 {
     const struct step_plan_column *column = &columns->plan->columns[index];
     const struct step_column_data *data = &columns->columns[index];
@@ -124,7 +148,8 @@ static enum step_status write_column(struct step_block_writer *writer,
         uint64_t *storage;
         status = find_series(columns, index, &storage, &series, &reference);
         if (status == STEP_STATUS_OK)
-            status = write_values(writer, &column->wish.column, &series, reference, data, &coding);
+            status = write_values(writer, &column->wish.column, &series, reference, data, recalled,
+                                  &coding);
         free(storage);
     }
     if (status != STEP_STATUS_OK)
@@ -138,11 +163,13 @@ static enum step_status write_column(struct step_block_writer *writer,
 }
 
 static enum step_status write_types(struct step_block_writer *writer,
-                                    const struct step_columns *columns)
+                                    const struct step_columns *columns,
+                                    struct step_choice *recalled)
 {
     static const struct step_wish wish = {.identifier = true};
     struct step_coding coding;
-    enum step_status status = write_values(writer, &wish, NULL, 0, &columns->types, &coding);
+    enum step_status status =
+        write_values(writer, &wish, NULL, 0, &columns->types, recalled, &coding);
     if (status != STEP_STATUS_OK)
         return status;
     return step_coding_append(&coding, &writer->directory) &&
@@ -171,9 +198,14 @@ enum step_status step_block_write_columns(struct step_block_writer *writer,
     writer->sections.length = 0;
     if (!write_summary(writer, columns))
         return STEP_STATUS_NO_MEMORY;
-    enum step_status status = write_types(writer, columns);
-    for (size_t i = 0; i < columns->used_count && status == STEP_STATUS_OK; i++)
-        status = write_column(writer, columns, columns->used[i]);
+    struct step_choice *recalled = recall_stream(writer, columns, header);
+    size_t types = columns->plan->column_count;
+    enum step_status status =
+        write_types(writer, columns, recalled != NULL ? &recalled[types] : NULL);
+    for (size_t i = 0; i < columns->used_count && status == STEP_STATUS_OK; i++) {
+        uint32_t column = columns->used[i];
+        status = write_column(writer, columns, column, recalled != NULL ? &recalled[column] : NULL);
+    }
     if (status != STEP_STATUS_OK)
         return status;
     header->layout = STEP_LAYOUT_COLUMNS;

@@ -3,9 +3,17 @@
 #ifndef STEP_STEP_BLOCK_WRITE_H
 #define STEP_STEP_BLOCK_WRITE_H
 
+#include "choose.h"
 #include "columns.h"
 #include "layout.h"
 #include "row_write.h"
+
+/* What was chosen for the columns of a stream's last blocks. */
+enum { STEP_RECALLED_STREAMS = 16 };
+struct step_recalled_stream {
+    uint64_t stream;
+    struct step_choice *columns; /* by number in the plan, then the record types; NULL: nothing */
+};
 
 /* What writing blocks needs, kept from block to block. */
 struct step_block_writer {
@@ -15,6 +23,7 @@ struct step_block_writer {
     struct step_buffer directory;
     struct step_buffer sections;
     struct step_row_writer rows;
+    struct step_recalled_stream recalled[STEP_RECALLED_STREAMS]; /* by stream, modulo */
     unsigned rows_pause;      /* large blocks that are not tried as rows */
     struct step_buffer other; /* what is compared with it */
     struct step_buffer block; /* the result: header and payload */

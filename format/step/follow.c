@@ -3,52 +3,92 @@
 #include "follow.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-static uint32_t record_of(const struct step_sequence *sequence, size_t i)
+/* By type of the block, whether its records have a value in the column; with `pushing`, 2 where
+ * they are of that record type too, or extend it.  The caller frees it. */
+static uint8_t *types_with(const struct step_sequence *sequence, uint32_t column, uint32_t pushing)
 {
-    return sequence->records[sequence->type_count > 1 ? sequence->types[i] : 0];
+    const struct step_plan *plan = sequence->plan;
+    uint8_t *types = malloc(sequence->type_count + 1);
+    for (size_t i = 0; types != NULL && i < sequence->type_count; i++) {
+        uint32_t record = sequence->records[i];
+        bool has = step_field_column(plan, record, plan->columns[column].field) == column;
+        bool pushes = has && pushing != STEP_NO_INDEX &&
+                      step_record_extends(plan->definition, record, pushing);
+        types[i] = (uint8_t) (has + pushes);
+    }
+    return types;
+}
+
+static size_t type_of(const struct step_sequence *sequence, size_t i)
+{
+    return sequence->type_count > 1 ? sequence->types[i] : 0;
+}
+
+/* Returns how many were written. */
+static size_t fill_pushes(const struct step_sequence *sequence, const uint8_t *types, size_t count,
+                          uint64_t *pushes)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sequence->record_count && n < count; i++) {
+        uint8_t type = types[type_of(sequence, i)];
+        pushes[n] = type >> 1;
+        n += type != 0;
+    }
+    return n;
+}
+
+static void fill_latest(const struct step_sequence *sequence, const uint8_t *mine,
+                        const uint8_t *others, const struct step_series *values, size_t count,
+                        uint64_t *latest)
+{
+    uint64_t value = 0;
+    size_t n = 0, position = 0;
+    for (size_t i = 0; i < sequence->record_count && n < count; i++) {
+        size_t type = type_of(sequence, i);
+        if (mine[type] != 0)
+            latest[n++] = value;
+        if (values->values != NULL && others[type] != 0)
+            value = values->values[position++ * values->step];
+    }
+    while (n < count)
+        latest[n++] = 0;
 }
 
 enum step_status step_follow_pushes(const struct step_sequence *sequence, uint32_t column,
                                     uint32_t record, size_t count, uint64_t **storage,
                                     struct step_series *out)
 {
-    const struct step_plan *plan = sequence->plan;
-    uint64_t *pushes = *storage = calloc(count + 1, sizeof *pushes);
-    size_t n = 0;
-    if (pushes == NULL)
-        return STEP_STATUS_NO_MEMORY;
-    for (size_t i = 0; i < sequence->record_count && n < count; i++) {
-        uint32_t type = record_of(sequence, i);
-        if (step_field_column(plan, type, plan->columns[column].field) == column)
-            pushes[n++] = step_record_extends(plan->definition, type, record);
+    uint8_t *types = types_with(sequence, column, record);
+    uint64_t *pushes = *storage = malloc((count + 1) * sizeof *pushes);
+    enum step_status status = STEP_STATUS_NO_MEMORY;
+    if (types != NULL && pushes != NULL) {
+        size_t filled = fill_pushes(sequence, types, count, pushes);
+        memset(pushes + filled, 0, (count + 1 - filled) * sizeof *pushes);
+        *out = (struct step_series){pushes, 1};
+        status = STEP_STATUS_OK;
     }
-    *out = (struct step_series){pushes, 1};
-    return STEP_STATUS_OK;
+    free(types);
+    return status;
 }
 
 enum step_status step_follow_latest(const struct step_sequence *sequence, uint32_t column,
                                     uint32_t other, size_t count, uint64_t **storage,
                                     struct step_series *out)
 {
-    const struct step_plan *plan = sequence->plan;
-    const struct step_series *values = &sequence->columns[other];
-    uint64_t *latest = *storage = calloc(count + 1, sizeof *latest);
-    uint64_t value = 0;
-    size_t n = 0;
-    size_t position = 0;
-    if (latest == NULL)
-        return STEP_STATUS_NO_MEMORY;
-    for (size_t i = 0; i < sequence->record_count && n < count; i++) {
-        uint32_t type = record_of(sequence, i);
-        if (step_field_column(plan, type, plan->columns[column].field) == column)
-            latest[n++] = value;
-        if (values->values != NULL &&
-            step_field_column(plan, type, plan->columns[other].field) == other)
-            value = values->values[position++ * values->step];
+    uint8_t *mine = types_with(sequence, column, STEP_NO_INDEX);
+    uint8_t *others = types_with(sequence, other, STEP_NO_INDEX);
+    uint64_t *latest = *storage = malloc((count + 1) * sizeof *latest);
+    enum step_status status = STEP_STATUS_NO_MEMORY;
+    if (mine != NULL && others != NULL && latest != NULL) {
+        fill_latest(sequence, mine, others, &sequence->columns[other], count, latest);
+        *out = (struct step_series){latest, 1};
+        status = STEP_STATUS_OK;
     }
-    *out = (struct step_series){latest, 1};
-    return STEP_STATUS_OK;
+    free(mine);
+    free(others);
+    return status;
 }
 
 enum { FIELD_BITS = 24 };

@@ -38,9 +38,12 @@ static bool grow_words(struct step_rows *rows, size_t extra)
     return true;
 }
 
-static bool grow_types(struct step_rows *rows)
+static bool grow_types(struct step_rows *rows, size_t extra)
 {
+    size_t need = rows->record_count + extra;
     size_t capacity = rows->record_capacity + rows->record_capacity / 2 + 16;
+    if (capacity < need)
+        capacity = need;
     uint16_t *types = realloc(rows->types, capacity * sizeof *types);
     if (types == NULL)
         return false;
@@ -171,7 +174,7 @@ static enum step_status append_nested(struct step_rows *rows, const struct step_
 enum step_status step_rows_append(struct step_rows *rows, const struct step_plan *plan,
                                   uint32_t record, const uint64_t *slots)
 {
-    if (rows->record_count == rows->record_capacity && !grow_types(rows))
+    if (rows->record_count == rows->record_capacity && !grow_types(rows, 1))
         return STEP_STATUS_NO_MEMORY;
     const struct step_plan_record *planned = &plan->records[record];
     if (planned->flat) {
@@ -190,6 +193,12 @@ enum step_status step_rows_append(struct step_rows *rows, const struct step_plan
     }
     rows->types[rows->record_count++] = (uint16_t) record;
     return STEP_STATUS_OK;
+}
+
+bool step_rows_reserve(struct step_rows *rows, size_t records, size_t words)
+{
+    return (records <= rows->record_capacity - rows->record_count || grow_types(rows, records)) &&
+           (words <= rows->word_capacity - rows->word_count || grow_words(rows, words));
 }
 
 size_t step_rows_memory(const struct step_rows *rows)

@@ -47,6 +47,9 @@ static inline bool step_rows_append_flat(struct step_rows *rows,
     return true;
 }
 
+/* Makes room for so many more plain records, which together have so many words. */
+bool step_rows_reserve(struct step_rows *rows, size_t records, size_t words);
+
 /* Bytes of storage held. */
 size_t step_rows_memory(const struct step_rows *rows);
 

@@ -7,6 +7,7 @@
 
 #include "block_write.h"
 #include "check.h"
+#include "run.h"
 #include "stream.h"
 
 enum { DEFAULT_BLOCK_RECORDS = 250000 };
@@ -311,6 +312,19 @@ enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
     return status;
 }
 
+/* After records came to a stream: writes its block if it is full, or another if memory is. */
+static enum step_status settle(struct step_writer *writer, struct step_stream *stream)
+{
+    enum step_status status = STEP_STATUS_OK;
+    count_memory(writer, stream);
+    if (stream->rows.record_count >= writer->options.block_records ||
+        stream->memory > writer->options.memory_bytes / 2)
+        status = flush_stream(writer, stream);
+    else if (writer->memory > writer->options.memory_bytes)
+        status = flush_largest(writer);
+    return status == STEP_STATUS_OK ? status : keep(writer, status, NULL);
+}
+
 enum step_status step_writer_put(struct step_writer *writer, uint64_t number, uint32_t record,
                                  const uint64_t *slots)
 {
@@ -330,13 +344,40 @@ enum step_status step_writer_put(struct step_writer *writer, uint64_t number, ui
     enum step_status status = append(writer, &stream->rows, record, slots);
     if (status != STEP_STATUS_OK)
         return refuse_size(writer, status, record);
-    count_memory(writer, stream);
-    if (stream->rows.record_count >= writer->options.block_records ||
-        stream->memory > writer->options.memory_bytes / 2)
-        status = flush_stream(writer, stream);
-    else if (writer->memory > writer->options.memory_bytes)
-        status = flush_largest(writer);
-    return status == STEP_STATUS_OK ? status : keep(writer, status, NULL);
+    return settle(writer, stream);
+}
+
+bool step_writer_takes_runs(const struct step_writer *writer, uint32_t record, size_t slots)
+{
+    const struct step_plan_record *planned = &writer->plan->records[record];
+    return record < writer->options.definition->record_count && planned->flat &&
+           !planned->checked && planned->slot_count == slots && slots <= STEP_RUN_SLOTS;
+}
+
+enum step_status step_writer_begin_run(struct step_writer *writer, uint64_t number,
+                                       struct step_run *run)
+{
+    if (ready(writer) != STEP_STATUS_OK)
+        return writer->status;
+    struct step_stream *stream = step_stream_get(&writer->streams, number);
+    if (stream == NULL)
+        return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
+    struct step_rows *rows = &stream->rows;
+    size_t left = writer->options.block_records - rows->record_count;
+    run->most = left < STEP_RUN_RECORDS ? left : STEP_RUN_RECORDS;
+    if (!step_rows_reserve(rows, run->most, run->most * STEP_RUN_SLOTS))
+        return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
+    run->types = rows->types + rows->record_count;
+    run->slots = rows->words + rows->word_count;
+    return STEP_STATUS_OK;
+}
+
+enum step_status step_writer_end_run(struct step_writer *writer, size_t records, size_t slots)
+{
+    struct step_stream *stream = writer->streams.last;
+    stream->rows.record_count += records;
+    stream->rows.word_count += slots;
+    return settle(writer, stream);
 }
 
 uint64_t step_writer_put_count(const struct step_writer *writer, uint64_t number)

@@ -224,7 +224,7 @@ static void test_chosen_chains(void)
             fill_pattern(pattern, values, count);
             fill_pattern(4, keys, count);
             CU_ASSERT_EQUAL(
-                step_choose(&wish, &series, 2, values, count, compressor, &scratch, &chain),
+                step_choose(&wish, &series, 2, values, count, compressor, &scratch, NULL, &chain),
                 STEP_STATUS_OK);
             CU_ASSERT_EQUAL(
                 step_column_write(&chain, count, compressor, &scratch, &section, &coding),

@@ -268,6 +268,7 @@ static void begin_chunk(struct live_stream *stream, struct live_chunk_ref *ref)
     stream->base_stamp = 0;
     stream->stack = 0;
     stream->base = stream->cursor = live_chunk_words(chunk);
+    stream->used = &chunk->used;
     stream->end = stream->base + (chunk->size_bytes - sizeof *chunk) / sizeof(uint64_t);
     atomic_store_explicit(&stream->ref, ref, memory_order_release);
 }

@@ -33,6 +33,7 @@ struct live_stream {
     uint64_t *cursor; /* where the next record goes */
     uint64_t *end;
     uint64_t *base;
+    _Atomic uint64_t *used;               /* where the chunk says how far it is filled */
     _Atomic(struct live_chunk_ref *) ref; /* the chunk in use, NULL at first */
     uint64_t number;
     uint64_t events;
@@ -107,8 +108,7 @@ static inline void live_commit(struct live_stream *stream, size_t words, unsigne
 {
     stream->cursor += words;
     stream->events += events;
-    struct live_chunk_ref *ref = atomic_load_explicit(&stream->ref, memory_order_relaxed);
-    atomic_store_explicit(&ref->chunk->used,
+    atomic_store_explicit(stream->used,
                           (uint64_t) (stream->cursor - stream->base) * sizeof(uint64_t),
                           memory_order_release);
 }

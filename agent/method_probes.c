@@ -130,6 +130,72 @@ void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, 
     java->pending += waits;
 }
 
+/* What a probe in the usual case needs. */
+struct quick {
+    struct os_thread *os;
+    struct session *session;
+    struct java_thread *java;
+    struct live_stream *stream;
+};
+
+/* True: the thread is marked as in a probe, and its stream has room for a word. */
+static inline bool begin_quickly(struct quick *quick)
+{
+    struct os_thread *os = quick->os = thread_self;
+    if (__builtin_expect(os == NULL || probes_need_fence, 0))
+        return false;
+    atomic_store_explicit(&os->in_probe, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst); /* see probe_enter() */
+    struct session *session = quick->session =
+        atomic_load_explicit(&tracer.session, memory_order_acquire);
+    struct java_thread *java = quick->java = os->current;
+    struct live_stream *stream = quick->stream = os->stream;
+    if (__builtin_expect(session != NULL && java != NULL && stream != NULL &&
+                             java->session == session->number && os->session == session->number &&
+                             stream->thread == java->id && stream->cursor != stream->end &&
+                             !atomic_load_explicit(&tracer.forked, memory_order_relaxed) &&
+                             atomic_load_explicit(&session->methods_on, memory_order_relaxed),
+                         1))
+        return true;
+    probe_leave(os);
+    return false;
+}
+
+bool method_entered_quickly(uint32_t number)
+{
+    struct quick quick;
+    if (!begin_quickly(&quick))
+        return false;
+    struct java_thread *java = quick.java;
+    struct live_stream *stream = quick.stream;
+    _Atomic uint64_t *known = known_of(number);
+    uint64_t packed = known != NULL ? atomic_load_explicit(known, memory_order_relaxed) : 0;
+    uint64_t method = packed & NOT_TRACED;
+    bool done = packed >> SESSION_SHIFT == quick.session->number && method != NOT_TRACED &&
+                !quick.session->names_objects && java->depth != java->capacity &&
+                write_short(quick.session, stream, stream->cursor, STEP_LIVE_ENTRY_SHORT, method);
+    if (done)
+        java->frames[java->depth++] = (struct method_frame){method, key_of(number), 0, stream};
+    probe_leave(quick.os);
+    return done;
+}
+
+bool method_left_quickly(uint32_t number)
+{
+    struct quick quick;
+    if (!begin_quickly(&quick))
+        return false;
+    struct java_thread *java = quick.java;
+    struct live_stream *stream = quick.stream;
+    const struct method_frame *frame = java->depth != 0 ? &java->frames[java->depth - 1] : NULL;
+    bool done =
+        frame != NULL && frame->key == key_of(number) && frame->pending == 0 &&
+        write_short(quick.session, stream, stream->cursor, STEP_LIVE_EXIT_SHORT, frame->method);
+    java->depth -= done;
+    probe_leave(quick.os);
+    return done;
+}
+
 static void write_constructed(struct session *session, struct live_stream *stream,
                               const struct java_thread *java, const struct method_frame *frame,
                               uint64_t object)

@@ -15,6 +15,10 @@ bool method_know(struct session *session, uint32_t number, jmethodID method);
 /* `is_new`: a constructor, whose object comes with method_constructed(). */
 void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,
                     jobject object, bool is_new);
+/* The same, and method_left(), as the whole probe, for what is usual: a thread that is known, a
+ * record in short, an exit from the innermost frame, no object.  False: nothing was done. */
+bool method_entered_quickly(uint32_t number);
+bool method_left_quickly(uint32_t number);
 void method_constructed(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,
                         jobject object);
 /* The innermost open frame of that method is left, or (CAUGHT) goes on where an exception was

@@ -56,13 +56,15 @@ static void enter(JNIEnv *jni, jint number, jobject object, bool is_new)
 static void JNICALL on_entry(JNIEnv *jni, jclass class, jint number)
 {
     (void) class;
-    enter(jni, number, NULL, false);
+    if (!method_entered_quickly((uint32_t) number))
+        enter(jni, number, NULL, false);
 }
 
 static void JNICALL on_entry_this(JNIEnv *jni, jclass class, jint number, jobject object)
 {
     (void) class;
-    enter(jni, number, object, false);
+    if (!method_entered_quickly((uint32_t) number))
+        enter(jni, number, object, false);
 }
 
 static void JNICALL on_entry_new(JNIEnv *jni, jclass class, jint number)
@@ -95,7 +97,8 @@ static void leave(jint number, enum method_leave how)
 static void JNICALL on_exit_normal(JNIEnv *jni, jclass class, jint number)
 {
     (void) jni, (void) class;
-    leave(number, LEAVE_RETURN);
+    if (!method_left_quickly((uint32_t) number))
+        leave(number, LEAVE_RETURN);
 }
 
 static void JNICALL on_unwind(JNIEnv *jni, jclass class, jint number)

@@ -12,7 +12,7 @@
 #include "reaper.h"
 #include "stacks.h"
 
-static __thread struct os_thread *self __attribute__((tls_model("initial-exec")));
+__thread struct os_thread *thread_self __attribute__((tls_model("initial-exec")));
 static pthread_key_t exit_key;
 static _Atomic(struct os_thread *) all_threads;
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -24,7 +24,7 @@ static pthread_mutex_t register_lock = PTHREAD_MUTEX_INITIALIZER;
 static void release_os_thread(void *data)
 {
     struct os_thread *os = data;
-    self = NULL;
+    thread_self = NULL;
     atomic_store(&os->in_probe, 1);
     struct session *session = atomic_load(&tracer.session);
     if (session != NULL && os->session == session->number && os->stream != NULL)
@@ -52,7 +52,7 @@ static void release_os_thread(void *data)
 
 /* With membarrier() whoever ends a session pays for the order between a probe's mark and its look
  * at the session, and probes go without a fence. */
-static bool probes_need_fence = true;
+bool probes_need_fence = true;
 
 static int membarrier(int command)
 {
@@ -82,7 +82,7 @@ static struct os_thread *create_os_thread(void)
         while (!atomic_compare_exchange_weak(&all_threads, &head, os));
     }
     pthread_setspecific(exit_key, os);
-    self = os;
+    thread_self = os;
     return os;
 }
 
@@ -90,7 +90,7 @@ struct session *probe_enter(struct os_thread **out)
 {
     if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
         return NULL;
-    struct os_thread *os = self;
+    struct os_thread *os = thread_self;
     if (os == NULL && (os = create_os_thread()) == NULL)
         return NULL;
     /* First the mark, then the look: whoever ends a session sees the mark, or this thread sees that

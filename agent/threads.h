@@ -67,6 +67,10 @@ struct os_thread {
 
 void threads_initialize(void);
 
+/* The calling thread's; NULL until its first probe. */
+extern __thread struct os_thread *thread_self __attribute__((tls_model("initial-exec")));
+extern bool probes_need_fence;
+
 /* Marks the calling thread as in a probe; NULL when nothing is recorded. */
 struct session *probe_enter(struct os_thread **out);
 static inline void probe_leave(struct os_thread *os)

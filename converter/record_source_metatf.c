@@ -58,7 +58,7 @@ static uint8_t tag_of(const struct metatf_record *record)
         return NO_TAG;
     for (unsigned tag = 0; tag < HATF_COMMENT; tag++)
         if (strcmp(record->name, metatf_heap_records[tag]) == 0)
-            return (uint8_t)tag;
+            return (uint8_t) tag;
     return strcmp(record->name, "realloc") == 0 ? HATF_REALLOC_ALLOC_FREE : NO_TAG;
 }
 

@@ -169,6 +169,6 @@ uint8_t metatf_property_interpretation(unsigned property)
 {
     for (unsigned i = 0; i < STEP_FIELD_INTERPRETATION_COUNT; i++)
         if (properties[i] == property)
-            return (uint8_t)i;
+            return (uint8_t) i;
     return UINT8_MAX;
 }

@@ -6,6 +6,7 @@
 
 #include "bytecode/rewrite.h"
 #include "engine.h"
+#include "facts.h"
 #include "hidden_classes.h"
 #include "log.h"
 #include "method_probes.h"
@@ -26,10 +27,6 @@ static struct {
     _Atomic uint8_t changed[1u << CHANGED_BITS];
 } engine;
 
-struct rewriting {
-    bool method; /* this class's methods are traced */
-};
-
 static size_t hash_name(const char *name)
 {
     uint32_t hash = 2166136261u;
@@ -45,12 +42,40 @@ static uint32_t number_method(void *context, const char *class_name, const char 
     return options_trace_class(&engine.session->options, class_name) ? method_new_number() : 0;
 }
 
-static void count_left_alone(void *context, const char *class_name, const char *method_name,
-                             const char *descriptor, const char *reason)
+/* The trace names all, stderr the first. */
+static void report_left_alone(const char *class_name, const char *method_name,
+                              const char *descriptor, const char *reason, uint64_t missing)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    if (atomic_fetch_add(&engine.left_alone, 1) == 0)
+        log_message("%s%s%s%s has no probes: %s (the trace names all such)", class_name,
+                    method_name[0] != '\0' ? "." : "", method_name, descriptor, reason);
+    fact_not_probed(session, class_name, method_name, descriptor, reason, missing);
+    probe_leave(os);
+}
+
+static void method_left_alone(void *context, const char *class_name, const char *method_name,
+                              const char *descriptor, const char *reason, bool allocations)
 {
     (void) context;
-    atomic_fetch_add(&engine.left_alone, 1);
-    log_message("%s.%s%s has no probes: %s", class_name, method_name, descriptor, reason);
+    report_left_alone(class_name, method_name, descriptor, reason,
+                      allocations ? FACT_ALLOCATIONS : FACT_METHOD_EVENTS);
+}
+
+/* Rewrites a class; says so in the trace where that cannot be done. */
+static bool rewrite(const struct rewrite_request *request, const char *name, uint8_t **out,
+                    size_t *out_bytes)
+{
+    struct rewrite_error error;
+    enum rewrite_result result = class_rewrite(request, out, out_bytes, &error);
+    if (result > REWRITE_UNCHANGED)
+        report_left_alone(name, "", "", error.message,
+                          (request->alloc ? FACT_ALLOCATIONS : 0u) |
+                              (request->method ? FACT_METHOD_EVENTS : 0u));
+    return result == REWRITE_CHANGED;
 }
 
 static bool wants_methods(JNIEnv *jni, jobject loader, const char *name)
@@ -86,14 +111,13 @@ static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined
         .alloc = engine.alloc,
         .method = wants_methods(jni, loader, name != NULL ? name : ""),
         .method_number = number_method,
-        .left_alone = count_left_alone,
+        .left_alone = method_left_alone,
     };
     uint8_t *out = NULL;
     size_t out_bytes = 0;
-    struct rewrite_error error;
     if (!request.alloc && !request.method)
         return;
-    bool changed = class_rewrite(&request, &out, &out_bytes, &error) == REWRITE_CHANGED;
+    bool changed = rewrite(&request, name != NULL ? name : "?", &out, &out_bytes);
     unsigned char *copy = NULL;
     if (changed || (redefined == NULL && tracer.java_major > 17))
         copy = copied(changed ? out : bytes, changed ? out_bytes : (size_t) length);
@@ -117,12 +141,11 @@ uint8_t *engine_rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes
         .method = engine.method && (engine.session->options.include_count != 0 ||
                                     class_is_of_application(jni, loader)),
         .method_number = number_method,
-        .left_alone = count_left_alone,
+        .left_alone = method_left_alone,
     };
     uint8_t *out = NULL;
-    struct rewrite_error error;
     if (!atomic_load(&engine.on) || loader == NULL || (!request.alloc && !request.method) ||
-        class_rewrite(&request, &out, new_length, &error) != REWRITE_CHANGED)
+        !rewrite(&request, "?", &out, new_length))
         return NULL;
     return out;
 }
@@ -158,12 +181,32 @@ static jint choose(JNIEnv *jni, jclass *classes, jint count, bool changed_only)
     return chosen;
 }
 
+/* The JVM does not take a class that it has loaded back with probes. */
+static void report_refused(jclass class, jvmtiError code)
+{
+    char *signature = NULL, *error = NULL;
+    (*tracer.jvmti)->GetErrorName(tracer.jvmti, code, &error);
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) ==
+        JVMTI_ERROR_NONE) {
+        size_t length = strlen(signature);
+        if (length > 2)
+            signature[length - 1] = '\0';
+        report_left_alone(signature + (length > 2), "", "", error != NULL ? error : "refused",
+                          (engine.alloc ? FACT_ALLOCATIONS : 0u) |
+                              (engine.method ? FACT_METHOD_EVENTS : 0u));
+        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) error);
+}
+
 /* One class that the JVM refuses spoils the whole call: then the halves are tried. */
 static void retransform(const jclass *classes, jint count)
 {
     if (count == 0)
         return;
     jvmtiError code = (*tracer.jvmti)->RetransformClasses(tracer.jvmti, count, classes);
+    if (code != JVMTI_ERROR_NONE && count == 1 && atomic_load(&engine.on))
+        report_refused(classes[0], code);
     if (code == JVMTI_ERROR_NONE || count == 1)
         return;
     retransform(classes, count / 2);

@@ -45,6 +45,9 @@ struct trace_sink {
 struct trace_sink_operations {
     enum step_status (*put)(struct trace_sink *sink, const struct trace_event *events, size_t count,
                             struct step_error *error);
+    /* A visit of the trace's facts, after the last event; NULL: the format has no place for them.
+     */
+    enum step_status (*put_fact)(void *sink, const struct trace_fact *fact);
     /* Writes what is left; the file is complete after it.  Called once, and not after a put that
      * failed. */
     enum step_status (*close)(struct trace_sink *sink, struct step_error *error);

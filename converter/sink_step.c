@@ -239,6 +239,29 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
     return STEP_STATUS_OK;
 }
 
+/* Facts go to a stream of their own: they come before or after all events. */
+static enum step_status put_fact(void *user, const struct trace_fact *fact)
+{
+    struct step_sink *sink = of(user);
+    uint64_t time = fact->time_ns / sink->resolution_ns;
+    if (fact->kind == TRACE_NOT_PROBED)
+        return java_not_probed_put(sink->writer, STEP_LIVE_STREAM_GLOBAL,
+                                   &(struct java_not_probed){.time = time,
+                                                             .class_ = fact->class_name,
+                                                             .method = fact->method_name,
+                                                             .descriptor = fact->descriptor,
+                                                             .reason = fact->reason,
+                                                             .missing = fact->missing});
+    return java_method_count_put(
+        sink->writer, STEP_LIVE_STREAM_GLOBAL,
+        &(struct java_method_count){.time = time,
+                                    .method = method_id(sink, fact->method_id),
+                                    .calls = fact->calls,
+                                    .exceptions = fact->exceptions,
+                                    .inclusive = fact->inclusive_ns,
+                                    .exclusive = fact->exclusive_ns});
+}
+
 static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
     return step_writer_close(of(base)->writer, error);
@@ -259,6 +282,7 @@ static void destroy(struct trace_sink *base)
 
 static const struct trace_sink_operations operations = {
     .put = put,
+    .put_fact = put_fact,
     .close = close_sink,
     .destroy = destroy,
 };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A source that reads STEP traces. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "format.h"
 #include "step_merge.h"
+#include "steptrace/records.h"
 
 struct step_source {
     struct trace_source base;
@@ -98,6 +100,7 @@ static void count_block(const struct step_source *source, const struct step_bloc
         inventory->records[i] += info->counts_by_record[i];
         if (kind < STEP_TEXT_KIND_COUNT)
             inventory->kinds[kind] += info->counts_by_record[i];
+        inventory->is_event[i] = kind < STEP_TEXT_KIND_COUNT;
     }
 }
 
@@ -134,13 +137,55 @@ static enum step_status inventory(struct trace_source *base, struct trace_invent
     struct step_source *source = of(base);
     *out = (struct trace_inventory){.definition = step_reader_borrow_definition(source->reader)};
     out->records = calloc(out->definition->record_count + 1, sizeof *out->records);
-    if (out->records == NULL)
+    out->is_event = calloc(out->definition->record_count + 1, sizeof *out->is_event);
+    if (out->records == NULL || out->is_event == NULL)
         return STEP_STATUS_NO_MEMORY;
     for (size_t i = 0; i < step_reader_block_count(source->reader); i++)
         count_block(source, step_reader_block_info(source->reader, i), out);
     out->stream_count = source->merge.queue_count;
     count_names(source, out);
     return verify(source);
+}
+
+/* Those of the two record types that the file's definition has, as a selection wants them. */
+static size_t fact_names(const struct step_source *source, const char *names[2])
+{
+    const struct step_definition *definition = step_reader_borrow_definition(source->reader);
+    size_t count = 0;
+    for (uint32_t i = 0; i < definition->record_count; i++) {
+        int known = source->streams.decoder.records[i];
+        const char *name = definition->records[i].name;
+        if ((known == JAVA_NOT_PROBED || known == JAVA_METHOD_COUNT) && count < 2 &&
+            strcmp(name, java_trace_definition.records[known].name) == 0)
+            names[count++] = name;
+    }
+    return count;
+}
+
+static enum step_status facts(struct trace_source *base, trace_fact_visit visit, void *user,
+                              struct step_error *error)
+{
+    struct step_source *source = of(base);
+    struct step_selection *selection = NULL;
+    struct step_records *records = NULL;
+    struct step_record_view view;
+    const char *names[2];
+    size_t count = fact_names(source, names);
+    if (count == 0)
+        return STEP_STATUS_OK;
+    enum step_status status = step_selection_create(step_reader_borrow_definition(source->reader),
+                                                    names, count, false, &selection, error);
+    if (status == STEP_STATUS_OK)
+        status = step_records_create(source->reader, selection, &records, error);
+    while (status == STEP_STATUS_OK &&
+           (status = step_records_next(records, &view, error)) == STEP_STATUS_OK) {
+        struct trace_fact fact;
+        if (step_decoder_fact(&source->streams.decoder, &view, &fact))
+            status = visit(user, &fact);
+    }
+    step_records_destroy(records);
+    step_selection_destroy(selection);
+    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
 }
 
 static double progress(const struct trace_source *base)
@@ -169,6 +214,7 @@ static const struct trace_source_operations operations = {
     .damage_count = damage_count,
     .damage = damage,
     .inventory = inventory,
+    .facts = facts,
     .progress = progress,
     .destroy = destroy,
 };

@@ -228,6 +228,23 @@ bool statistics_put(struct statistics *statistics, const struct trace_event *eve
     return true;
 }
 
+enum step_status statistics_put_fact(void *user, const struct trace_fact *fact)
+{
+    struct statistics *statistics = user;
+    if (fact->kind == TRACE_NOT_PROBED) {
+        statistics->not_probed++;
+        return STEP_STATUS_OK;
+    }
+    struct method_totals *method = id_table_get(&statistics->methods, fact->method_id);
+    if (method == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    method->calls += fact->calls;
+    method->exceptions += fact->exceptions;
+    method->inclusive_ns += fact->inclusive_ns;
+    method->exclusive_ns += fact->exclusive_ns;
+    return STEP_STATUS_OK;
+}
+
 void statistics_finish(struct statistics *statistics)
 {
     for (uint32_t i = 0; i < statistics->threads.end; i++) {

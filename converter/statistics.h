@@ -10,6 +10,7 @@
 #include "live_curve.h"
 #include "live_table.h"
 #include "trace_names.h"
+#include "trace_source.h"
 
 struct object_totals {
     uint64_t allocated_objects;
@@ -63,6 +64,7 @@ struct statistics {
     struct live_curve curve;
     uint64_t unmatched_exits;
     uint64_t open_calls; /* when the trace ended */
+    uint64_t not_probed; /* methods and classes that could not be traced */
     bool lifetimes_in_bytes;
     struct live_table births; /* bytes allocated before the object, where these are the lifetimes */
 };
@@ -71,6 +73,8 @@ struct statistics {
  * memory; reset is allowed then. */
 bool statistics_init(struct statistics *statistics, const struct trace_names *names,
                      bool lifetimes_in_bytes);
+/* A visit of the trace's facts (trace_source.h); `user` is the statistics. */
+enum step_status statistics_put_fact(void *user, const struct trace_fact *fact);
 /* False: out of memory. */
 bool statistics_put(struct statistics *statistics, const struct trace_event *events, size_t count);
 /* Ends the calls that are open. */

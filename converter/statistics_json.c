@@ -127,6 +127,7 @@ static bool put_methods(struct json_output *json, const struct statistics_report
     json_end_array(json);
     json_number(json, "unmatched_exits", report->statistics->unmatched_exits);
     json_number(json, "open_calls", report->statistics->open_calls);
+    json_number(json, "not_probed", report->statistics->not_probed);
     free(ranking.rows);
     return true;
 }

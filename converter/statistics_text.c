@@ -181,6 +181,9 @@ static bool print_methods(const struct statistics_report *report)
                statistics->unmatched_exits);
     if (statistics->open_calls > 0)
         printf("  %" PRIu64 " calls were open at the end\n", statistics->open_calls);
+    if (statistics->not_probed > 0)
+        printf("\n%" PRIu64 " methods or classes could not be traced (steptrace info names them)\n",
+               statistics->not_probed);
     free(ranking.rows);
     return true;
 }

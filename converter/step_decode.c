@@ -33,6 +33,8 @@ static const struct {
     [JAVA_METHOD_ENTRY] = {STEP_TEXT_MN, 0},
     [JAVA_METHOD_EXIT] = {STEP_TEXT_MX, 0},
     [JAVA_FRAME_POP] = {STEP_TEXT_FP, 0},
+    [JAVA_NOT_PROBED] = {STEP_TEXT_KIND_COUNT, 0},
+    [JAVA_METHOD_COUNT] = {STEP_TEXT_KIND_COUNT, 0},
 };
 
 static uint64_t resolution_of(const struct step_reader *reader)
@@ -256,4 +258,34 @@ bool step_decoder_event(struct step_decoder *decoder, const struct step_record_v
     default:
         GET(event)
     }
+}
+
+bool step_decoder_fact(struct step_decoder *decoder, const struct step_record_view *view,
+                       struct trace_fact *fact)
+{
+    struct java_not_probed not_probed;
+    struct java_method_count count;
+    uint64_t ticks;
+    if (java_not_probed_get(&decoder->binding, view, &not_probed)) {
+        *fact = (struct trace_fact){.kind = TRACE_NOT_PROBED,
+                                    .class_name = not_probed.class_,
+                                    .method_name = not_probed.method,
+                                    .descriptor = not_probed.descriptor,
+                                    .reason = not_probed.reason,
+                                    .missing = not_probed.missing};
+        ticks = not_probed.time;
+    } else if (java_method_count_get(&decoder->binding, view, &count)) {
+        *fact = (struct trace_fact){.kind = TRACE_METHOD_COUNT,
+                                    .method_id = resolve_method(decoder, count.method),
+                                    .calls = count.calls,
+                                    .exceptions = count.exceptions,
+                                    .inclusive_ns = count.inclusive,
+                                    .exclusive_ns = count.exclusive};
+        ticks = count.time;
+    } else {
+        return false;
+    }
+    if (__builtin_mul_overflow(ticks, decoder->resolution_ns, &fact->time_ns))
+        fact->time_ns = UINT64_MAX;
+    return true;
 }

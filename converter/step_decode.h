@@ -33,6 +33,10 @@ enum step_text_kind step_decoder_kind(const struct step_decoder *decoder, uint32
 bool step_decoder_event(struct step_decoder *decoder, const struct step_record_view *view,
                         struct trace_event *event, uint64_t *ticks);
 
+/* False: the record is no fact. */
+bool step_decoder_fact(struct step_decoder *decoder, const struct step_record_view *view,
+                       struct trace_fact *fact);
+
 /* The number, as text shows it, of a thread that the file's dictionary has. */
 uint64_t step_decoder_thread_number(const struct step_decoder *decoder, uint64_t id);
 

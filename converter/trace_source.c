@@ -38,6 +38,17 @@ const char *trace_source_property(const struct trace_source *source, const char 
     return NULL;
 }
 
+enum step_status trace_source_facts(struct trace_source *source, trace_fact_visit visit, void *user,
+                                    struct step_error *error)
+{
+    if (source->operations->facts == NULL)
+        return STEP_STATUS_OK;
+    enum step_status status = source->operations->facts(source, visit, user, error);
+    if (status == STEP_STATUS_NO_MEMORY && error->status == STEP_STATUS_OK)
+        step_error_set(error, status, NULL, STEP_NO_OFFSET, "out of memory");
+    return status;
+}
+
 bool trace_source_follow(struct trace_source *source, struct trace_event *event)
 {
     if (!source->keep_live)

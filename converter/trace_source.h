@@ -31,6 +31,7 @@ struct trace_summary {
 struct trace_inventory {
     const struct step_definition *definition; /* borrowed from the source */
     uint64_t *records;                        /* by record of the definition; the caller's */
+    uint8_t *is_event;                        /* the same: its records are counted in `kinds` */
     uint64_t kinds[STEP_TEXT_KIND_COUNT];
     uint64_t first_ns;
     uint64_t last_ns;
@@ -40,6 +41,19 @@ struct trace_inventory {
     uint64_t methods;
     uint64_t threads;
 };
+
+/* A record that is no event: what could not be traced, or what a method's calls came to.  Its texts
+ * live until the visit returns. */
+struct trace_fact {
+    enum { TRACE_NOT_PROBED, TRACE_METHOD_COUNT } kind;
+    uint64_t time_ns;
+    struct step_bytes class_name, method_name, descriptor, reason; /* NOT_PROBED */
+    uint64_t missing;
+    uint32_t method_id; /* METHOD_COUNT */
+    uint64_t calls, exceptions, inclusive_ns, exclusive_ns;
+};
+
+typedef enum step_status (*trace_fact_visit)(void *user, const struct trace_fact *fact);
 
 struct record_source;
 
@@ -66,8 +80,11 @@ struct trace_source_operations {
     size_t (*damage_count)(const struct trace_source *source);
     const struct step_damage *(*damage)(const struct trace_source *source, size_t i);
     /* What the index tells, once all checksums were verified; NULL: the events must be counted.
-     * `records` is to be freed. */
+     * `records` and `is_event` are to be freed. */
     enum step_status (*inventory)(struct trace_source *source, struct trace_inventory *inventory);
+    /* Gives all facts, before or after the events; NULL: the format has none. */
+    enum step_status (*facts)(struct trace_source *source, trace_fact_visit visit, void *user,
+                              struct step_error *error);
     /* Share of the input that was read, 0 to 1. */
     double (*progress)(const struct trace_source *source);
     void (*destroy)(struct trace_source *source);
@@ -75,6 +92,10 @@ struct trace_source_operations {
 
 /* A property's value, or NULL. */
 const char *trace_source_property(const struct trace_source *source, const char *key);
+
+/* All facts that the trace has, if any; a visit's error ends it. */
+enum step_status trace_source_facts(struct trace_source *source, trace_fact_visit visit, void *user,
+                                    struct step_error *error);
 
 /* For those that implement sources. */
 bool trace_source_init(struct trace_source *source,

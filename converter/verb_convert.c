@@ -264,6 +264,10 @@ static enum step_status pour_events(struct input *input, const struct conversion
         return status;
     status = input_each(input, put_events, sink);
     *is_told = status != STEP_STATUS_OK;
+    /* what is true of the whole trace may not be so of a part */
+    if (status == STEP_STATUS_OK && sink->operations->put_fact != NULL &&
+        trace_wish_is_all(&conversion->wish))
+        status = trace_source_facts(input->source, sink->operations->put_fact, sink, error);
     if (status == STEP_STATUS_OK)
         status = sink->operations->close(sink, error);
     sink->operations->destroy(sink);

@@ -18,6 +18,8 @@ static const struct verb_help help = {
     "bytes an event, how it was made, and whether it is whole. STEP traces are told of by\n"
     "their index; all checksums are verified, but no event is decoded.\n"};
 
+#define NOT_PROBED_TOLD 20u
+
 struct info {
     const struct input *input;
     const struct trace_source *source;
@@ -155,6 +157,59 @@ static void print_others(const struct info *info)
         return;
     print_label("other records");
     printf("%s\n", quantity_of_count(all - known).text);
+    for (size_t i = 0; i < definition->record_count && !info->source->is_foreign; i++)
+        if (info->inventory.records[i] > 0 && !info->inventory.is_event[i]) {
+            printf("  %18s  ", quantity_of_count(info->inventory.records[i]).text);
+            print_value(definition->records[i].name);
+        }
+}
+
+static void print_bytes(struct step_bytes bytes)
+{
+    for (size_t i = 0; i < bytes.length; i++)
+        if (bytes.data[i] < 0x20 || bytes.data[i] == 0x7f)
+            printf("\\x%02x", bytes.data[i]);
+        else
+            putchar(bytes.data[i]);
+}
+
+static enum step_status print_not_probed(void *user, const struct trace_fact *fact)
+{
+    uint64_t *count = user;
+    static const char *const missing[] = {"", "method events", "allocations",
+                                          "method events and allocations"};
+    if (fact->kind != TRACE_NOT_PROBED || ++*count > NOT_PROBED_TOLD)
+        return STEP_STATUS_OK;
+    if (*count == 1)
+        print_label("not probed");
+    else
+        print_label("");
+    print_bytes(fact->class_name);
+    if (fact->method_name.length > 0)
+        putchar('.');
+    print_bytes(fact->method_name);
+    print_bytes(fact->descriptor);
+    printf(" (%s: ", missing[fact->missing & 3]);
+    print_bytes(fact->reason);
+    printf(")\n");
+    return STEP_STATUS_OK;
+}
+
+/* The methods and classes that the agent could not trace. */
+static enum step_status print_gaps(const struct info *info)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    uint64_t count = 0;
+    enum step_status status =
+        trace_source_facts(info->input->source, print_not_probed, &count, &error);
+    if (status != STEP_STATUS_OK)
+        return tell_error(&error);
+    if (count > NOT_PROBED_TOLD) {
+        print_label("");
+        printf("and %s more (steptrace dump --record NotProbed)\n",
+               quantity_of_count(count - NOT_PROBED_TOLD).text);
+    }
+    return status;
 }
 
 static void print_state(const struct info *info)
@@ -265,7 +320,22 @@ static void put_properties(struct json_output *json, const struct trace_source *
     json_end_object(json);
 }
 
-static void print_json(const struct info *info, const char *path)
+static enum step_status put_not_probed(void *user, const struct trace_fact *fact)
+{
+    struct json_output *json = user;
+    if (fact->kind != TRACE_NOT_PROBED)
+        return STEP_STATUS_OK;
+    json_begin_object(json, NULL);
+    json_bytes(json, "class", fact->class_name);
+    json_bytes(json, "method", fact->method_name);
+    json_bytes(json, "descriptor", fact->descriptor);
+    json_bytes(json, "reason", fact->reason);
+    json_number(json, "missing", fact->missing);
+    json_end_object(json);
+    return STEP_STATUS_OK;
+}
+
+static enum step_status print_json(const struct info *info, const char *path)
 {
     const struct trace_inventory *inventory = &info->inventory;
     struct json_output json;
@@ -291,8 +361,14 @@ static void print_json(const struct info *info, const char *path)
     json_number(&json, "last_ns", inventory->last_ns);
     json_number(&json, "resolution_ns", info->summary.resolution_ns);
     put_properties(&json, info->source);
+    json_begin_array(&json, "not_probed");
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status =
+        trace_source_facts(info->input->source, put_not_probed, &json, &error);
+    json_end_array(&json);
     json_end_object(&json);
     json_finish(&json);
+    return status == STEP_STATUS_OK ? status : tell_error(&error);
 }
 
 static enum step_status run(const char *path, const struct trace_wish *wish, bool json)
@@ -310,12 +386,16 @@ static enum step_status run(const char *path, const struct trace_wish *wish, boo
     status = gather(&info, &input);
     if (status == STEP_STATUS_OK) {
         if (json)
-            print_json(&info, path);
+            status = print_json(&info, path);
         else
             print_text(&info, path);
-        status = input_tell_damage(&input);
+        if (!json)
+            status = print_gaps(&info);
+        enum step_status damage = input_tell_damage(&input);
+        status = status == STEP_STATUS_OK ? damage : status;
     }
     free(info.inventory.records);
+    free(info.inventory.is_event);
     input_close(&input);
     return status;
 }

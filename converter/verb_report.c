@@ -65,12 +65,16 @@ static enum step_status write_page(const struct report_request *request, const c
     return status;
 }
 
-static enum step_status make_page(const struct report_request *request, struct report_model *model)
+static enum step_status make_page(const struct report_request *request, struct trace_source *source,
+                                  struct report_model *model)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     char *data = NULL;
     size_t length = 0;
-    enum step_status status = report_model_finish(model, &error);
+    enum step_status status =
+        trace_source_facts(source, statistics_put_fact, &model->statistics, &error);
+    if (status == STEP_STATUS_OK)
+        status = report_model_finish(model, &error);
     if (status == STEP_STATUS_OK)
         status = make_data(model, &request->report, &data, &length, &error);
     if (status == STEP_STATUS_OK)
@@ -91,7 +95,7 @@ static enum step_status run(const struct report_request *request, const char *pa
     if (report_model_init(&model, input.source, &request->moment)) {
         status = input_each(&input, report_model_put, &model);
         if (status == STEP_STATUS_OK)
-            status = make_page(request, &model);
+            status = make_page(request, input.source, &model);
     } else {
         struct step_error error = {.offset = STEP_NO_OFFSET};
         step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");

@@ -80,6 +80,10 @@ static enum step_status add_up(const struct stats_options *options, const char *
         enum step_status status = input_each(input, visit, statistics);
         if (status != STEP_STATUS_OK)
             return status;
+        if (trace_wish_is_all(&options->wish))
+            status = trace_source_facts(input->source, statistics_put_fact, statistics, &error);
+        if (status != STEP_STATUS_OK)
+            return tell_error(&error);
         statistics_finish(statistics);
         const struct statistics_report report = {
             .statistics = statistics, .path = path, .top = options->top, .order = options->order};

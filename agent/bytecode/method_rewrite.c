@@ -94,7 +94,8 @@ static void report(const struct method_code *method)
     const struct rewrite_request *request = method->file->request;
     char *names[3];
     if (request->left_alone != NULL && name_texts(method, names))
-        request->left_alone(request->context, names[0], names[1], names[2], method->reason);
+        request->left_alone(request->context, names[0], names[1], names[2], method->reason,
+                            method->number == 0);
 }
 
 /* The instruction that pushes the method's number. */

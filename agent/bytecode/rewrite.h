@@ -76,10 +76,10 @@ struct rewrite_request {
     uint32_t (*method_number)(void *context, const char *class_name, const char *method_name,
                               const char *descriptor, uint16_t access_flags);
     /* Called for each method that stays without probes though it should have some, because it would
-     * be too large or is written in a way that can't be changed, and then once more if it gets not
-     * even those of its allocations; NULL: nobody asks. */
+     * be too large or is written in a way that can't be changed; and (`allocations`) once more if
+     * it gets not even those of its allocations; NULL: nobody asks. */
     void (*left_alone)(void *context, const char *class_name, const char *method_name,
-                       const char *descriptor, const char *reason);
+                       const char *descriptor, const char *reason, bool allocations);
     void *context;
 };
 

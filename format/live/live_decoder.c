@@ -503,6 +503,62 @@ static enum step_status take_define_frame(const struct raw *raw)
     return java_frame_define(raw->decoder->writer, &entry, NULL);
 }
 
+/* The next of the texts of a fact; false: it is longer than what is left. */
+static bool take_text(const uint8_t **at, uint64_t *left, uint64_t length, struct step_bytes *text)
+{
+    *text = (struct step_bytes){*at, (size_t) length};
+    if (length > *left)
+        return false;
+    *at += length;
+    *left -= length;
+    return true;
+}
+
+static enum step_status take_not_probed(const struct raw *raw, const uint64_t *words,
+                                        uint64_t length)
+{
+    struct java_not_probed event = {.time = raw->ticks, .thread = raw->state->thread};
+    if (length < 3 * WORD_BYTES)
+        return STEP_STATUS_CORRUPT;
+    const uint8_t *at = (const uint8_t *) &words[3];
+    uint64_t left = length - 3 * WORD_BYTES;
+    event.missing = words[0];
+    if (!take_text(&at, &left, words[1] & UINT32_MAX, &event.class_) ||
+        !take_text(&at, &left, words[1] >> 32, &event.method) ||
+        !take_text(&at, &left, words[2] & UINT32_MAX, &event.descriptor) ||
+        !take_text(&at, &left, words[2] >> 32, &event.reason))
+        return STEP_STATUS_CORRUPT;
+    return java_not_probed_put(raw->decoder->writer, raw->stream, &event);
+}
+
+static enum step_status take_method_count(const struct raw *raw, const uint64_t *words,
+                                          uint64_t length)
+{
+    if (length < STEP_LIVE_METHOD_COUNT_BYTES)
+        return STEP_STATUS_CORRUPT;
+    struct java_method_count event = {.time = raw->ticks,
+                                      .thread = raw->state->thread,
+                                      .method = words[0],
+                                      .calls = words[1],
+                                      .exceptions = words[2],
+                                      .inclusive = words[3],
+                                      .exclusive = words[4]};
+    return java_method_count_put(raw->decoder->writer, raw->stream, &event);
+}
+
+/* record_words() has seen to it that all of it is there. */
+static enum step_status take_fact(const struct raw *raw)
+{
+    switch (raw->words[1]) {
+    case STEP_LIVE_NOT_PROBED:
+        return take_not_probed(raw, &raw->words[3], raw->words[2]);
+    case STEP_LIVE_METHOD_COUNT:
+        return take_method_count(raw, &raw->words[3], raw->words[2]);
+    default:
+        return STEP_STATUS_CORRUPT;
+    }
+}
+
 enum stamp_form { NO_STAMP, STAMP, PAST };
 
 /* Words before the text, and which of them holds its length (two 32-bit lengths for a method). */
@@ -542,6 +598,7 @@ static const struct {
     [STEP_LIVE_ENTRY_NEW_SHORT] = {1, 0, true, PAST, take_entry_new_short},
     [STEP_LIVE_CONSTRUCTED] = {2, 0, false, NO_STAMP, take_constructed},
     [STEP_LIVE_UNWAITED] = {1, 0, false, NO_STAMP, close_window},
+    [STEP_LIVE_FACT] = {3, 2, true, STAMP, take_fact},
 };
 
 /* Words of the record that starts at `words`, 0 if it is not whole, SIZE_MAX if it is no record. */

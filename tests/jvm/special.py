@@ -9,6 +9,7 @@ import subprocess
 import zipfile
 
 import drivers
+import engine_cases
 import facts
 import heap_exports
 import trace_text
@@ -280,3 +281,4 @@ TABLE = {function.__name__: function for function in (
     unwritable, unknown_options, help_option, options_file, file_name, event_sets, no_existing,
     resolution, small_buffer, overflow_drop, level, no_program, terminated, limit, full_disk,
     full_disk_at_start, attach_faults, readers, record, heap_exports.heap_exports)}
+TABLE.update(engine_cases.TABLE)

@@ -31,8 +31,9 @@ static uint32_t number_of(void *context, const char *class_name, const char *met
 }
 
 static void count_left(void *context, const char *class_name, const char *method_name,
-                       const char *descriptor, const char *reason)
+                       const char *descriptor, const char *reason, bool allocations)
 {
+    (void) allocations;
     struct counts *counts = context;
     counts->left++;
     if (getenv("REWRITE_STREAM_QUIET") == NULL)

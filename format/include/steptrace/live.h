@@ -115,8 +115,19 @@ enum step_live_kind {
     STEP_LIVE_UNWAITED = 27,    /* no entry waits for its object any more */
     STEP_LIVE_ENTRY_NEW_SHORT = 28,
     STEP_LIVE_FRAME_POP_SHORT = 29,
-    STEP_LIVE_KIND_COUNT = 30
+    /* an event record that is rare: word 1 says which (enum step_live_fact), word 2 has the length
+     * in bytes of what follows */
+    STEP_LIVE_FACT = 31,
+    STEP_LIVE_KIND_COUNT = 32
 };
+
+enum step_live_fact {
+    /* words: what is missing; lengths of class and (<< 32) method name, of descriptor and reason;
+     * the four texts, one after the other, zero-padded */
+    STEP_LIVE_NOT_PROBED = 1,
+    STEP_LIVE_METHOD_COUNT = 2 /* words: method; calls; exceptions; inclusive, exclusive ns */
+};
+#define STEP_LIVE_METHOD_COUNT_BYTES 40u
 
 /* The kinds of raw records of native programs, beside THREAD_SWITCH; all are event records with a
  * stamp. */

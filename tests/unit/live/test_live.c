@@ -265,7 +265,6 @@ static void test_damaged(void)
     unlink(live_path);
 }
 
-/* As long as the writing process lives, the live file is its own. */
 /* Allocations with a call stack, from frames of a dictionary, until the stack is set to none. */
 static void test_stacks(void)
 {
@@ -321,6 +320,75 @@ static void test_stacks(void)
     step_buffer_reset(&bytes);
 }
 
+static enum step_status decode(struct step_writer *writer, const uint64_t *words, size_t count)
+{
+    struct step_live_header clock = {.clock_multiplier = 1, .resolution_ns = 1};
+    struct live_decoder *decoder = live_decoder_create(&clock, writer);
+    size_t consumed;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(decoder);
+    live_decoder_begin(decoder, STEP_LIVE_STREAM_GLOBAL,
+                       step_writer_put_count(writer, STEP_LIVE_STREAM_GLOBAL), 0);
+    enum step_status status =
+        live_decoder_words(decoder, STEP_LIVE_STREAM_GLOBAL, words, count, &consumed, NULL);
+    CU_ASSERT_TRUE(status != STEP_STATUS_OK || consumed == count);
+    live_decoder_destroy(decoder);
+    return status;
+}
+
+static bool text_is(struct step_bytes text, const char *wanted)
+{
+    return text.length == strlen(wanted) && memcmp(text.data, wanted, text.length) == 0;
+}
+
+/* What could not be traced, and what calls came to; lengths that point beyond are refused. */
+static void test_facts(void)
+{
+    uint64_t not_probed[] = {live_word(STEP_LIVE_FACT, 7), STEP_LIVE_NOT_PROBED,  24 + 8, 2,
+                             3 | UINT64_C(1) << 32,        3 | UINT64_C(1) << 32, 0};
+    const uint64_t count[] = {
+        live_word(STEP_LIVE_FACT, 9), STEP_LIVE_METHOD_COUNT, 40, 1, 5, 2, 1000, 300};
+    memcpy(&not_probed[6], "a/Bm()Vr", 8);
+    struct step_buffer bytes = {0};
+    struct step_writer *writer = create_writer(&bytes);
+    CU_ASSERT_EQUAL(decode(writer, not_probed, 7), STEP_STATUS_OK);
+    uint64_t words[16];
+    memcpy(words, count, sizeof count);
+    words[2] = 39;
+    CU_ASSERT_EQUAL(decode(writer, words, 8), STEP_STATUS_CORRUPT);
+    memcpy(words, not_probed, sizeof not_probed);
+    words[4]++;
+    CU_ASSERT_EQUAL(decode(writer, words, 7), STEP_STATUS_CORRUPT);
+    words[1] = 3;
+    CU_ASSERT_EQUAL(decode(writer, words, 7), STEP_STATUS_CORRUPT);
+    CU_ASSERT_EQUAL(decode(writer, count, 8), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
+    step_writer_destroy(writer);
+    struct step_reader *reader = NULL;
+    struct java_trace_binding binding;
+    struct step_block *block = NULL;
+    struct step_record_view view;
+    struct java_not_probed fact;
+    struct java_method_count totals;
+    CU_ASSERT_EQUAL_FATAL(step_reader_open_memory(bytes.data, bytes.length, "facts", &reader, NULL),
+                          STEP_STATUS_OK);
+    java_trace_bind(step_reader_borrow_definition(reader), &binding, NULL);
+    CU_ASSERT_EQUAL_FATAL(step_reader_load(reader, 0, NULL, &block, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_block_next(block, &view), STEP_STATUS_OK);
+    CU_ASSERT_TRUE_FATAL(java_not_probed_get(&binding, &view, &fact));
+    CU_ASSERT(fact.time == 7 && fact.missing == 2 && text_is(fact.class_, "a/B"));
+    CU_ASSERT(text_is(fact.method, "m") && text_is(fact.descriptor, "()V"));
+    CU_ASSERT(text_is(fact.reason, "r"));
+    CU_ASSERT_EQUAL(step_block_next(block, &view), STEP_STATUS_OK);
+    CU_ASSERT_TRUE_FATAL(java_method_count_get(&binding, &view, &totals));
+    CU_ASSERT(totals.time == 9 && totals.method == 1 && totals.calls == 5);
+    CU_ASSERT(totals.exceptions == 2 && totals.inclusive == 1000 && totals.exclusive == 300);
+    step_block_destroy(block);
+    java_trace_unbind(&binding);
+    step_reader_destroy(reader);
+    step_buffer_reset(&bytes);
+}
+
+/* As long as the writing process lives, the live file is its own. */
 static void test_busy(void)
 {
     int ready[2], done[2];
@@ -361,6 +429,7 @@ int main(void)
     CU_add_test(suite, "recover a part of a batch", test_recover_part_of_batch);
     CU_add_test(suite, "damaged", test_damaged);
     CU_add_test(suite, "stacks", test_stacks);
+    CU_add_test(suite, "facts", test_facts);
     CU_add_test(suite, "busy", test_busy);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();

@@ -13,6 +13,7 @@ static uint8_t *result;
 static size_t result_bytes;
 static struct rewrite_error error;
 static uint32_t number, left_count;
+static bool left_allocations; /* the last time */
 static char left_reason[96];
 
 static uint32_t give_number(void *context, const char *class_name, const char *method_name,
@@ -24,10 +25,11 @@ static uint32_t give_number(void *context, const char *class_name, const char *m
 }
 
 static void note_left(void *context, const char *class_name, const char *method_name,
-                      const char *descriptor, const char *reason)
+                      const char *descriptor, const char *reason, bool allocations)
 {
     (void) context, (void) class_name, (void) method_name, (void) descriptor;
     left_count++;
+    left_allocations = allocations;
     snprintf(left_reason, sizeof left_reason, "%s", reason);
 }
 

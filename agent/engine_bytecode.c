@@ -20,7 +20,7 @@
 
 static struct {
     _Atomic bool on; /* classes that are loaded or retransformed now are to be rewritten */
-    bool alloc, method;
+    bool alloc, method, nameless; /* as in a struct rewrite_request */
     const struct session *session;
     _Atomic uint64_t left_alone;
     /* a set of hashes of the names of changed classes: which ones to restore */
@@ -110,6 +110,8 @@ static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined
         .size_bytes = (size_t) length,
         .alloc = engine.alloc,
         .method = wants_methods(jni, loader, name != NULL ? name : ""),
+        .nameless = engine.nameless,
+        .apart = true,
         .method_number = number_method,
         .left_alone = method_left_alone,
     };
@@ -140,6 +142,8 @@ uint8_t *engine_rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes
         .alloc = engine.alloc,
         .method = engine.method && (engine.session->options.include_count != 0 ||
                                     class_is_of_application(jni, loader)),
+        .nameless = engine.nameless,
+        .apart = true,
         .method_number = number_method,
         .left_alone = method_left_alone,
     };
@@ -258,6 +262,7 @@ static void start(JNIEnv *jni, const struct session *session)
     engine.session = session;
     engine.alloc = (events & EVENT_ALLOC) != 0;
     engine.method = (events & EVENT_METHOD) != 0;
+    engine.nameless = !session->names_objects;
     if (engine.alloc) {
         reaper_start(jni);
         engine_notify(true, JVMTI_EVENT_VM_OBJECT_ALLOC);

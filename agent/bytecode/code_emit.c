@@ -2,6 +2,7 @@
 /* Writes the new code: instructions with their new jumps, probes, trampolines, the handler. */
 #include "method_code.h"
 
+#define NOP 0x00
 #define ALOAD_0 0x2A
 #define ACONST_NULL 0x01
 #define DUP 0x59
@@ -42,7 +43,7 @@ static bool put_prologue(struct method_code *method)
         return true;
     if (method->constructor || method->object_init)
         return put_numbered(method, PROBE_ENTRY_NEW, 0);
-    if ((method->access & ACCESS_STATIC) != 0)
+    if (has_plain_entry(method))
         return put_numbered(method, PROBE_ENTRY, 0);
     return put_numbered(method, PROBE_ENTRY_THIS, ALOAD_0);
 }
@@ -222,6 +223,8 @@ bool code_emit(struct method_code *method)
         return true;
     if (!put_numbered(method, PROBE_UNWIND, 0))
         return false;
+    for (uint32_t i = 0; i < method->padding; i++)
+        put_u1(&method->file->output, NOP);
     put_u1(&method->file->output, ATHROW);
     return true;
 }

@@ -8,6 +8,10 @@
 #define CALL_BYTES 3u /* invokestatic */
 #define ROUNDS 20     /* each widens at least one jump; more than a few are never seen */
 
+/* One more than C2's FreqInlineSize: it inlines no larger method.  Methods full of calls of probes
+ * gain nothing by being inlined, and take C2 several times as long. */
+#define NOT_INLINED 326u
+
 static uint32_t dimension_push_bytes(uint32_t dimensions)
 {
     return dimensions <= 5 ? 1 : dimensions <= 127 ? 2 : 3;
@@ -60,8 +64,7 @@ static uint32_t prologue_bytes(const struct method_code *method)
 {
     if (method->number == 0)
         return 0;
-    bool pass_this =
-        (method->access & ACCESS_STATIC) == 0 && !method->constructor && !method->object_init;
+    bool pass_this = !has_plain_entry(method) && !method->constructor && !method->object_init;
     return method->push.size + pass_this + CALL_BYTES;
 }
 
@@ -135,8 +138,14 @@ static void place_all(struct method_code *method)
     method->map[method->length] = place;
     method->handler = place;
     method->new_length = place;
-    if (method->number != 0)
-        method->new_length += method->push.size + CALL_BYTES + 1;
+    if (method->number == 0)
+        return;
+    method->new_length += method->push.size + CALL_BYTES + 1;
+    if (method->file->request->apart && method->new_length < NOT_INLINED)
+        method->padding = NOT_INLINED - method->new_length;
+    else
+        method->padding = 0;
+    method->new_length += method->padding;
 }
 
 static bool reaches(uint32_t from, uint32_t to)

@@ -74,6 +74,7 @@ struct method_code {
     uint32_t *map; /* length + 1: old offset to new one, as the target of a jump */
     uint32_t new_length;
     uint32_t handler; /* offset of the unwinding handler; new_length if there is none */
+    uint32_t padding; /* bytes in it that do nothing */
     struct trampoline *trampolines; /* ordered by slot, then jump */
     uint32_t trampoline_count, trampoline_room;
 };
@@ -113,6 +114,12 @@ static inline uint32_t switch_operands(uint32_t offset)
 /* The number of jumps of a checked switch besides the default; where their offsets lie, how far
  * apart. */
 uint32_t switch_cases(const uint8_t *code, uint32_t offset, uint32_t *first, uint32_t *stride);
+
+/* entry() rather than entryThis(), in what is no constructor. */
+static inline bool has_plain_entry(const struct method_code *method)
+{
+    return (method->access & ACCESS_STATIC) != 0 || method->file->request->nameless;
+}
 
 /* method_scan.c */
 bool method_scan(struct method_code *method);

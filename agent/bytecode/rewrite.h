@@ -22,6 +22,7 @@
  * - entryNew(int): first thing in a constructor (`this` may not be passed on yet).
  * - constructed(int,Object): in a constructor, directly after its super() or this() returned; null
  *   in the odd class file that keeps `this` in no local variable.
+ *   It is entry(int), too, where the request says that nobody asks for the object.
  * - exit(int): before each return instruction.
  * - unwind(int): an exception leaves the method (which then throws it on).
  * - caught(int): first thing in each exception handler of a method with a number: what this method
@@ -71,6 +72,8 @@ struct rewrite_request {
     const uint8_t *class_file;
     size_t size_bytes;
     bool alloc, method; /* which probes */
+    bool nameless;      /* instance methods get entry(): nobody asks for their object */
+    bool apart;         /* methods with a number are made too large to be inlined by C2 */
     /* The number that a method's probes pass; 0: no method probes in it.  Called once for each
      * method with code, in the order of the class file.  Needed where `method` is set. */
     uint32_t (*method_number)(void *context, const char *class_name, const char *method_name,

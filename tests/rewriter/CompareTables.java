@@ -63,7 +63,11 @@ final class CompareTables {
         List<Place> result = new ArrayList<>();
         boolean unwinding = false;
         for (Place place : instructions(code)) {
+            if (unwinding && place.instruction.opcode() == Opcode.NOP) {
+                continue;
+            }
             if (unwinding && place.instruction.opcode() == Opcode.ATHROW) {
+                unwinding = false;
                 continue;
             }
             unwinding = false;

@@ -121,6 +121,7 @@ int main(int argc, char **argv)
                                       .method_number = number_of,
                                       .left_alone = count_left,
                                       .context = &counts};
+    request.apart = request.nameless = strcmp(mode, "apart") == 0;
     if (strchr(mode, '.') != NULL)
         return rewrite_file(&request, mode);
     return serve(&request, &counts);

@@ -33,12 +33,16 @@ static void note_left(void *context, const char *class_name, const char *method_
     snprintf(left_reason, sizeof left_reason, "%s", reason);
 }
 
+static bool apart;
+
 static enum rewrite_result rewrite_bytes(const uint8_t *bytes, size_t size, bool alloc)
 {
     struct rewrite_request request = {.class_file = bytes,
                                       .size_bytes = size,
                                       .alloc = alloc,
                                       .method = number != 0,
+                                      .nameless = apart,
+                                      .apart = apart,
                                       .method_number = give_number,
                                       .left_alone = note_left};
     free(result);
@@ -190,6 +194,22 @@ static void test_method_probes(void)
     CU_ASSERT_EQUAL(rewrite_method(&method, false), REWRITE_CHANGED);
     expect_callee(4, PROBE_CLASS, "entryThis");
     CU_ASSERT_EQUAL(code_bytes(find_code(result, result_bytes))[0], 0x13); /* ldc_w */
+}
+
+/* In a class of its own, so to say: no object for entry(), and too large to be inlined. */
+static void test_apart(void)
+{
+    struct built_method method = {.access = 1, .max_locals = 1, .version = 49, CODE(0x00, 0xB1)};
+    number = 1000;
+    apart = true;
+    CU_ASSERT_EQUAL(rewrite_method(&method, false), REWRITE_CHANGED);
+    apart = false;
+    expect_callee(3, PROBE_CLASS, "entry");
+    const uint8_t *code = code_bytes(find_code(result, result_bytes));
+    CU_ASSERT_EQUAL(load_u4(code - 4), 326);
+    CU_ASSERT_EQUAL(code[20], 0x00);
+    CU_ASSERT_EQUAL(code[324], 0x00);
+    CU_ASSERT_EQUAL(code[325], 0xBF);
 }
 
 /* Only what follows super() is covered; the object goes to constructed(). */
@@ -504,6 +524,7 @@ static const CU_TestInfo tests[] = {
     {"silent body", test_silent_body},
     {"Object.<init>", test_object_constructor},
     {"method probes", test_method_probes},
+    {"methods apart", test_apart},
     {"constructor", test_constructor},
     {"tables", test_tables},
     {"switch padding", test_switch_padding},

@@ -2,6 +2,7 @@
 /* What a later attach may ask of the agent: start, stop, flush, status. */
 #include "log.h"
 #include "tracer.h"
+#include "triggers.h"
 
 static bool is_running(void)
 {
@@ -13,8 +14,9 @@ static jint start(const struct options *options)
     JNIEnv *jni = NULL;
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
         return JNI_ERR;
-    if (is_running()) {
-        log_message("start: a trace is being recorded already");
+    if (is_running() || trigger_is_armed()) {
+        log_message("start: a trace %s", is_running() ? "is being recorded already"
+                                                      : "waits for its start= method already");
         return JNI_ERR;
     }
     session_stop(END_STOPPED); /* one that ended by itself leaves its thread behind */
@@ -23,7 +25,8 @@ static jint start(const struct options *options)
     jint code = JNI_ERR;
     pthread_mutex_lock(&tracer.control_lock);
     struct session *session = session_prepare(options);
-    if (session != NULL && session_begin(session, jni))
+    if (session != NULL &&
+        (options->start_at.count != 0 ? trigger_arm(session, jni) : session_begin(session, jni)))
         code = JNI_OK;
     pthread_mutex_unlock(&tracer.control_lock);
     return code;
@@ -32,6 +35,8 @@ static jint start(const struct options *options)
 static jint stop(const struct options *options)
 {
     (void) options;
+    if (trigger_disarm())
+        return JNI_OK;
     if (!is_running()) {
         log_message("stop: no trace is being recorded");
         return JNI_ERR;
@@ -53,6 +58,8 @@ static jint flush(const struct options *options)
 static jint status(const struct options *options)
 {
     (void) options;
+    if (trigger_is_armed())
+        log_message("status: the trace waits for its start= method");
     session_log_status();
     return JNI_OK;
 }

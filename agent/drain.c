@@ -8,6 +8,7 @@
 
 #include "live_decoder.h"
 #include "log.h"
+#include "method_counts.h"
 #include "probes.h"
 #include "stacks.h"
 #include "threads.h"
@@ -265,6 +266,7 @@ static void close_trace(struct drain *drain)
     struct session *session = drain->session;
     session->file->ending = true;
     probe_close_free_batch(session, true);
+    method_counts_finish(session);
     write_vm_death(session);
     take_everything(drain);
     check(drain, live_decoder_finish(session->decoder, clock_raw() - tracer.scale.zero));

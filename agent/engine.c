@@ -232,6 +232,19 @@ void engine_enable_methods(struct session *session)
         engines[session->options.engine]->enable_methods(session, true);
 }
 
+bool engine_arm(struct session *session, JNIEnv *jni)
+{
+    const struct engine *engine = engines[session->options.engine];
+    return engine->arm != NULL && engine->arm(jni, session, true);
+}
+
+void engine_disarm(struct session *session)
+{
+    JNIEnv *jni = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+        engines[session->options.engine]->arm(jni, session, false);
+}
+
 /* Frees are switched off first and last on: what the JVM has found dead but not yet told is sent
  * when the event is disabled, and must find the session. */
 void engine_enable(struct session *session, bool on)

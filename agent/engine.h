@@ -10,6 +10,8 @@ struct engine {
     /* Adds what the event needs beyond what engine.c asks for. */
     void (*want_capabilities)(uint32_t event, jvmtiCapabilities *wanted);
     void (*set_callbacks)(jvmtiEventCallbacks *callbacks);
+    /* Puts probes into the methods of start= only, and takes them out; NULL: it has no such. */
+    bool (*arm)(JNIEnv *jni, const struct session *session, bool on);
     /* Switches what the session's options need, but method events; on a Java thread only. */
     void (*enable)(const struct session *session, bool on);
     /* On: called when the start snapshot is done.  Off: called first of all. */

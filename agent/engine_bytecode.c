@@ -14,12 +14,14 @@
 #include "native_methods.h"
 #include "probe_natives.h"
 #include "reaper.h"
+#include "triggers.h"
 #include "vm_objects.h"
 
 #define CHANGED_BITS 16u
 
 static struct {
     _Atomic bool on; /* classes that are loaded or retransformed now are to be rewritten */
+    bool armed;                   /* only methods of start= get probes, and only for that */
     bool alloc, method, nameless; /* as in a struct rewrite_request */
     const struct session *session;
     _Atomic uint64_t left_alone;
@@ -35,26 +37,70 @@ static size_t hash_name(const char *name)
     return hash >> (32 - CHANGED_BITS);
 }
 
-static uint32_t number_method(void *context, const char *class_name, const char *method_name,
-                              const char *descriptor, uint16_t access_flags)
-{
-    (void) context, (void) method_name, (void) descriptor, (void) access_flags;
-    return options_trace_class(&engine.session->options, class_name) ? method_new_number() : 0;
-}
-
 /* The trace names all, stderr the first. */
 static void report_left_alone(const char *class_name, const char *method_name,
                               const char *descriptor, const char *reason, uint64_t missing)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
-    if (session == NULL)
+    if (session == NULL) {
+        log_message("start: %s.%s%s has no probes: %s", class_name, method_name, descriptor,
+                    reason);
         return;
+    }
     if (atomic_fetch_add(&engine.left_alone, 1) == 0)
         log_message("%s%s%s%s has no probes: %s (the trace names all such)", class_name,
                     method_name[0] != '\0' ? "." : "", method_name, descriptor, reason);
     fact_not_probed(session, class_name, method_name, descriptor, reason, missing);
     probe_leave(os);
+}
+
+/* What is to be done with the methods of a class. */
+struct class_plan {
+    bool traced;  /* all are traced */
+    bool watched; /* some are those of start= or stop= */
+};
+
+static unsigned triggers_of(const char *class_name, const char *method_name)
+{
+    const struct options *options = &engine.session->options;
+    unsigned triggers = 0;
+    if (options_names_method(options, &options->stop_at, class_name, method_name))
+        triggers |= TRIGGER_STOP;
+    if (!engine.armed)
+        return triggers;
+    return options_names_method(options, &options->start_at, class_name, method_name)
+               ? triggers | TRIGGER_START
+               : 0;
+}
+
+static bool takes_loader(JNIEnv *jni, jobject loader)
+{
+    return engine.method && !engine.armed &&
+           (engine.session->options.include.count != 0 || class_is_of_application(jni, loader));
+}
+
+static struct class_plan plan_class(JNIEnv *jni, jobject loader, const char *name)
+{
+    return (struct class_plan){.traced = options_trace_class(&engine.session->options, name) &&
+                                         takes_loader(jni, loader),
+                               .watched = triggers_of(name, NULL) != 0};
+}
+
+static uint32_t number_method(void *context, const char *class_name, const char *method_name,
+                              const char *descriptor, uint16_t access_flags)
+{
+    const struct class_plan *plan = context;
+    unsigned triggers = plan->watched ? triggers_of(class_name, method_name) : 0;
+    (void) access_flags;
+    if (triggers == 0 &&
+        !(plan->traced && options_trace_class(&engine.session->options, class_name)))
+        return 0;
+    uint32_t number = method_new_number();
+    if (number == 0 || (triggers != 0 && !trigger_watch(number, triggers)))
+        report_left_alone(class_name, method_name, descriptor, "there are too many methods",
+                          FACT_METHOD_EVENTS);
+    return number;
 }
 
 static void method_left_alone(void *context, const char *class_name, const char *method_name,
@@ -78,12 +124,6 @@ static bool rewrite(const struct rewrite_request *request, const char *name, uin
     return result == REWRITE_CHANGED;
 }
 
-static bool wants_methods(JNIEnv *jni, jobject loader, const char *name)
-{
-    return engine.method && options_trace_class(&engine.session->options, name) &&
-           (engine.session->options.include_count != 0 || class_is_of_application(jni, loader));
-}
-
 static unsigned char *copied(const uint8_t *bytes, size_t length)
 {
     unsigned char *copy = NULL;
@@ -105,19 +145,21 @@ static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined
     (void) jvmti, (void) domain;
     if (!atomic_load(&engine.on) || jni == NULL || (name != NULL && strcmp(name, PROBE_CLASS) == 0))
         return;
+    struct class_plan plan = plan_class(jni, loader, name != NULL ? name : "");
     struct rewrite_request request = {
         .class_file = bytes,
         .size_bytes = (size_t) length,
         .alloc = engine.alloc,
-        .method = wants_methods(jni, loader, name != NULL ? name : ""),
+        .method = plan.traced || plan.watched,
         .nameless = engine.nameless,
         .apart = true,
         .method_number = number_method,
         .left_alone = method_left_alone,
+        .context = &plan,
     };
     uint8_t *out = NULL;
     size_t out_bytes = 0;
-    if (!request.alloc && !request.method)
+    if (!request.alloc && !request.method && !(engine.armed && loader == NULL))
         return;
     bool changed = rewrite(&request, name != NULL ? name : "?", &out, &out_bytes);
     unsigned char *copy = NULL;
@@ -136,16 +178,18 @@ static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined
 uint8_t *engine_rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes, size_t length,
                                size_t *new_length)
 {
+    struct class_plan plan = {.traced = takes_loader(jni, loader),
+                              .watched = engine.session->options.stop_at.count != 0};
     struct rewrite_request request = {
         .class_file = bytes,
         .size_bytes = length,
         .alloc = engine.alloc,
-        .method = engine.method && (engine.session->options.include_count != 0 ||
-                                    class_is_of_application(jni, loader)),
+        .method = plan.traced || plan.watched,
         .nameless = engine.nameless,
         .apart = true,
         .method_number = number_method,
         .left_alone = method_left_alone,
+        .context = &plan,
     };
     uint8_t *out = NULL;
     if (!atomic_load(&engine.on) || loader == NULL || (!request.alloc && !request.method) ||
@@ -154,30 +198,42 @@ uint8_t *engine_rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes
     return out;
 }
 
-static bool may_be_changed(jclass class)
+static bool may_be_changed(const char *name)
+{
+    return atomic_load(&engine.changed[hash_name(name)]) != 0;
+}
+
+static bool is_watched(const char *name)
+{
+    return triggers_of(name, NULL) != 0;
+}
+
+/* Does the test take the class's name? */
+static bool name_passes(jclass class, bool (*test)(const char *name))
 {
     char *signature = NULL;
-    bool changed = false;
+    bool passes = false;
     if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
         JVMTI_ERROR_NONE)
         return false;
     size_t length = strlen(signature);
     if (length > 2 && signature[0] == 'L') {
         signature[length - 1] = '\0';
-        changed = atomic_load(&engine.changed[hash_name(signature + 1)]) != 0;
+        passes = test(signature + 1);
     }
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
-    return changed;
+    return passes;
 }
 
-/* The classes that can be retransformed, moved to the front; only changed ones if so wanted. */
-static jint choose(JNIEnv *jni, jclass *classes, jint count, bool changed_only)
+/* The classes that can be retransformed, moved to the front; only those that pass the test if
+ * there is one. */
+static jint choose(JNIEnv *jni, jclass *classes, jint count, bool (*test)(const char *name))
 {
     jint chosen = 0;
     for (jint i = 0; i < count; i++) {
         jboolean modifiable = JNI_FALSE;
         (*tracer.jvmti)->IsModifiableClass(tracer.jvmti, classes[i], &modifiable);
-        if (modifiable && (!changed_only || may_be_changed(classes[i])))
+        if (modifiable && (test == NULL || name_passes(classes[i], test)))
             classes[chosen++] = classes[i];
         else
             (*jni)->DeleteLocalRef(jni, classes[i]);
@@ -217,13 +273,13 @@ static void retransform(const jclass *classes, jint count)
     retransform(classes + count / 2, count - count / 2);
 }
 
-static void retransform_loaded(JNIEnv *jni, bool changed_only)
+static void retransform_loaded(JNIEnv *jni, bool (*test)(const char *name))
 {
     jint count = 0;
     jclass *classes = NULL;
     if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
         return;
-    count = choose(jni, classes, count, changed_only);
+    count = choose(jni, classes, count, test);
     retransform(classes, count);
     for (jint i = 0; i < count; i++)
         (*jni)->DeleteLocalRef(jni, classes[i]);
@@ -252,11 +308,36 @@ static void set_callbacks(jvmtiEventCallbacks *callbacks)
     callbacks->NativeMethodBind = native_methods_on_bind;
 }
 
+static bool link_probes(JNIEnv *jni, const struct session *session)
+{
+    const struct options *options = &session->options;
+    return probe_natives_link(jni, options->method == METHOD_COUNT,
+                              options->start_at.count + options->stop_at.count != 0);
+}
+
+static bool arm(JNIEnv *jni, const struct session *session, bool on)
+{
+    if (on && !link_probes(jni, session))
+        return false;
+    engine.session = session;
+    engine.alloc = engine.method = false;
+    engine.armed = on;
+    atomic_store(&engine.on, on);
+    if (on)
+        engine_notify(true, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+    if (!tracer.dying)
+        retransform_loaded(jni, on ? is_watched : may_be_changed);
+    if (!on)
+        engine_notify(false, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+    return true;
+}
+
 static void start(JNIEnv *jni, const struct session *session)
 {
     uint32_t events = session->options.events;
-    if (!probe_natives_define(jni))
+    if (!link_probes(jni, session))
         return;
+    engine.armed = false;
     hidden_classes_intercept(jni);
     reaper_clear(jni);
     engine.session = session;
@@ -272,7 +353,7 @@ static void start(JNIEnv *jni, const struct session *session)
         engine_notify(true, JVMTI_EVENT_NATIVE_METHOD_BIND);
     atomic_store(&engine.on, true);
     engine_notify(true, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
-    retransform_loaded(jni, false);
+    retransform_loaded(jni, NULL);
 }
 
 /* A dying JVM keeps its classes as they are. */
@@ -287,7 +368,7 @@ static void stop(JNIEnv *jni)
         reaper_last_pass(jni);
     }
     if (!tracer.dying)
-        retransform_loaded(jni, true);
+        retransform_loaded(jni, may_be_changed);
     engine_notify(false, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
     memset(engine.changed, 0, sizeof engine.changed);
 }
@@ -309,4 +390,5 @@ static void enable_methods(struct session *session, bool on)
     atomic_store(&session->methods_on, on);
 }
 
-const struct engine engine_bytecode = {want_capabilities, set_callbacks, enable, enable_methods};
+const struct engine engine_bytecode = {want_capabilities, set_callbacks, arm, enable,
+                                       enable_methods};

@@ -8,6 +8,7 @@
 #include "log.h"
 #include "threads.h"
 #include "tracer.h"
+#include "triggers.h"
 
 #define VIRTUAL_THREADS_SINCE 21
 
@@ -25,7 +26,9 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void) jvmti, (void) thread;
     pthread_mutex_lock(&tracer.control_lock);
-    if (prepared != NULL)
+    if (prepared != NULL && prepared->options.start_at.count != 0)
+        trigger_arm(prepared, jni);
+    else if (prepared != NULL)
         session_begin(prepared, jni);
     prepared = NULL;
     pthread_mutex_unlock(&tracer.control_lock);
@@ -36,6 +39,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
     (void) jvmti, (void) jni;
     tracer.dying = true;
     session_stop(END_VM_DEATH);
+    trigger_disarm();
 }
 
 void main_callbacks(jvmtiEventCallbacks *callbacks)

@@ -78,6 +78,12 @@ static uint64_t method_of(struct session *session, uint32_t number)
     return find_method(session, known);
 }
 
+uint64_t method_of_number(struct session *session, uint32_t number)
+{
+    uint64_t method = method_of(session, number);
+    return method != NOT_TRACED ? method : 0;
+}
+
 bool method_know(struct session *session, uint32_t number, jmethodID method)
 {
     _Atomic uint64_t *known = known_of(number);

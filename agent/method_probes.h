@@ -10,6 +10,8 @@ enum method_leave { LEAVE_RETURN, LEAVE_UNWIND, LEAVE_CAUGHT };
 
 /* A number for a method that is being rewritten; 0: none are left. */
 uint32_t method_new_number(void);
+/* The method's entry in the session's dictionary; 0: it is not traced.  Called by its own probe. */
+uint64_t method_of_number(struct session *session, uint32_t number);
 /* Says which method a number is, where it cannot be seen on the stack; false: it is not traced. */
 bool method_know(struct session *session, uint32_t number, jmethodID method);
 /* `is_new`: a constructor, whose object comes with method_constructed(). */

@@ -412,7 +412,7 @@ static bool is_traced(const struct session *session, jclass mirror, const char *
 {
     JNIEnv *jni = NULL;
     jobject loader = NULL;
-    if (!options_trace_class(&session->options, name) || session->options.include_count != 0)
+    if (!options_trace_class(&session->options, name) || session->options.include.count != 0)
         return options_trace_class(&session->options, name);
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
         (*tracer.jvmti)->GetClassLoader(tracer.jvmti, mirror, &loader) != JVMTI_ERROR_NONE)

@@ -9,6 +9,7 @@
 
 #include "bytecode/rewrite.h"
 #include "log.h"
+#include "method_counts.h"
 #include "method_probes.h"
 #include "names.h"
 
@@ -107,8 +108,11 @@ __attribute__((visibility("hidden"))) void *native_method_entered(
     if (session == NULL)
         return method->code;
     if (method_know(session, method->number, method->method) && push(method, *return_slot, jni)) {
-        method_entered(session, os, jni, method->number, method->is_static ? NULL : receiver,
-                       false);
+        if (session->options.method == METHOD_COUNT)
+            method_counts_entered(session, os, method->number);
+        else
+            method_entered(session, os, jni, method->number, method->is_static ? NULL : receiver,
+                           false);
         *return_slot = (uintptr_t) native_method_return;
     }
     probe_leave(os);
@@ -123,7 +127,11 @@ __attribute__((visibility("hidden"))) uintptr_t native_method_left(void)
     struct session *session = probe_enter(&os);
     if (session != NULL) {
         bool thrown = (*frame.jni)->ExceptionCheck(frame.jni);
-        method_left(session, os, frame.method->number, thrown ? LEAVE_UNWIND : LEAVE_RETURN);
+        enum method_leave how = thrown ? LEAVE_UNWIND : LEAVE_RETURN;
+        if (session->options.method == METHOD_COUNT)
+            method_counts_left(session, os, frame.method->number, how);
+        else
+            method_left(session, os, frame.method->number, how);
         probe_leave(os);
     }
     return frame.return_address;

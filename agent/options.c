@@ -38,6 +38,7 @@ static const struct word overflow_words[] = {{"block", OVERFLOW_BLOCK}, {"drop",
 static const struct word clock_words[] = {
     {"auto", CLOCK_AUTO}, {"tsc", CLOCK_TSC}, {"monotonic", CLOCK_MONOTONIC_NS}};
 static const struct word switch_words[] = {{"yes", 1}, {"no", 0}};
+static const struct word method_words[] = {{"events", METHOD_EVENTS}, {"count", METHOD_COUNT}};
 static const struct word command_words[] = {{"start", COMMAND_START},
                                             {"stop", COMMAND_STOP},
                                             {"flush", COMMAND_FLUSH},
@@ -174,8 +175,24 @@ static void parse_file(struct parse *parse, const char *key, const char *value)
     }
 }
 
-static void parse_globs(struct parse *parse, const char *key, const char *value, const char **globs,
-                        size_t *count)
+/* "a.b.C.m" to "a/b/C" and "m"; false: no method is named. */
+static bool split_method(char *glob)
+{
+    char *dot = strrchr(glob, '.');
+    if (dot == NULL || dot == glob || dot[1] == '\0' || strchr(dot, '/') != NULL)
+        return false;
+    *dot = '\0';
+    return true;
+}
+
+static void to_slashes(char *glob)
+{
+    for (char *dot = strchr(glob, '.'); dot != NULL; dot = strchr(dot, '.'))
+        *dot = '/';
+}
+
+static void parse_globs(struct parse *parse, const char *key, const char *value,
+                        struct glob_list *list, bool of_methods)
 {
     struct options *options = parse->options;
     size_t length = strlen(value) + 1;
@@ -189,14 +206,18 @@ static void parse_globs(struct parse *parse, const char *key, const char *value,
     options->globs_used += length;
     for (char *rest = NULL, *glob = strtok_r(text, "+", &rest); glob != NULL;
          glob = strtok_r(NULL, "+", &rest)) {
-        if (*count == OPTION_GLOBS) {
+        if (list->count == OPTION_GLOBS) {
             log_message("option %s: more than %d patterns", key, OPTION_GLOBS);
             parse->faults++;
             return;
         }
-        for (char *dot = strchr(glob, '.'); dot != NULL; dot = strchr(dot, '.'))
-            *dot = '/';
-        globs[(*count)++] = glob;
+        if (of_methods && !split_method(glob)) {
+            log_message("option %s: '%s' is no CLASS.METHOD", key, glob);
+            parse->faults++;
+            return;
+        }
+        to_slashes(glob);
+        list->at[list->count++] = (uint32_t) (glob - options->globs_text);
     }
 }
 
@@ -267,12 +288,27 @@ static void set_stack(struct parse *parse, const char *key, const char *value)
 
 static void set_include(struct parse *parse, const char *key, const char *value)
 {
-    parse_globs(parse, key, value, parse->options->include, &parse->options->include_count);
+    parse_globs(parse, key, value, &parse->options->include, false);
 }
 
 static void set_exclude(struct parse *parse, const char *key, const char *value)
 {
-    parse_globs(parse, key, value, parse->options->exclude, &parse->options->exclude_count);
+    parse_globs(parse, key, value, &parse->options->exclude, false);
+}
+
+static void set_start(struct parse *parse, const char *key, const char *value)
+{
+    parse_globs(parse, key, value, &parse->options->start_at, true);
+}
+
+static void set_stop(struct parse *parse, const char *key, const char *value)
+{
+    parse_globs(parse, key, value, &parse->options->stop_at, true);
+}
+
+static void set_method(struct parse *parse, const char *key, const char *value)
+{
+    parse_word(parse, key, value, WORDS(method_words), &parse->options->method);
 }
 
 static void set_options_file(struct parse *parse, const char *key, const char *value);
@@ -296,6 +332,11 @@ static const struct option {
     {"include", "GLOB+GLOB..", "the application's",
      "classes whose methods are traced; ** takes all", set_include},
     {"exclude", "GLOB+GLOB..", "none", "classes whose methods are not traced", set_exclude},
+    {"method", "events|count", "events",
+     "count: the calls and time of each method, at the end, not its events", set_method},
+    {"start", "CLASS.METHOD+..", "none", "the trace begins when such a method is entered",
+     set_start},
+    {"stop", "CLASS.METHOD+..", "none", "the trace ends when such a method has returned", set_stop},
     {"overflow", "block|drop", "block", "when the buffers are full: wait, or lose and count",
      set_overflow},
     {"buffer", "SIZE", "64m", "how much the buffers may hold", set_buffer},
@@ -390,6 +431,18 @@ bool options_parse(struct options *options, const char *text)
         log_message("option events: free needs alloc");
         parse.faults++;
     }
+    if (options->engine != ENGINE_BYTECODE &&
+        (options->start_at.count != 0 || options->stop_at.count != 0)) {
+        log_message("options start, stop: they need engine=bytecode");
+        parse.faults++;
+    }
+    if (options->method == METHOD_COUNT)
+        options->events |= EVENT_METHOD;
+    if ((options->events & (EVENT_ALLOC | EVENT_METHOD)) == 0 &&
+        (options->start_at.count != 0 || options->stop_at.count != 0)) {
+        log_message("options start, stop: they need alloc or method events");
+        parse.faults++;
+    }
     return parse.faults == 0;
 }
 
@@ -425,20 +478,32 @@ static bool glob_matches(const char *glob, const char *text)
     return *text == '\0';
 }
 
-static bool any_glob_matches(const char *const *globs, size_t count, const char *text)
+static bool any_glob_matches(const struct options *options, const struct glob_list *list,
+                             const char *text)
 {
-    for (size_t i = 0; i < count; i++)
-        if (glob_matches(globs[i], text))
+    for (size_t i = 0; i < list->count; i++)
+        if (glob_matches(options->globs_text + list->at[i], text))
             return true;
     return false;
 }
 
 bool options_trace_class(const struct options *options, const char *class_name)
 {
-    if (any_glob_matches(options->exclude, options->exclude_count, class_name))
+    if (any_glob_matches(options, &options->exclude, class_name))
         return false;
-    return options->include_count == 0 ||
-           any_glob_matches(options->include, options->include_count, class_name);
+    return options->include.count == 0 || any_glob_matches(options, &options->include, class_name);
+}
+
+bool options_names_method(const struct options *options, const struct glob_list *list,
+                          const char *class_name, const char *method_name)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const char *class_glob = options->globs_text + list->at[i];
+        if (glob_matches(class_glob, class_name) &&
+            (method_name == NULL || glob_matches(class_glob + strlen(class_glob) + 1, method_name)))
+            return true;
+    }
+    return false;
 }
 
 void options_event_names(uint32_t events, char *out, size_t out_size)

@@ -23,9 +23,18 @@ enum option_overflow { OVERFLOW_BLOCK, OVERFLOW_DROP };
 enum option_clock { CLOCK_AUTO, CLOCK_TSC, CLOCK_MONOTONIC_NS };
 enum option_command { COMMAND_START, COMMAND_STOP, COMMAND_FLUSH, COMMAND_STATUS };
 
+enum option_method { METHOD_EVENTS, METHOD_COUNT };
+
 #define OPTION_GLOBS 64
 #define OPTION_STACK_MAX 1024
 #define OPTION_TEXT 4096
+
+/* Patterns: places in `globs_text`, so that options can be copied.  Those of methods are a class
+ * glob, a 0 byte and a glob of the name. */
+struct glob_list {
+    uint32_t at[OPTION_GLOBS];
+    size_t count;
+};
 
 struct options {
     char file[OPTION_TEXT]; /* %-sequences expanded */
@@ -41,12 +50,10 @@ struct options {
     uint64_t limit_bytes; /* 0: none */
     uint64_t buffer_bytes;
     uint32_t level;
-    uint32_t stack; /* frames of each allocation's call stack; 0: none */
-    /* class globs for methods: pointers into `globs_text` */
-    const char *include[OPTION_GLOBS];
-    size_t include_count;
-    const char *exclude[OPTION_GLOBS];
-    size_t exclude_count;
+    uint32_t stack;                     /* frames of each allocation's call stack; 0: none */
+    uint32_t method;                    /* enum option_method */
+    struct glob_list include, exclude;  /* classes */
+    struct glob_list start_at, stop_at; /* methods */
     char globs_text[2 * OPTION_TEXT];
     size_t globs_used;
     char text[2 * OPTION_TEXT]; /* as given */
@@ -61,6 +68,10 @@ void options_print_help(void);
 
 /* True if methods of the class (name as in a class file) are to be traced. */
 bool options_trace_class(const struct options *options, const char *class_name);
+
+/* True if a method of the class, or (`method_name` not NULL) this one, is one of the list. */
+bool options_names_method(const struct options *options, const struct glob_list *list,
+                          const char *class_name, const char *method_name);
 
 /* Writes the names of the events in `events`, with `+` between. */
 void options_event_names(uint32_t events, char *out, size_t out_size);

@@ -7,8 +7,10 @@
 
 #include "bytecode/rewrite.h"
 #include "log.h"
+#include "method_counts.h"
 #include "method_probes.h"
 #include "objects.h"
+#include "triggers.h"
 
 static void JNICALL on_alloc(JNIEnv *jni, jclass class, jobject object)
 {
@@ -113,17 +115,69 @@ static void JNICALL on_caught(JNIEnv *jni, jclass class, jint number)
     leave(number, LEAVE_CAUGHT);
 }
 
-/* In the order of enum probe. */
-static const union probe_function {
+static void count(JNIEnv *jni, jclass class, jint number, enum method_leave how)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) jni, (void) class;
+    if (session == NULL)
+        return;
+    method_counts_left(session, os, (uint32_t) number, how);
+    probe_leave(os);
+}
+
+static void JNICALL count_entry(JNIEnv *jni, jclass class, jint number)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) jni, (void) class;
+    if (session == NULL)
+        return;
+    method_counts_entered(session, os, (uint32_t) number);
+    probe_leave(os);
+}
+
+static void JNICALL count_entry_this(JNIEnv *jni, jclass class, jint number, jobject object)
+{
+    (void) object;
+    count_entry(jni, class, number);
+}
+
+static void JNICALL count_constructed(JNIEnv *jni, jclass class, jint number, jobject object)
+{
+    (void) jni, (void) class, (void) number, (void) object;
+}
+
+static void JNICALL count_exit(JNIEnv *jni, jclass class, jint number)
+{
+    count(jni, class, number, LEAVE_RETURN);
+}
+
+static void JNICALL count_unwind(JNIEnv *jni, jclass class, jint number)
+{
+    count(jni, class, number, LEAVE_UNWIND);
+}
+
+static void JNICALL count_caught(JNIEnv *jni, jclass class, jint number)
+{
+    count(jni, class, number, LEAVE_CAUGHT);
+}
+
+union probe_function {
     void(JNICALL *object)(JNIEnv *, jclass, jobject);
     void(JNICALL *object_number)(JNIEnv *, jclass, jobject, jint);
     void(JNICALL *number)(JNIEnv *, jclass, jint);
     void(JNICALL *number_object)(JNIEnv *, jclass, jint, jobject);
     void *address;
-} functions[PROBE_COUNT] = {
-    [PROBE_ALLOC] = {.object = on_alloc},
-    [PROBE_ALLOC_ONCE] = {.object = on_alloc_once},
-    [PROBE_ALLOC_ARRAYS] = {.object_number = on_alloc_arrays},
+};
+
+#define ALLOC_FUNCTIONS                                                                            \
+    [PROBE_ALLOC] = {.object = on_alloc}, [PROBE_ALLOC_ONCE] = {.object = on_alloc_once},          \
+    [PROBE_ALLOC_ARRAYS] = {.object_number = on_alloc_arrays}
+
+/* Both in the order of enum probe. */
+static const union probe_function recording[PROBE_COUNT] = {
+    ALLOC_FUNCTIONS,
     [PROBE_ENTRY] = {.number = on_entry},
     [PROBE_ENTRY_THIS] = {.number_object = on_entry_this},
     [PROBE_ENTRY_NEW] = {.number = on_entry_new},
@@ -131,6 +185,58 @@ static const union probe_function {
     [PROBE_EXIT] = {.number = on_exit_normal},
     [PROBE_UNWIND] = {.number = on_unwind},
     [PROBE_CAUGHT] = {.number = on_caught},
+};
+
+static const union probe_function counting[PROBE_COUNT] = {
+    ALLOC_FUNCTIONS,
+    [PROBE_ENTRY] = {.number = count_entry},
+    [PROBE_ENTRY_THIS] = {.number_object = count_entry_this},
+    [PROBE_ENTRY_NEW] = {.number = count_entry},
+    [PROBE_CONSTRUCTED] = {.number_object = count_constructed},
+    [PROBE_EXIT] = {.number = count_exit},
+    [PROBE_UNWIND] = {.number = count_unwind},
+    [PROBE_CAUGHT] = {.number = count_caught},
+};
+
+/* What is linked now; with triggers, functions that look for these and then call it. */
+static const union probe_function *_Atomic chosen = recording;
+
+static void JNICALL watch_entry(JNIEnv *jni, jclass class, jint number)
+{
+    trigger_entered(jni, (uint32_t) number);
+    atomic_load(&chosen)[PROBE_ENTRY].number(jni, class, number);
+}
+
+static void JNICALL watch_entry_this(JNIEnv *jni, jclass class, jint number, jobject object)
+{
+    trigger_entered(jni, (uint32_t) number);
+    atomic_load(&chosen)[PROBE_ENTRY_THIS].number_object(jni, class, number, object);
+}
+
+static void JNICALL watch_entry_new(JNIEnv *jni, jclass class, jint number)
+{
+    trigger_entered(jni, (uint32_t) number);
+    atomic_load(&chosen)[PROBE_ENTRY_NEW].number(jni, class, number);
+}
+
+static void JNICALL watch_exit(JNIEnv *jni, jclass class, jint number)
+{
+    atomic_load(&chosen)[PROBE_EXIT].number(jni, class, number);
+    trigger_left((uint32_t) number);
+}
+
+static void JNICALL watch_unwind(JNIEnv *jni, jclass class, jint number)
+{
+    atomic_load(&chosen)[PROBE_UNWIND].number(jni, class, number);
+    trigger_left((uint32_t) number);
+}
+
+static const union probe_function watching[PROBE_COUNT] = {
+    [PROBE_ENTRY] = {.number = watch_entry},
+    [PROBE_ENTRY_THIS] = {.number_object = watch_entry_this},
+    [PROBE_ENTRY_NEW] = {.number = watch_entry_new},
+    [PROBE_EXIT] = {.number = watch_exit},
+    [PROBE_UNWIND] = {.number = watch_unwind},
 };
 
 static const char *const names[PROBE_COUNT] = {
@@ -221,7 +327,7 @@ bool probe_natives_register(JNIEnv *jni, jclass class, const JNINativeMethod *me
 }
 
 /* The JNI table of methods wants plain pointers and texts that are not const. */
-static bool link_methods(JNIEnv *jni)
+static bool link_methods(JNIEnv *jni, bool watched)
 {
     JNINativeMethod methods[PROBE_COUNT];
     for (size_t i = 0; i < PROBE_COUNT; i++) {
@@ -229,23 +335,35 @@ static bool link_methods(JNIEnv *jni)
             const char *in;
             char *out;
         } name = {names[i]}, descriptor = {descriptors[i]};
-        methods[i] = (JNINativeMethod){name.out, descriptor.out, functions[i].address};
+        bool watches = watched && watching[i].address != NULL;
+        methods[i] = (JNINativeMethod){name.out, descriptor.out,
+                                       watches ? watching[i].address : chosen[i].address};
     }
     return probe_natives_register(jni, linking.probes, methods, PROBE_COUNT);
 }
 
-bool probe_natives_define(JNIEnv *jni)
+static bool define_probes(JNIEnv *jni)
 {
-    static bool defined;
-    if (defined)
+    if (linking.probes != NULL)
         return true;
     jclass class = define_class(jni);
     linking.probes = class != NULL ? (*jni)->NewGlobalRef(jni, class) : NULL;
-    defined = linking.probes != NULL && link_methods(jni);
-    if (!defined) {
-        (*jni)->ExceptionDescribe(jni);
-        (*jni)->ExceptionClear(jni);
-        log_message("the class of the probes could not be defined");
+    return linking.probes != NULL;
+}
+
+bool probe_natives_link(JNIEnv *jni, bool counts, bool watched)
+{
+    static enum { NEVER, PLAIN, WATCHED } linked;
+    const union probe_function *wanted = counts ? counting : recording;
+    if (linked == (watched ? WATCHED : PLAIN) && wanted == atomic_load(&chosen))
+        return true;
+    atomic_store(&chosen, wanted);
+    if (define_probes(jni) && link_methods(jni, watched)) {
+        linked = watched ? WATCHED : PLAIN;
+        return true;
     }
-    return defined;
+    (*jni)->ExceptionDescribe(jni);
+    (*jni)->ExceptionClear(jni);
+    log_message("the class of the probes could not be defined");
+    return false;
 }

@@ -5,8 +5,9 @@
 
 #include "tracer.h"
 
-/* Defines the class in the boot loader and links its methods, once in a process. */
-bool probe_natives_define(JNIEnv *jni);
+/* Defines the class in the boot loader, once in a process, and links its methods: `counts`, calls
+ * are counted, not recorded; `watched`, some methods begin or end the trace. */
+bool probe_natives_link(JNIEnv *jni, bool counts, bool watched);
 /* Registers native methods of a class of the boot loader without the JVM's warning; afterwards. */
 bool probe_natives_register(JNIEnv *jni, jclass class, const JNINativeMethod *methods, jint count);
 

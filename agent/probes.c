@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "identity.h"
+#include "method_counts.h"
 #include "names.h"
 #include "records.h"
 #include "stacks.h"
@@ -330,6 +331,10 @@ static void enter_method(struct session *session, struct os_thread *os, JNIEnv *
     struct live_stream *stream = thread_stream(session, os);
     if (java == NULL || stream == NULL)
         return;
+    if (session->options.method == METHOD_COUNT) {
+        method_counts_enter(session, os, java, entry->id, method);
+        return;
+    }
     uint64_t object = entry->is_static ? 0 : this_object(session, stream, java->id, jni);
     uint64_t *room = reserve_event(session, stream, java->id, 3);
     if (room == NULL || !push_frame(java, (struct method_frame){entry->id, method, 0, NULL}))
@@ -366,6 +371,8 @@ static void leave_method(struct session *session, struct os_thread *os, jthread 
 {
     struct java_thread *java = thread_current(session, os, thread);
     struct live_stream *stream = thread_stream(session, os);
+    if (java != NULL && session->options.method == METHOD_COUNT)
+        method_counts_leave(session, os, java, method, by_exception ? LEAVE_UNWIND : LEAVE_RETURN);
     if (java == NULL || stream == NULL || java->depth == 0)
         return;
     size_t found = java->depth;

@@ -17,6 +17,7 @@
 #include "steptrace/java_trace.h"
 #include "trace_file.h"
 #include "tracer.h"
+#include "triggers.h"
 
 #define FLUSH_SECONDS 60
 /* How long new objects are compared with the start snapshot of a JVM that ran: see objects.c. */
@@ -80,6 +81,12 @@ static void destroy(struct session *session)
     free(session);
 }
 
+void session_discard(struct session *session)
+{
+    unlink(session->options.file);
+    destroy(session);
+}
+
 struct session *session_prepare(const struct options *options)
 {
     struct session *session = calloc(1, sizeof *session);
@@ -88,8 +95,10 @@ struct session *session_prepare(const struct options *options)
     session->options = *options;
     session->options.events &= tracer.capable;
     session->names_objects = session->options.engine == ENGINE_BYTECODE &&
-                             (~session->options.events & (EVENT_ALLOC | EVENT_METHOD)) == 0;
+                             (~session->options.events & (EVENT_ALLOC | EVENT_METHOD)) == 0 &&
+                             session->options.method != METHOD_COUNT;
     session->number = atomic_fetch_add(&tracer.session_count, 1) + 1;
+    session->late = tracer.attached || session->number > 1 || session->options.start_at.count != 0;
     pthread_mutex_init(&session->global_lock, NULL);
     pthread_mutex_init(&session->state_lock, NULL);
     pthread_cond_init(&session->state_changed, NULL);
@@ -160,6 +169,8 @@ static void put_provenance(struct session *session)
     put_property(session, "producer", "StepTrace libtracer.so");
     put_property(session, "engine", session->options.engine == ENGINE_JVMTI ? "jvmti" : "bytecode");
     put_property(session, "events", events);
+    if (session->options.method == METHOD_COUNT)
+        put_property(session, "method", "count");
     put_property(session, "options", session->options.text);
     put_number(session, "resolution-ns", session->options.resolution_ns);
     put_property(session, "clock", clock_name());
@@ -222,12 +233,13 @@ bool session_begin(struct session *session, JNIEnv *jni)
     free(tracer.last);
     tracer.last = session;
     class_is_of_application(jni, NULL);
+    trigger_expect(session);
     atomic_store(&tracer.session, session);
     atomic_store(&tracer.events_on, true);
     engine_enable(session, true);
     snapshot_take(session, jni);
     session->check_until = clock_raw() - tracer.scale.zero;
-    if (tracer.attached || session->number > 1)
+    if (session->late)
         session->check_until += tracer_stamps_of_ns(CHECK_NS);
     atomic_store(&session->frozen_stamp, 0);
     engine_enable_methods(session);

@@ -119,7 +119,7 @@ void snapshot_take(struct session *session, JNIEnv *jni)
         take_classes(session, jni);
     if ((session->options.events & EVENT_ALLOC) != 0) {
         /* Allocation buffers that were handed out before sampling was on do not trip it. */
-        if (tracer.early_collection || tracer.attached || session->number > 1)
+        if (tracer.early_collection || session->late)
             (*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti);
         if (session->options.existing)
             take_objects(session, os, jni);

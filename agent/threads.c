@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "method_counts.h"
 #include "names.h"
 #include "reaper.h"
 #include "stacks.h"
@@ -279,6 +280,7 @@ void thread_ended(struct session *session, struct os_thread *os, jthread thread,
     pthread_mutex_unlock(&register_lock);
     if (java != NULL) {
         record_end(session, os, java);
+        method_counts_thread_ended(session, os, java);
         if (os->current == java)
             os->current = is_virtual ? os->own : NULL;
         if (os->own == java)
@@ -308,6 +310,8 @@ void thread_mounted(struct session *session, struct os_thread *os, jthread threa
 
 void thread_unmounted(struct os_thread *os)
 {
+    if (os->current != NULL)
+        method_counts_unmounted(os, os->current);
     if (os->current != NULL && os->stream != NULL)
         os->current->last_stamp = os->stream->last_stamp;
     os->current = os->own;

@@ -17,7 +17,8 @@ struct java_thread {
     uint64_t last_stamp; /* of what it recorded before it left its carrier */
     struct method_frame *frames;
     size_t depth, capacity;
-    size_t pending; /* frames that are */
+    size_t pending;           /* frames that are */
+    struct call_stack *calls; /* method=count: its open calls */
 };
 
 struct method_frame {
@@ -62,6 +63,7 @@ struct os_thread {
     _Atomic uint64_t weak_session;
     struct class_cache_entry uncached;
     struct stack_cache *stacks; /* made at the first call stack */
+    struct call_counts *counts; /* method=count */
     struct class_cache_entry classes[CLASS_CACHE];
 };
 

@@ -37,6 +37,7 @@ struct session {
     _Atomic uint64_t frozen_stamp; /* not 0: the stamp of all events (the start snapshot) */
     bool batch_open;               /* frees without their FREE_END; see probe_free() */
     _Atomic bool reaped;           /* engine=bytecode: the last look for the dead is done */
+    bool late;                     /* the program ran before the trace */
     bool names_objects;            /* engine=bytecode: method events have object ids */
     _Atomic bool methods_on;       /* engine=bytecode: the start snapshot is done */
     uint64_t check_until;          /* until then objects may be known from it: see objects.c */
@@ -104,6 +105,8 @@ static inline uint64_t tracer_stamps_of_ns(uint64_t ns)
 struct session *session_prepare(const struct options *options);
 /* Starts recording, in the live phase; takes the session over, also when it fails. */
 bool session_begin(struct session *session, JNIEnv *jni);
+/* Removes the files of a session that was not begun. */
+void session_discard(struct session *session);
 /* Ends the trace, if there is one, and waits until the file is closed. */
 void session_stop(enum session_end end);
 bool session_flush(void);
@@ -120,6 +123,9 @@ void main_callbacks(jvmtiEventCallbacks *callbacks);
 /* Before a session: asks the JVM for what these events need (what it cannot give is named and left
  * out) and sets the callbacks.  False, and said why, if no event is left. */
 bool engine_prepare(const struct options *options);
+/* Before the session begins: gives probes to the methods of start= only; and takes them back. */
+bool engine_arm(struct session *session, JNIEnv *jni);
+void engine_disarm(struct session *session);
 /* Switches the notifications that the session's options need; on a Java thread only. */
 void engine_enable(struct session *session, bool on);
 /* The same for method events, which must wait for the start snapshot. */

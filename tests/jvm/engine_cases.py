@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of what only engine=bytecode has: methods that it leaves alone."""
+"""Tests of methods that the bytecode engine leaves alone, of those that begin and end a trace, and of
+counts in place of method events."""
+import collections
 import json
+import os
 import pathlib
+import re
 import struct
 
+import facts
+import trace_text
 from session import Failure, shown
 
 
@@ -64,4 +70,113 @@ def not_probed(session):
     require(calls == {"main": 1}, f"calls of {calls}")
 
 
-TABLE = {function.__name__: function for function in (not_probed,)}
+# The part of a run between two calls.
+
+def part(session, options, main="Window"):
+    """Runs it; gives the checked text of the trace and its properties."""
+    bare = session.run(session.java(main))
+    result = session.run(session.java(main, "", f"file=run.step,include=facts/**,{options}"))
+    require((bare.returncode, bare.stdout) == (result.returncode, result.stdout),
+            f"{options}: it says {shown(result.stdout)} {shown(result.stderr)}")
+    session.step("check", "run.step")
+    session.step("convert", "run.step", "-o", "run.zip")
+    info = json.loads(session.step("info", "--json", "run.step"))
+    return trace_text.read_zip(session.path("run.zip")), info["properties"]
+
+
+def sequence(trace):
+    """The method events of the one thread that has some, in short."""
+    threads = [facts.observed(events) for events in trace.sequences.values() if events]
+    require(len(threads) == 1, f"{len(threads)} threads have method events")
+    return [event.replace("facts/Window$", "").replace("facts/Window.", "") for event in threads[0]]
+
+
+WITHIN = ["+Within.<init>", "+inner", "-inner", "-Within.<init>"]
+WINDOW = ["+window", *WITHIN] * 3 + ["-window"] * 3
+
+
+def same(got, wanted, what):
+    require(got == wanted, f"{what}: {' '.join(got)}, not {' '.join(wanted)}")
+
+
+def start_stop(session):
+    """A trace begins with the first entry and ends with the return of its outermost call."""
+    both = "events=all,start=facts.Window.{0},stop=facts.Window.{0}"
+    trace, properties = part(session, both.format("window"))
+    same(sequence(trace), WINDOW, "window")
+    require(properties["end"] == "stopped", f"it ended by {properties['end']}")
+    require(trace.allocs["facts/Window$Within"] == 3, "objects of window() are missing")
+    require(trace.allocs["facts/Window$After"] == 0, "it went on after window()")
+    trace, _ = part(session, both.format("thro*"))
+    same(sequence(trace), ["+thrown", *WITHIN] * 3 + ["!thrown"] * 3, "an exception ends it")
+    trace, _ = part(session, "events=method,start=facts/Window$Within.<init>,"
+                             "stop=facts.Window$Within.<init>")
+    same(sequence(trace), WITHIN, "a constructor")
+    trace, _ = part(session, both.format("beside"))
+    require(trace.methods[("MX", "facts/Window", "window")] == 6, "two threads call window()")
+    trace, properties = part(session, "events=all,start=facts.Window.after")
+    require(properties["end"] == "vm-death", f"it ended by {properties['end']}")
+    require(trace.methods[("MN", "facts/Window", "after")] == 2 and
+            trace.methods[("MN", "facts/Window", "before")] == 0, "it began elsewhere")
+    trace, _ = part(session, "events=alloc,stop=facts.Window.before")
+    require((trace.allocs["facts/Window$Before"], trace.allocs["facts/Window$After"]) == (100, 0),
+            "it ended elsewhere")
+
+
+def never_started(session):
+    """No trace, no files, and the program does not notice."""
+    result = session.run(session.java("Window", "", "file=run.step,start=facts.Window.nothing"))
+    require(result.returncode == 0 and b"no trace was made" in result.stderr,
+            f"it ends with {result.returncode} {shown(result.stderr)}")
+    left = [name for name in os.listdir(session.directory) if name.startswith("run.step")]
+    require(not left, f"there is {left}")
+    for fault in ("engine=jvmti,start=a.B.c", "start=main", "stop=a.b/c", "events=class,stop=a.b"):
+        refused = session.run(session.java("Window", "", f"file=run.step,{fault}"))
+        require(refused.returncode != 0 and b"total" not in refused.stdout, f"{fault} is taken")
+
+
+# Counts in place of events.
+
+def method_rows(session, main, options, vm=""):
+    """Calls and exceptions of each method, and its times."""
+    result = session.run(session.java(main, vm, f"file=run.step,include=facts/**,{options}"))
+    require(result.returncode == session.run(session.java(main, vm)).returncode, shown(result.stderr))
+    session.step("check", "run.step")
+    rows = json.loads(session.step("stats", "--json", "--top=0", "run.step"))["methods"]
+    calls, times = collections.Counter(), {}
+    for row in rows:
+        name = re.sub(r"[0-9./]*0x[0-9a-f]+", "", row["class"]) + "." + row["method"]
+        calls[name, "calls"] += row["calls"]
+        calls[name, "exceptions"] += row["exceptions"]
+        times[name] = row["inclusive_ns"], row["exclusive_ns"]
+    return calls, times
+
+
+def method_count(session):
+    """The counts are those of the events, with both engines; times are no longer than main()'s."""
+    mains = ["Methods", "Window", "Threads"] + ["VirtualMethods"] * (session.version() >= 21)
+    for main in mains:
+        wanted, _ = method_rows(session, main, "events=method")
+        got, times = method_rows(session, main, "method=count,events=method")
+        require(got == wanted, f"{main}: {(got - wanted) + (wanted - got)}")
+        longest = times[f"facts/{main}.main"][0]
+        for name, (inclusive, exclusive) in times.items():
+            require(exclusive <= inclusive and (main != "Methods" or inclusive <= longest),
+                    f"{name} took {inclusive} ns, {exclusive} by itself; main() {longest}")
+    oracle, _ = method_rows(session, "Methods", "method=count,events=method,engine=jvmti", "-Xint")
+    wanted, _ = method_rows(session, "Methods", "events=method,engine=jvmti", "-Xint")
+    require(oracle == wanted, f"engine=jvmti: {(oracle - wanted) + (wanted - oracle)}")
+    got, times = method_rows(session, "ExitInMethods", "events=method,method=count")
+    require(got["facts/ExitInMethods.deep", "calls"] == 20 and
+            times["facts/ExitInMethods.deep"][0] > 0, "calls that never return are not there")
+    session.step("convert", "run.step", "-o", "copy.step")
+    dump = session.step("dump", "--record", "MethodCount", "run.step").count(b"\n")
+    require(dump == session.step("dump", "--record", "MethodCount", "copy.step").count(b"\n") > 3,
+            "convert loses counts")
+    session.step("report", "run.step", "-o", "run.html")
+    page = pathlib.Path(session.path("run.html")).read_text(encoding="utf-8")
+    require("facts/ExitInMethods.deep" in page, "the report does not show the counts")
+
+
+TABLE = {function.__name__: function
+         for function in (not_probed, start_stop, never_started, method_count)}

@@ -76,7 +76,7 @@ def help_option(session):
     text = (result.stdout + result.stderr).decode()
     require(result.returncode == 0, f"help ends with {result.returncode}")
     for key in ("file", "events", "engine", "resolution", "existing", "include", "exclude",
-                "overflow", "buffer", "limit", "options"):
+                "overflow", "buffer", "limit", "options", "method", "start", "stop"):
         require(key in text, f"help does not tell of {key}:\n{text}")
 
 

@@ -36,8 +36,8 @@ static void test_every_key(void)
     CU_ASSERT_EQUAL(options.limit_bytes, 1u << 30);
     CU_ASSERT_EQUAL(options.level, 9);
     CU_ASSERT_EQUAL(options.clock, CLOCK_MONOTONIC_NS);
-    CU_ASSERT_EQUAL(options.include_count, 2);
-    CU_ASSERT_EQUAL(options.exclude_count, 1);
+    CU_ASSERT_EQUAL(options.include.count, 2);
+    CU_ASSERT_EQUAL(options.exclude.count, 1);
 }
 
 static void test_file_names(void)
@@ -75,6 +75,13 @@ static void test_faults(void)
         "limit=-1",
         "buffer=99999999999999999999g",
         "options=/no/such/file",
+        "method=some",
+        "start=main",
+        "start=.main",
+        "stop=a.B.",
+        "stop=a.b/c",
+        "start=a.B.c,engine=jvmti",
+        "stop=a.B.c,events=class",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         if (options_parse(&options, bad[i]))
@@ -112,6 +119,24 @@ static void test_globs(void)
     CU_ASSERT_TRUE(options_trace_class(&options, "java/lang/String"));
 }
 
+static void test_methods(void)
+{
+    static struct options copy;
+    CU_ASSERT_TRUE(options_parse(&options, "start=a.b.C.run+a/*.<init>,stop=**.get*,method=count"));
+    copy = options;
+    memset(&options, 0, sizeof options);
+    CU_ASSERT_EQUAL(copy.events, EVENT_ALL);
+    CU_ASSERT_EQUAL(copy.method, METHOD_COUNT);
+    CU_ASSERT_EQUAL(copy.start_at.count, 2);
+    CU_ASSERT_TRUE(options_names_method(&copy, &copy.start_at, "a/b/C", "run"));
+    CU_ASSERT_TRUE(options_names_method(&copy, &copy.start_at, "a/b/C", NULL));
+    CU_ASSERT_FALSE(options_names_method(&copy, &copy.start_at, "a/b/C", "runs"));
+    CU_ASSERT_FALSE(options_names_method(&copy, &copy.start_at, "a/b/D", NULL));
+    CU_ASSERT_TRUE(options_names_method(&copy, &copy.start_at, "a/X", "<init>"));
+    CU_ASSERT_FALSE(options_names_method(&copy, &copy.stop_at, "a/X", "<init>"));
+    CU_ASSERT_TRUE(options_names_method(&copy, &copy.stop_at, "a/b/c/X", "getAll"));
+}
+
 static void test_commands(void)
 {
     CU_ASSERT_TRUE(options_parse(&options, "stop"));
@@ -133,6 +158,7 @@ int main(void)
     CU_add_test(suite, "faults", test_faults);
     CU_add_test(suite, "options file", test_options_file);
     CU_add_test(suite, "globs", test_globs);
+    CU_add_test(suite, "methods", test_methods);
     CU_add_test(suite, "commands", test_commands);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "strings.h"
+#include "packed_strings.h"
 
 enum { FORM_BYTES = 0 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "identifiers.h"
-#include "strings.h"
+#include "packed_strings.h"
 #include "transform.h"
 
 static const char no_memory[] = "out of memory";

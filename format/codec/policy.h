@@ -34,7 +34,7 @@ struct step_policy {
     enum step_targeted targeted;
     uint64_t parameter;  /* of the targeted strategy */
     uint64_t resolution; /* values are multiples of it; 0: of 1 */
-    unsigned strings;    /* of strings and data: flags of strings.h */
+    unsigned strings;    /* of strings and data: flags of packed_strings.h */
     enum step_size size;
     unsigned bytes; /* of the size rules other than creep: 1 to 8 */
     bool is_unsigned;

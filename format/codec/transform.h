@@ -31,7 +31,7 @@ enum step_transform_id {
     STEP_TRANSFORM_AGE = 11,
     STEP_TRANSFORM_LIVE = 12,
     STEP_TRANSFORM_SCALE = 13,
-    STEP_TRANSFORM_STRINGS = 14 /* of bytes (strings.h); it has no row in the table */
+    STEP_TRANSFORM_STRINGS = 14 /* of bytes (packed_strings.h); it has no row in the table */
 };
 
 /* Transforms from this number on, and forms after those of form.h, tell their names in the file,

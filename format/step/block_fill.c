@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "strings.h"
+#include "packed_strings.h"
 
 /* The sum of a column's values, or false where it passes any limit. */
 static bool add_up(const struct step_series *series, uint64_t count, uint64_t most, uint64_t *total)

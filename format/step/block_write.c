@@ -7,7 +7,7 @@
 
 #include "checksum.h"
 #include "follow.h"
-#include "strings.h"
+#include "packed_strings.h"
 
 enum {
     TRIAL_RECORDS = 8192,

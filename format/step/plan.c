@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "layout.h"
-#include "strings.h"
+#include "packed_strings.h"
 
 enum { MAX_FIELDS = 1 << 22, MAX_NODES = 1 << 18, PATH_BYTES = 512 };
 

@@ -3,7 +3,7 @@
 #ifndef STEP_STEP_ROW_STRINGS_H
 #define STEP_STEP_ROW_STRINGS_H
 
-#include "strings.h"
+#include "packed_strings.h"
 
 /* What is known of the strings of a column, by reader and writer alike. */
 struct step_row_strings {

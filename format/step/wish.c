@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "packed_strings.h"
 #include "predictor.h"
-#include "strings.h"
 
 struct rule {
     const char *value; /* after '=', not NUL-terminated */

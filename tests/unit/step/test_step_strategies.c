@@ -10,10 +10,10 @@
 
 #include "live_set.h"
 #include "memory_output.h"
+#include "packed_strings.h"
 #include "scale.h"
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
-#include "strings.h"
 
 enum { RECORDS = 6000, NAME_BYTES = 64 };
 
@@ -173,8 +173,11 @@ static void test_resolution(void)
         "resolution=1000,delta,unsigned", "unsigned,resolution=1000",
         "context=2,resolution=1000,unsigned", "default,size=8,resolution=1000,unsigned"};
     for (size_t f = 0; f < FORMS; f++) {
-        for (size_t i = 0; i < RECORDS; i++)
-            written[i] = UINT64_C(5000000000) + i * 1234 + i * i * 31 % 977;
+        uint64_t state = 1;
+        for (size_t i = 0; i < RECORDS; i++) {
+            state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            written[i] = UINT64_C(5000000000) + i * 1234 + (state >> 33) % 977;
+        }
         uint64_t exact = bytes_of("delta,unsigned", &forms[f], is_written);
         for (size_t e = 0; e < sizeof encodings / sizeof encodings[0]; e++)
             bytes_of(encodings[e], &forms[f], is_rounded);

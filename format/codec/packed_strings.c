@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers of strings, and what they share. */
-#include "strings.h"
+#include "packed_strings.h"
 
 #include <stdlib.h>
 #include <string.h>

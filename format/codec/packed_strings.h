@@ -3,8 +3,8 @@
  * Strings one after the other: each that occurs again as its number, each that begins like the one
  * before without that beginning (docs/formats/step.md).
  */
-#ifndef STEP_CODEC_STRINGS_H
-#define STEP_CODEC_STRINGS_H
+#ifndef STEP_CODEC_PACKED_STRINGS_H
+#define STEP_CODEC_PACKED_STRINGS_H
 
 #include "bytes.h"
 #include "steptrace/status.h"

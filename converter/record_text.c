@@ -2,8 +2,8 @@
 /* How the fields' types and attributes rule what is shown. */
 #include "record_text.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum form {
     FORM_SIGNED,
@@ -18,6 +18,7 @@ enum form {
 
 struct shown_field {
     const struct step_field *field;
+    size_t name_length;
     enum form form;       /* of the innermost elements */
     size_t element_slots; /* of these */
 };
@@ -65,7 +66,7 @@ static bool prepare(struct record_text *text, uint32_t record)
     text->records[record] = fields;
     for (size_t i = 0; fields != NULL && i < type->field_count; i++) {
         const struct step_field *field = &type->fields[i];
-        fields[i] = (struct shown_field){field, form_of(field), 1};
+        fields[i] = (struct shown_field){field, strlen(field->name), form_of(field), 1};
         if (fields[i].form == FORM_RECORD)
             fields[i].element_slots = step_record_slot_count(text->definition, field->record);
     }
@@ -112,28 +113,61 @@ static size_t shown_length(const uint8_t *at, size_t left)
     return length == 2 && at[0] == 0xc2 && at[1] < 0xa0 ? 0 : length; /* no C1 controls */
 }
 
+/* printf is too slow for a trace's numbers. */
+static void put_number(uint64_t value, unsigned base, FILE *out)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = "0123456789abcdef"[value % base];
+    while ((value /= base) != 0);
+    fwrite_unlocked(digits + at, 1, sizeof digits - at, out);
+}
+
+static void put_signed(uint64_t value, FILE *out)
+{
+    bool negative = value >> 63 != 0;
+    if (negative)
+        putc_unlocked('-', out);
+    put_number(negative ? 0 - value : value, 10, out);
+}
+
+static void put_byte(uint8_t byte, FILE *out)
+{
+    putc_unlocked("0123456789abcdef"[byte >> 4], out);
+    putc_unlocked("0123456789abcdef"[byte & 15], out);
+}
+
 static void put_text(const struct step_bytes *bytes, FILE *out)
 {
-    putc('"', out);
+    size_t plain = 0; /* what is shown as it is and waits, from here to i */
+    putc_unlocked('"', out);
     for (size_t i = 0; i < bytes->length;) {
         size_t length = shown_length(bytes->data + i, bytes->length - i);
-        if (length == 0)
-            fprintf(out, "\\x%02x", bytes->data[i]);
-        else if (bytes->data[i] == '"' || bytes->data[i] == '\\')
-            fprintf(out, "\\%c", bytes->data[i]);
-        else
-            fwrite(bytes->data + i, 1, length, out);
-        i += length + (length == 0);
+        bool quoted = bytes->data[i] == '"' || bytes->data[i] == '\\';
+        if (length > 0 && !quoted) {
+            i += length;
+            continue;
+        }
+        fwrite_unlocked(bytes->data + plain, 1, i - plain, out);
+        plain = i + (length == 0);
+        putc_unlocked('\\', out);
+        if (length == 0) {
+            putc_unlocked('x', out);
+            put_byte(bytes->data[i], out);
+        }
+        i++;
     }
-    putc('"', out);
+    fwrite_unlocked(bytes->data + plain, 1, bytes->length - plain, out);
+    putc_unlocked('"', out);
 }
 
 static void put_data(const struct step_bytes *bytes, FILE *out)
 {
     fputs("x'", out);
     for (size_t i = 0; i < bytes->length; i++)
-        fprintf(out, "%02x", bytes->data[i]);
-    putc('\'', out);
+        put_byte(bytes->data[i], out);
+    putc_unlocked('\'', out);
 }
 
 /* Fields with blanks between; returns the slots behind the last. */
@@ -143,17 +177,18 @@ static const uint64_t *put_fields(const struct record_text *text, uint32_t recor
 static void put_identifier(const struct record_text *text, uint32_t record, uint64_t id,
                            bool entries, FILE *out)
 {
-    fprintf(out, "#%" PRIu64, id);
+    putc_unlocked('#', out);
+    put_number(id, 10, out);
     if (id == 0 || !entries)
         return;
     const uint64_t *entry = step_reader_dictionary_entry(text->reader, record, id);
     if (entry == NULL) {
-        putc('?', out);
+        putc_unlocked('?', out);
         return;
     }
-    putc('{', out);
+    putc_unlocked('{', out);
     put_fields(text, record, entry, false, out);
-    putc('}', out);
+    putc_unlocked('}', out);
 }
 
 /* The type stands before the fields. */
@@ -166,7 +201,7 @@ static void put_variant(const struct record_text *text, const struct step_varian
     }
     fprintf(out, "%s{", text->definition->records[variant->record].name);
     put_fields(text, variant->record, variant->slots, entries, out);
-    putc('}', out);
+    putc_unlocked('}', out);
 }
 
 static void put_value(const struct record_text *text, const struct shown_field *shown,
@@ -175,25 +210,26 @@ static void put_value(const struct record_text *text, const struct shown_field *
     if (depth < shown->field->array_depth) {
         const struct step_array *array = step_slot_array(*slots);
         bool innermost = depth + 1 == shown->field->array_depth;
-        putc('[', out);
+        putc_unlocked('[', out);
         for (size_t i = 0; i < array->count; i++) {
             if (i > 0)
-                putc(' ', out);
+                putc_unlocked(' ', out);
             put_value(text, shown, depth + 1,
                       array->slots + i * (innermost ? shown->element_slots : 1), entries, out);
         }
-        putc(']', out);
+        putc_unlocked(']', out);
         return;
     }
     switch (shown->form) {
     case FORM_SIGNED:
-        fprintf(out, "%" PRId64, (int64_t) *slots);
+        put_signed(*slots, out);
         break;
     case FORM_UNSIGNED:
-        fprintf(out, "%" PRIu64, *slots);
+        put_number(*slots, 10, out);
         break;
     case FORM_ADDRESS:
-        fprintf(out, "0x%" PRIx64, *slots);
+        fputs("0x", out);
+        put_number(*slots, 16, out);
         break;
     case FORM_TEXT:
         put_text(step_slot_bytes(*slots), out);
@@ -205,15 +241,15 @@ static void put_value(const struct record_text *text, const struct shown_field *
         if (shown->field->kind == STEP_TYPE_RECORD)
             put_identifier(text, shown->field->record, *slots, entries, out);
         else
-            fprintf(out, "#%" PRIu64, *slots);
+            put_identifier(text, 0, *slots, false, out);
         break;
     case FORM_VARIANT:
         put_variant(text, step_slot_variant(*slots), entries, out);
         break;
     case FORM_RECORD:
-        putc('{', out);
+        putc_unlocked('{', out);
         put_fields(text, shown->field->record, slots, entries, out);
-        putc('}', out);
+        putc_unlocked('}', out);
         break;
     }
 }
@@ -224,7 +260,10 @@ static const uint64_t *put_fields(const struct record_text *text, uint32_t recor
     const struct step_record *type = &text->definition->records[record];
     for (size_t i = 0; i < type->field_count; i++) {
         const struct shown_field *shown = &text->records[record][i];
-        fprintf(out, "%s%s=", i > 0 ? " " : "", shown->field->name);
+        if (i > 0)
+            putc_unlocked(' ', out);
+        fwrite_unlocked(shown->field->name, 1, shown->name_length, out);
+        putc_unlocked('=', out);
         put_value(text, shown, 0, slots, entries, out);
         slots += shown->field->array_depth > 0 ? 1 : shown->element_slots;
     }
@@ -235,16 +274,22 @@ void record_text_put(const struct record_text *text, uint32_t record, const uint
                      FILE *out)
 {
     const struct step_record *type = &text->definition->records[record];
-    fprintf(out, "%s%s", type->name, type->field_count > 0 ? " " : "");
+    fputs(type->name, out);
+    if (type->field_count > 0)
+        putc_unlocked(' ', out);
     put_fields(text, record, slots, true, out);
-    putc('\n', out);
+    putc_unlocked('\n', out);
 }
 
 void record_text_put_entry(const struct record_text *text, uint32_t record, uint64_t id,
                            const uint64_t *slots, FILE *out)
 {
     const struct step_record *type = &text->definition->records[record];
-    fprintf(out, "%s#%" PRIu64 "%s", type->name, id, type->field_count > 0 ? " " : "");
+    fputs(type->name, out);
+    putc_unlocked('#', out);
+    put_number(id, 10, out);
+    if (type->field_count > 0)
+        putc_unlocked(' ', out);
     put_fields(text, record, slots, false, out);
-    putc('\n', out);
+    putc_unlocked('\n', out);
 }

@@ -21,6 +21,7 @@ struct step_wish {
     bool stack;            /* the series is of pushes, or of latest values: */
     bool age;
     bool sequence;
+    bool live;
     uint64_t increment;  /* of stride */
     uint64_t base;       /* of offset */
     uint64_t order;      /* of context; 0: not wished */

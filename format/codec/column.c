@@ -2,8 +2,12 @@
 /* Columns to bytes and back, and how that is said in the file. */
 #include "column.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "packed_strings.h"
 
 enum { FORM_BYTES = 0 };
 
@@ -149,20 +153,51 @@ static bool append_numbers(struct step_buffer *out, uint64_t id, const uint64_t 
     return ok;
 }
 
-bool step_coding_append(const struct step_coding *coding, struct step_buffer *out)
+static uint64_t pack_name(const char *name)
 {
-    const struct step_chain *chain = &coding->chain;
+    uint64_t packed = 0;
+    for (unsigned i = 0; i < STEP_TRANSFORM_NAME && name[i] != '\0'; i++)
+        packed |= (uint64_t) (uint8_t) name[i] << (8 * i);
+    return packed;
+}
+
+static bool append_transform(struct step_buffer *out, uint64_t id, const char *name,
+                             const uint64_t *parameters, size_t count)
+{
+    uint64_t numbers[STEP_TRANSFORM_PARAMETERS + 1];
+    memcpy(numbers, parameters, count * sizeof *parameters);
+    if (id >= STEP_TRANSFORM_NAMED)
+        numbers[count++] = pack_name(name);
+    return append_numbers(out, id, numbers, count);
+}
+
+static const char strings_name[] = "strings";
+
+static bool append_bytes(const struct step_coding *coding, struct step_buffer *out)
+{
+    uint64_t flags = coding->strings;
+    bool ok = step_buffer_append_varint(out, flags != 0);
+    if (flags != 0)
+        ok = ok && append_transform(out, STEP_TRANSFORM_STRINGS, strings_name, &flags, 1);
+    return ok && append_numbers(out, FORM_BYTES, NULL, 0);
+}
+
+static bool append_chain(const struct step_chain *chain, struct step_buffer *out)
+{
     bool ok = step_buffer_append_varint(out, chain->length);
     for (size_t i = 0; ok && i < chain->length; i++) {
-        const struct step_chain_link *link = &chain->links[i];
-        ok = append_numbers(out, link->transform->id, link->parameters,
-                            link->transform->parameter_count);
+        const struct step_transform *transform = chain->links[i].transform;
+        ok = append_transform(out, transform->id, transform->name, chain->links[i].parameters,
+                              transform->parameter_count);
     }
-    if (chain->form == NULL)
-        ok = ok && append_numbers(out, FORM_BYTES, NULL, 0);
-    else
-        ok = ok && append_numbers(out, chain->form->id, &chain->form_parameter,
-                                  chain->form->parameter_count);
+    return ok && append_numbers(out, chain->form->id, &chain->form_parameter,
+                                chain->form->parameter_count);
+}
+
+bool step_coding_append(const struct step_coding *coding, struct step_buffer *out)
+{
+    bool ok =
+        coding->chain.form != NULL ? append_chain(&coding->chain, out) : append_bytes(coding, out);
     return ok && step_buffer_append_varint(out, coding->method) &&
            step_buffer_append_varint(out, coding->raw_length) &&
            step_buffer_append_varint(out, coding->stored_length);
@@ -185,12 +220,50 @@ static bool parse_numbers(struct step_cursor *cursor, uint64_t *id, uint64_t *pa
     return true;
 }
 
-static void note_unknown(struct step_coding *coding, const char *what, uint64_t number)
+/* What this library does not know tells its name as the last parameter; what cannot be part of a
+ * name is not repeated. */
+static void note_unknown(struct step_coding *coding, const char *what, uint64_t number,
+                         const uint64_t *parameters, uint64_t count)
 {
-    if (coding->unknown == NULL) {
-        coding->unknown = what;
-        coding->unknown_number = number;
+    if (coding->unknown != NULL)
+        return;
+    coding->unknown = what;
+    coding->unknown_number = number;
+    uint64_t packed = count >= 1 && count <= STEP_TRANSFORM_PARAMETERS ? parameters[count - 1] : 0;
+    for (unsigned i = 0; i < STEP_TRANSFORM_NAME; i++, packed >>= 8) {
+        char c = (char) (packed & 0x7f);
+        bool good = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+        if (!good || (packed & 0x80) != 0)
+            break;
+        coding->unknown_name[i] = c;
     }
+}
+
+void step_coding_print_unknown(const struct step_coding *coding, char *out, size_t room)
+{
+    bool named = coding->unknown_name[0] != '\0';
+    snprintf(out, room, "%s %" PRIu64 "%s%s%s", coding->unknown, coding->unknown_number,
+             named ? " (" : "", named ? coding->unknown_name : "", named ? ")" : "");
+}
+
+/* The transform of bytes; nothing stands beside it. */
+static bool parse_strings(struct step_coding *coding, const struct step_chain_link *link,
+                          uint64_t count)
+{
+    uint64_t flags = link->parameters[0];
+    bool good = count == 2 && link->parameters[1] == pack_name(strings_name) && flags >= 1 &&
+                flags <= (STEP_STRINGS_NUMBERED | STEP_STRINGS_SHARED) && coding->strings == 0;
+    coding->strings = (unsigned) flags;
+    return good;
+}
+
+static bool is_valid(const struct step_chain_link *link, uint64_t count)
+{
+    const struct step_transform *row = link->transform;
+    bool named = row->id >= STEP_TRANSFORM_NAMED;
+    return count == row->parameter_count + named &&
+           (!named || link->parameters[row->parameter_count] == pack_name(row->name)) &&
+           (row->valid == NULL || row->valid(link->parameters));
 }
 
 static bool parse_link(struct step_cursor *cursor, struct step_coding *coding)
@@ -200,16 +273,17 @@ static bool parse_link(struct step_cursor *cursor, struct step_coding *coding)
     uint64_t count;
     if (!parse_numbers(cursor, &id, link.parameters, STEP_TRANSFORM_PARAMETERS, &count))
         return false;
+    if (id == STEP_TRANSFORM_STRINGS)
+        return parse_strings(coding, &link, count);
     link.transform = step_transform_find(id);
     if (link.transform == NULL) {
-        note_unknown(coding, "transform", id);
+        note_unknown(coding, "transform", id, link.parameters, count);
         return true;
     }
-    if (count != link.transform->parameter_count ||
-        (link.transform->valid != NULL && !link.transform->valid(link.parameters)))
+    if (!is_valid(&link, count))
         return false;
     if (coding->chain.length == STEP_CHAIN_MAX)
-        note_unknown(coding, "chain of transforms, length", STEP_CHAIN_MAX + 1);
+        note_unknown(coding, "chain of transforms, length", STEP_CHAIN_MAX + 1, NULL, 0);
     else
         coding->chain.links[coding->chain.length++] = link;
     return true;
@@ -218,15 +292,19 @@ static bool parse_link(struct step_cursor *cursor, struct step_coding *coding)
 static bool parse_form(struct step_cursor *cursor, struct step_coding *coding)
 {
     struct step_chain *chain = &coding->chain;
+    uint64_t numbers[STEP_TRANSFORM_PARAMETERS] = {0};
     uint64_t id;
     uint64_t count;
-    if (!parse_numbers(cursor, &id, &chain->form_parameter, 1, &count))
+    if (!parse_numbers(cursor, &id, numbers, STEP_TRANSFORM_PARAMETERS, &count))
         return false;
+    chain->form_parameter = numbers[0];
     if (id == FORM_BYTES)
         return count == 0 && chain->length == 0;
+    if (coding->strings != 0)
+        return false;
     chain->form = step_form_find(id);
     if (chain->form == NULL) {
-        note_unknown(coding, "form", id);
+        note_unknown(coding, "form", id, numbers, count);
         return true;
     }
     return count == chain->form->parameter_count &&
@@ -247,6 +325,6 @@ bool step_coding_parse(struct step_cursor *cursor, struct step_coding *coding)
         !step_cursor_varint(cursor, &coding->stored_length))
         return false;
     if (!step_compression_known(coding->method))
-        note_unknown(coding, "compression", coding->method);
+        note_unknown(coding, "compression", coding->method, NULL, 0);
     return true;
 }

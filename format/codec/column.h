@@ -33,9 +33,14 @@ struct step_coding {
     uint64_t method; /* enum step_compression */
     uint64_t raw_length;
     uint64_t stored_length;
+    unsigned strings;    /* of a run of bytes: flags of packed_strings.h */
     const char *unknown; /* when not NULL: what kind of number this library does not know */
     uint64_t unknown_number;
+    char unknown_name[STEP_TRANSFORM_NAME + 1]; /* as the file tells it; may be "" */
 };
+
+/* "transform 77 (spiral)", for messages. */
+void step_coding_print_unknown(const struct step_coding *coding, char *out, size_t room);
 
 /* Storage that calls share; zero-initialised is empty. */
 struct step_scratch {

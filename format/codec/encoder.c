@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "identifiers.h"
+#include "packed_strings.h"
 #include "transform.h"
 
 static const char no_memory[] = "out of memory";
@@ -14,6 +15,7 @@ void step_encoder_reset(struct step_encoder *encoder)
 {
     free(encoder->table);
     free(encoder->stack);
+    step_live_set_reset(&encoder->live);
     step_identifiers_reset(&encoder->identifiers);
     *encoder = (struct step_encoder){0};
 }
@@ -50,8 +52,12 @@ enum step_status step_encoder_start(struct step_encoder *encoder, const struct s
         .identifiers = encoder->identifiers,
         .stack = encoder->stack,
         .stack_capacity = encoder->stack_capacity,
+        .live = encoder->live,
     };
     *encoder = fresh;
+    step_live_set_clear(&encoder->live);
+    if (policy->resolution > 1)
+        encoder->scale = step_scale_of(policy->resolution);
     step_identifiers_clear(&encoder->identifiers);
     encoder->context.shift = 64 - bits;
     encoder->context.order = (size_t) policy->parameter;
@@ -183,6 +189,11 @@ static bool code_of(struct step_encoder *encoder, uint64_t value, uint64_t key, 
         *code = step_zigzag(value - encoder->last - 1);
         encoder->last = value;
         return true;
+    case STEP_LIVE:
+        if (!step_live_set_code(&encoder->live, value, code))
+            encoder->lacks_memory = true;
+        *code = step_zigzag(*code);
+        return true;
     default:
         return false;
     }
@@ -219,6 +230,11 @@ static uint64_t value_of(struct step_encoder *encoder, uint64_t code, uint64_t k
         return key - unfold(code);
     case STEP_SEQUENCE:
         return encoder->last += unfold(code) + 1;
+    case STEP_LIVE:
+        value = 0;
+        if (!step_live_set_value(&encoder->live, unfold(code), &value))
+            encoder->lacks_memory = true;
+        return value;
     default: /* offset */
         return encoder->policy.parameter + unfold(code);
     }
@@ -299,6 +315,8 @@ enum step_status step_encoder_put(struct step_encoder *encoder, uint64_t value, 
 {
     struct putting putting = {encoder, out, changes, 0};
     enum step_status status;
+    if (encoder->policy.resolution > 1)
+        value = step_scale_down(&encoder->scale, value);
     switch (encoder->policy.general) {
     case STEP_IDENTIFIER:
         status = put_identifier(&putting, value, key);
@@ -349,6 +367,11 @@ const char *step_encoder_change(struct step_encoder *encoder, struct step_change
     case STEP_CHANGE_GROW:
     case STEP_CHANGE_WIDEN:
         return change_width(encoder, &change);
+    case STEP_CHANGE_SPELL:
+        if ((encoder->policy.strings & STEP_STRINGS_NUMBERED) == 0)
+            return "a change of a strategy that the definition does not have";
+        encoder->spells = true;
+        return NULL;
     default:
         return "a change of an unknown kind";
     }
@@ -458,8 +481,8 @@ static const char *get_usual(struct step_encoder *encoder, uint64_t key, struct 
     return fault;
 }
 
-const char *step_encoder_get(struct step_encoder *encoder, uint64_t key, struct step_cursor *cursor,
-                             uint64_t *value)
+static const char *get_general(struct step_encoder *encoder, uint64_t key,
+                               struct step_cursor *cursor, uint64_t *value)
 {
     switch (encoder->policy.general) {
     case STEP_IDENTIFIER:
@@ -470,4 +493,13 @@ const char *step_encoder_get(struct step_encoder *encoder, uint64_t key, struct 
     default:
         return get_subordinate(encoder, key, cursor, value);
     }
+}
+
+const char *step_encoder_get(struct step_encoder *encoder, uint64_t key, struct step_cursor *cursor,
+                             uint64_t *value)
+{
+    const char *fault = get_general(encoder, key, cursor, value);
+    if (encoder->policy.resolution > 1 && fault == NULL)
+        *value = step_scale_up(&encoder->scale, *value);
+    return fault;
 }

@@ -10,8 +10,10 @@
 #define STEP_CODEC_ENCODER_H
 
 #include "bytes.h"
+#include "live_set.h"
 #include "policy.h"
 #include "predictor.h"
+#include "scale.h"
 #include "steptrace/status.h"
 
 enum step_change_kind {
@@ -20,6 +22,7 @@ enum step_change_kind {
     STEP_CHANGE_RESTART,   /* the targeted strategy leaves the next value to the basic rule */
     STEP_CHANGE_GROW,      /* values have `bytes` bytes from now on */
     STEP_CHANGE_WIDEN,     /* the next value has */
+    STEP_CHANGE_SPELL,     /* the next string is given, and gets the next number */
     STEP_CHANGE_END
 };
 
@@ -51,11 +54,13 @@ struct step_encoder {
     bool lacks_memory;
     bool eager; /* a value that deviates once is the usual one from then on */
     bool restarts;
-    unsigned width;      /* of the basic rule */
-    unsigned next_width; /* of the next value alone, or 0 */
-    uint64_t usual;      /* of constant and default */
-    uint64_t unusual;    /* the value that was last deferred, plus 1; the writer's alone */
-    uint64_t last;       /* previous value or base */
+    bool spells;             /* for those who deal with the strings that values are lengths of */
+    struct step_scale scale; /* where the policy has a resolution */
+    unsigned width;          /* of the basic rule */
+    unsigned next_width;     /* of the next value alone, or 0 */
+    uint64_t usual;          /* of constant and default */
+    uint64_t unusual;        /* the value that was last deferred, plus 1; the writer's alone */
+    uint64_t last;           /* previous value or base */
     struct step_context context;
     struct step_recent recent;
     uint64_t *table;
@@ -64,6 +69,7 @@ struct step_encoder {
     uint64_t *stack;
     size_t depth;
     size_t stack_capacity;
+    struct step_live_set live;
 };
 
 void step_encoder_reset(struct step_encoder *encoder); /* frees the storage */

@@ -13,17 +13,18 @@ enum step_general { STEP_GENERAL_NONE, STEP_IDENTIFIER, STEP_CONSTANT, STEP_DEFA
 
 enum step_targeted {
     STEP_TARGETED_NONE,
-    STEP_DELTA,   /* parameter: the threshold */
-    STEP_STRIDE,  /* the increment */
-    STEP_OFFSET,  /* the base */
-    STEP_WINDOW,  /* the threshold */
-    STEP_GIVEN,   /* what came with the same value of another field */
-    STEP_CONTEXT, /* what followed the same values before; the parameter says how many */
-    STEP_DFCM,    /* the same of differences */
-    STEP_RECENT,  /* one of the last values; the parameter says how many */
-    STEP_STACK,   /* what records of another type pushed */
-    STEP_AGE,     /* measured from the latest value of another field */
-    STEP_SEQUENCE /* the value after the one before, or not far from it */
+    STEP_DELTA,    /* parameter: the threshold */
+    STEP_STRIDE,   /* the increment */
+    STEP_OFFSET,   /* the base */
+    STEP_WINDOW,   /* the threshold */
+    STEP_GIVEN,    /* what came with the same value of another field */
+    STEP_CONTEXT,  /* what followed the same values before; the parameter says how many */
+    STEP_DFCM,     /* the same of differences */
+    STEP_RECENT,   /* one of the last values; the parameter says how many */
+    STEP_STACK,    /* what records of another type pushed */
+    STEP_AGE,      /* measured from the latest value of another field */
+    STEP_SEQUENCE, /* the value after the one before, or not far from it */
+    STEP_LIVE      /* what leaves a set, in ascending batches */
 };
 
 enum step_size { STEP_SIZE_CREEP, STEP_SIZE_FIXED, STEP_SIZE_START, STEP_SIZE_MIN };
@@ -31,7 +32,9 @@ enum step_size { STEP_SIZE_CREEP, STEP_SIZE_FIXED, STEP_SIZE_START, STEP_SIZE_MI
 struct step_policy {
     enum step_general general;
     enum step_targeted targeted;
-    uint64_t parameter; /* of the targeted strategy */
+    uint64_t parameter;  /* of the targeted strategy */
+    uint64_t resolution; /* values are multiples of it; 0: of 1 */
+    unsigned strings;    /* of strings and data: flags of packed_strings.h */
     enum step_size size;
     unsigned bytes; /* of the size rules other than creep: 1 to 8 */
     bool is_unsigned;

@@ -5,7 +5,8 @@
 static const struct step_transform *const rows[] = {
     &step_transform_delta, &step_transform_zigzag,  &step_transform_offset, &step_transform_front,
     &step_transform_given, &step_transform_context, &step_transform_dfcm,   &step_transform_recent,
-    &step_transform_keyed, &step_transform_stack,   &step_transform_age,
+    &step_transform_keyed, &step_transform_stack,   &step_transform_age,    &step_transform_live,
+    &step_transform_scale,
 };
 
 const struct step_transform *step_transform_row(size_t i)

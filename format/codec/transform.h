@@ -28,8 +28,16 @@ enum step_transform_id {
     STEP_TRANSFORM_RECENT = 8,
     STEP_TRANSFORM_KEYED = 9,
     STEP_TRANSFORM_STACK = 10,
-    STEP_TRANSFORM_AGE = 11
+    STEP_TRANSFORM_AGE = 11,
+    STEP_TRANSFORM_LIVE = 12,
+    STEP_TRANSFORM_SCALE = 13,
+    STEP_TRANSFORM_STRINGS = 14 /* of bytes (packed_strings.h); it has no row in the table */
 };
+
+/* Transforms from this number on, and forms after those of form.h, tell their names in the file,
+ * for readers that do not know them: up to 8 letters, the first in the lowest byte, after the other
+ * parameters. */
+enum { STEP_TRANSFORM_NAMED = 12, STEP_TRANSFORM_NAME = 8 };
 
 enum { STEP_TRANSFORM_PARAMETERS = 4 };
 
@@ -75,6 +83,8 @@ extern const struct step_transform step_transform_recent;
 extern const struct step_transform step_transform_keyed;
 extern const struct step_transform step_transform_stack;
 extern const struct step_transform step_transform_age;
+extern const struct step_transform step_transform_live;
+extern const struct step_transform step_transform_scale;
 
 static inline uint64_t step_zigzag(uint64_t value)
 {

@@ -88,9 +88,8 @@ enum step_status step_decoding_types(struct step_decoding *decoding)
     if (block->types == NULL || left == NULL)
         return status;
     if (decoding->types.unknown != NULL)
-        return step_decoding_fail(decoding, STEP_STATUS_UNSUPPORTED, NULL,
-                                  "the record types: %s %" PRIu64 " is not known to this library",
-                                  decoding->types.unknown, decoding->types.unknown_number);
+        return step_decoding_unknown(decoding, "the record types", &decoding->types,
+                                     decoding->types_stored);
     struct step_scratch *scratch = &decoding->reader->scratch;
     if (!step_scratch_reserve(scratch, count))
         return step_decoding_no_memory(decoding);
@@ -268,9 +267,7 @@ enum step_status step_decoding_decode(struct step_decoding *decoding, uint32_t i
         return step_decoding_fail(decoding, STEP_STATUS_CORRUPT, NULL,
                                   "column %s depends on itself", name);
     if (column->coding.unknown != NULL)
-        return step_decoding_fail(decoding, STEP_STATUS_UNSUPPORTED, column->stored,
-                                  "column %s: %s %" PRIu64 " is not known to this library", name,
-                                  column->coding.unknown, column->coding.unknown_number);
+        return step_decoding_unknown(decoding, name, &column->coding, column->stored);
     column->state = STEP_COLUMN_UNDER_WAY;
     if (decoding->error != NULL)
         decoding->error->status = STEP_STATUS_OK;

@@ -39,6 +39,15 @@ enum step_status step_decoding_fail(const struct step_decoding *decoding, enum s
     return step_error_set(decoding->error, status, payload->file, offset, "%s", text);
 }
 
+enum step_status step_decoding_unknown(const struct step_decoding *decoding, const char *what,
+                                       const struct step_coding *coding, const uint8_t *at)
+{
+    char unknown[80];
+    step_coding_print_unknown(coding, unknown, sizeof unknown);
+    return step_decoding_fail(decoding, STEP_STATUS_UNSUPPORTED, at,
+                              "%s: %s is not known to this library", what, unknown);
+}
+
 enum step_status step_decoding_no_memory(const struct step_decoding *decoding)
 {
     return step_decoding_fail(decoding, STEP_STATUS_NO_MEMORY, NULL, "out of memory");

@@ -43,6 +43,9 @@ __attribute__((format(printf, 4, 5)))
 enum step_status
 step_decoding_fail(const struct step_decoding *decoding, enum step_status status, const uint8_t *at,
                    const char *format, ...);
+/* UNSUPPORTED: `what` ("java.ObjectAlloc.size") is coded in a way that is not known; names it. */
+enum step_status step_decoding_unknown(const struct step_decoding *decoding, const char *what,
+                                       const struct step_coding *coding, const uint8_t *at);
 enum step_status step_decoding_no_memory(const struct step_decoding *decoding);
 /* "java.ObjectAlloc.size" for messages. */
 void step_decoding_name(const struct step_decoding *decoding, uint32_t index, char *out,

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "packed_strings.h"
+
 /* The sum of a column's values, or false where it passes any limit. */
 static bool add_up(const struct step_series *series, uint64_t count, uint64_t most, uint64_t *total)
 {
@@ -34,28 +36,47 @@ static enum step_status fill_values(struct step_decoding *decoding, uint32_t ind
     return status;
 }
 
+static enum step_status unpack_bytes(struct step_decoding *decoding,
+                                     const struct step_coding *coding, const uint8_t *stored,
+                                     const struct step_series *lengths, uint64_t count,
+                                     uint8_t *bytes, uint64_t total)
+{
+    struct step_buffer *raw = &decoding->reader->scratch.raw;
+    if (coding->strings == 0)
+        return step_decompress(decoding->reader->decompressor, coding->method, stored,
+                               (size_t) coding->stored_length, bytes, (size_t) total);
+    raw->length = 0;
+    if (!step_buffer_reserve(raw, (size_t) coding->raw_length + 1))
+        return STEP_STATUS_NO_MEMORY;
+    enum step_status status =
+        step_decompress(decoding->reader->decompressor, coding->method, stored,
+                        (size_t) coding->stored_length, raw->data, (size_t) coding->raw_length);
+    return status == STEP_STATUS_OK
+               ? step_strings_unpack(coding->strings, lengths, (size_t) count, raw->data,
+                                     (size_t) coding->raw_length, bytes, (size_t) total)
+               : status;
+}
+
 /* The bytes of all strings of a column, one after the other. */
-static enum step_status decode_bytes(struct step_decoding *decoding, uint32_t index, uint64_t total,
-                                     uint8_t **bytes)
+static enum step_status decode_bytes(struct step_decoding *decoding, uint32_t index,
+                                     const struct step_series *lengths, uint64_t count,
+                                     uint64_t total, uint8_t **bytes)
 {
     struct step_decoding_column *column = &decoding->columns[index];
     const struct step_coding *coding = &column->coding;
     char name[128];
     step_decoding_name(decoding, index, name, sizeof name);
     if (column->state == STEP_COLUMN_LISTED && coding->unknown != NULL)
-        return step_decoding_fail(decoding, STEP_STATUS_UNSUPPORTED, column->stored,
-                                  "column %s: %s %" PRIu64 " is not known to this library", name,
-                                  coding->unknown, coding->unknown_number);
+        return step_decoding_unknown(decoding, name, coding, column->stored);
     if (column->state != STEP_COLUMN_LISTED || coding->chain.form != NULL ||
-        coding->raw_length != total)
+        (coding->strings == 0 && coding->raw_length != total))
         return step_decoding_fail(decoding, STEP_STATUS_CORRUPT, column->stored,
                                   "the bytes of column %s disagree with their lengths", name);
     enum step_status status = STEP_STATUS_OK;
     *bytes = step_decoding_take(decoding, total, 1, &status);
     if (*bytes == NULL)
         return status;
-    status = step_decompress(decoding->reader->decompressor, coding->method, column->stored,
-                             (size_t) coding->stored_length, *bytes, (size_t) total);
+    status = unpack_bytes(decoding, coding, column->stored, lengths, count, *bytes, total);
     if (status != STEP_STATUS_OK)
         return step_decoding_fail(decoding, status, column->stored,
                                   "the bytes of column %s are damaged", name);
@@ -77,7 +98,7 @@ static enum step_status fill_bytes(struct step_decoding *decoding,
         return step_decoding_fail(decoding, STEP_STATUS_CORRUPT,
                                   decoding->columns[node->column].stored,
                                   "lengths pass the limit of a block");
-    status = decode_bytes(decoding, node->column + 1, total, &bytes);
+    status = decode_bytes(decoding, node->column + 1, lengths, count, total, &bytes);
     if (status != STEP_STATUS_OK)
         return status;
     struct step_bytes *items = step_decoding_take(decoding, count, sizeof *items, &status);

@@ -7,6 +7,7 @@
 
 #include "checksum.h"
 #include "follow.h"
+#include "packed_strings.h"
 
 enum {
     TRIAL_RECORDS = 8192,
@@ -97,14 +98,48 @@ static enum step_status find_series(const struct step_columns *columns, uint32_t
     return step_gather(&sequence, index, column->given_field, count, storage, series);
 }
 
+/* Values that are multiples of a number, as the quotients: the chain begins with that. */
+static enum step_status write_scaled(struct step_block_writer *writer, const struct step_wish *wish,
+                                     const struct step_series *series, uint64_t reference,
+                                     const struct step_column_data *data, uint64_t resolution,
+                                     struct step_choice *recalled, struct step_chain *chain)
+{
+    struct step_chain scale = {0};
+    step_chain_append(&scale, &step_transform_scale, resolution, 0, 0);
+    uint64_t *scaled = malloc((data->count + 1) * sizeof *scaled);
+    if (scaled == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    enum step_status status = step_transform_scale.forward(scale.links[0].parameters, NULL,
+                                                           data->values, scaled, data->count);
+    if (status == STEP_STATUS_OK)
+        status = step_choose(wish, series, reference, scaled, data->count, writer->compressor,
+                             &writer->scratch, recalled, chain);
+    free(scaled);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (chain->length == 0 && chain->form == &step_form_constant) {
+        chain->form_parameter = data->count > 0 ? data->values[0] : 0;
+        return status;
+    }
+    scale.form = chain->form;
+    scale.form_parameter = chain->form_parameter;
+    for (size_t i = 0; i < chain->length; i++)
+        scale.links[scale.length++] = chain->links[i];
+    *chain = scale;
+    return status;
+}
+
 static enum step_status write_values(struct step_block_writer *writer, const struct step_wish *wish,
                                      const struct step_series *series, uint64_t reference,
-                                     const struct step_column_data *data,
+                                     const struct step_column_data *data, uint64_t resolution,
                                      struct step_choice *recalled, struct step_coding *coding)
 {
     struct step_chain chain;
-    enum step_status status = step_choose(wish, series, reference, data->values, data->count,
-                                          writer->compressor, &writer->scratch, recalled, &chain);
+    enum step_status status =
+        resolution > 1
+            ? write_scaled(writer, wish, series, reference, data, resolution, recalled, &chain)
+            : step_choose(wish, series, reference, data->values, data->count, writer->compressor,
+                          &writer->scratch, recalled, &chain);
     if (status == STEP_STATUS_OK)
         status = step_column_write(&chain, data->count, writer->compressor, &writer->scratch,
                                    &writer->sections, coding);
@@ -131,6 +166,44 @@ static struct step_choice *recall_stream(struct step_block_writer *writer,
     return recalled->columns;
 }
 
+/* The bytes of strings: as they are, or packed where that may become smaller. */
+static enum step_status write_bytes(struct step_block_writer *writer,
+                                    const struct step_columns *columns, uint32_t index,
+                                    struct step_coding *coding)
+{
+    const struct step_column_data *lengths = &columns->columns[index - 1];
+    const struct step_buffer *bytes = &columns->columns[index].bytes;
+    struct step_buffer *packed = &writer->scratch.raw;
+    unsigned wish = columns->plan->columns[index].wish.policy.strings;
+    unsigned best = 0;
+    size_t least = SIZE_MAX;
+    if (step_compressor_is_best(writer->compressor))
+        wish = STEP_STRINGS_NUMBERED | STEP_STRINGS_SHARED;
+    if (lengths->count > 1 && bytes->length > 0 && wish != 0)
+        least = step_compress_estimate(writer->compressor, bytes->data, bytes->length);
+    for (unsigned flags = 1; flags <= wish && least != SIZE_MAX; flags++) {
+        if ((flags & ~wish) != 0)
+            continue;
+        enum step_status status =
+            step_strings_pack(flags, lengths->values, lengths->count, bytes->data, packed);
+        if (status != STEP_STATUS_OK)
+            return status;
+        size_t size = step_compress_estimate(writer->compressor, packed->data, packed->length);
+        best = size < least ? flags : best;
+        least = size < least ? size : least;
+    }
+    if (best == 0)
+        return step_column_write_bytes(bytes->data, bytes->length, writer->compressor,
+                                       &writer->sections, coding);
+    enum step_status status =
+        step_strings_pack(best, lengths->values, lengths->count, bytes->data, packed);
+    if (status == STEP_STATUS_OK)
+        status = step_column_write_bytes(packed->data, packed->length, writer->compressor,
+                                         &writer->sections, coding);
+    coding->strings = best;
+    return status;
+}
+
 static enum step_status write_column(struct step_block_writer *writer,
                                      const struct step_columns *columns, uint32_t index,
                                      struct step_choice *recalled)
@@ -140,16 +213,15 @@ static enum step_status write_column(struct step_block_writer *writer,
     struct step_coding coding;
     enum step_status status;
     if (column->kind == STEP_COLUMN_BYTES) {
-        status = step_column_write_bytes(data->bytes.data, data->bytes.length, writer->compressor,
-                                         &writer->sections, &coding);
+        status = write_bytes(writer, columns, index, &coding);
     } else {
         struct step_series series = {NULL, 0};
         uint64_t reference = 0;
         uint64_t *storage;
         status = find_series(columns, index, &storage, &series, &reference);
         if (status == STEP_STATUS_OK)
-            status = write_values(writer, &column->wish.column, &series, reference, data, recalled,
-                                  &coding);
+            status = write_values(writer, &column->wish.column, &series, reference, data,
+                                  column->wish.policy.resolution, recalled, &coding);
         free(storage);
     }
     if (status != STEP_STATUS_OK)
@@ -169,7 +241,7 @@ static enum step_status write_types(struct step_block_writer *writer,
     static const struct step_wish wish = {.identifier = true};
     struct step_coding coding;
     enum step_status status =
-        write_values(writer, &wish, NULL, 0, &columns->types, recalled, &coding);
+        write_values(writer, &wish, NULL, 0, &columns->types, 0, recalled, &coding);
     if (status != STEP_STATUS_OK)
         return status;
     return step_coding_append(&coding, &writer->directory) &&

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "charset.h"
+#include "scale.h"
 #include "steptrace/value.h"
 
 struct checking {
@@ -38,12 +39,28 @@ static enum step_status refuse(const struct checking *checking, uint32_t index, 
                           owner->fields[column->field].name, part, what);
 }
 
+static uint64_t round_down(const struct step_field_wish *wish, uint64_t value)
+{
+    return wish->resolution > 1 ? step_scale_floor(wish->resolution, value, wish->column.is_signed)
+                                : value;
+}
+
+static uint64_t stored_value(const struct step_policy *policy, uint64_t value)
+{
+    if (policy->resolution <= 1)
+        return value;
+    struct step_scale scale = step_scale_of(policy->resolution);
+    return step_scale_down(&scale, value);
+}
+
 static enum step_status check_value(const struct checking *checking, uint32_t index, uint64_t value)
 {
     const struct step_policy *policy = &checking->plan->columns[index].wish.policy;
     struct step_check *check = checking->check;
     char what[120];
-    if (policy->size == STEP_SIZE_FIXED && step_policy_width(policy, value) > policy->bytes) {
+    value = round_down(&checking->plan->columns[index].wish, value);
+    if (policy->size == STEP_SIZE_FIXED &&
+        step_policy_width(policy, stored_value(policy, value)) > policy->bytes) {
         snprintf(what, sizeof what, "is 0x%" PRIx64 ", which needs more than its %u bytes", value,
                  policy->bytes);
         return refuse(checking, index, what);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scale.h"
+
 enum step_status step_columns_create(const struct step_plan *plan, struct step_columns **out)
 {
     struct step_columns *columns = calloc(1, sizeof *columns);
@@ -312,6 +314,18 @@ static enum step_status scatter(struct step_columns *columns, const struct step_
     return STEP_STATUS_OK;
 }
 
+/* Of fields with a resolution, the values that the file will have. */
+static void round_values(struct step_columns *columns)
+{
+    for (size_t i = 0; i < columns->used_count; i++) {
+        const struct step_field_wish *wish = &columns->plan->columns[columns->used[i]].wish;
+        struct step_column_data *data = &columns->columns[columns->used[i]];
+        for (size_t k = 0; wish->resolution > 1 && k < data->count; k++)
+            data->values[k] =
+                step_scale_floor(wish->resolution, data->values[k], wish->column.is_signed);
+    }
+}
+
 enum step_status step_columns_fill(struct step_columns *columns, const struct step_rows *rows)
 {
     for (size_t i = 0; i < columns->used_count; i++)
@@ -322,6 +336,8 @@ enum step_status step_columns_fill(struct step_columns *columns, const struct st
         status = number_types(columns, rows);
     if (status == STEP_STATUS_OK)
         status = scatter(columns, rows);
+    if (status == STEP_STATUS_OK)
+        round_values(columns);
     for (size_t i = 0; i < columns->used_count; i++) {
         uint32_t column = columns->used[i];
         columns->series[column] = (struct step_series){columns->columns[column].values, 1};

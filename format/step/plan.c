@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "layout.h"
+#include "packed_strings.h"
 
 enum { MAX_FIELDS = 1 << 22, MAX_NODES = 1 << 18, PATH_BYTES = 512 };
 
@@ -115,6 +116,8 @@ static struct step_field_wish length_wish(const struct scope *scope)
     wish.is_time = wish.is_thread = false;
     wish.given = NULL;
     wish.policy.is_unsigned = true;
+    wish.policy.strings = 0;
+    wish.policy.resolution = wish.resolution = 0;
     return wish;
 }
 
@@ -126,6 +129,7 @@ static void settle_identifier(struct step_field_wish *wish)
         policy->general = STEP_GENERAL_NONE;
     policy->size = STEP_SIZE_CREEP;
     policy->is_unsigned = true;
+    policy->resolution = wish->resolution = 0;
 }
 
 static enum step_status add_column(struct builder *builder, enum step_column_kind kind,
@@ -301,11 +305,14 @@ static enum step_status build_bytes(struct builder *builder, const struct scope 
 {
     struct step_plan_node node = {STEP_NODE_BYTES, 0, 1, 0, 0, STEP_NO_INDEX};
     struct step_field_wish wish = length_wish(scope);
-    wish.charset =
-        scope->field->kind == STEP_TYPE_STRING ? wish_of(scope, false).charset : STEP_CHARSET_ANY;
+    struct step_field_wish own = wish_of(scope, false);
+    wish.charset = scope->field->kind == STEP_TYPE_STRING ? own.charset : STEP_CHARSET_ANY;
+    wish.policy.strings = own.policy.strings;
+    if (own.column.identifier)
+        wish.policy.strings |= STEP_STRINGS_NUMBERED;
     enum step_status status =
         add_column(builder, STEP_COLUMN_LENGTHS, in_array, &wish, &node.column);
-    struct step_field_wish none = {0};
+    struct step_field_wish none = {.policy = {.strings = wish.policy.strings}};
     uint32_t bytes;
     if (status == STEP_STATUS_OK)
         status = add_column(builder, STEP_COLUMN_BYTES, in_array, &none, &bytes);
@@ -324,6 +331,7 @@ static enum step_status build_element(struct builder *builder, const struct scop
     bool names_entry = wish.column.identifier && scope->field->kind == STEP_TYPE_RECORD;
     if (names_entry || scope->field->kind == STEP_TYPE_INT) {
         struct step_plan_node node = {STEP_NODE_VALUE, 0, 1, 0, 0, STEP_NO_INDEX};
+        wish.policy.strings = 0;
         if (scope->field->kind != STEP_TYPE_INT)
             settle_identifier(&wish);
         enum step_status status =
@@ -527,6 +535,8 @@ static enum step_status build(struct builder *builder)
         bool given = column->given_field != STEP_NO_INDEX || column->given_column != STEP_NO_INDEX;
         if (column->wish.policy.targeted == STEP_STACK || column->wish.policy.targeted == STEP_AGE)
             resolve_followed(plan, column);
+        if (column->wish.policy.targeted == STEP_AGE) /* the measure is not rounded alike */
+            column->wish.policy.resolution = 0;
         if (column->wish.policy.targeted == STEP_GIVEN && !given)
             column->wish.policy.targeted = STEP_TARGETED_NONE;
     }

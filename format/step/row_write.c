@@ -20,8 +20,11 @@ struct rowing {
 
 void step_row_writer_reset(struct step_row_writer *writer)
 {
-    for (size_t i = 0; i < writer->column_count; i++)
+    for (size_t i = 0; i < writer->column_count; i++) {
         step_encoder_reset(&writer->encoders[i]);
+        step_string_numbers_reset(&writer->strings[i].numbers);
+    }
+    free(writer->strings);
     step_encoder_reset(&writer->types);
     step_encoder_reset(&writer->events);
     free(writer->encoders);
@@ -39,9 +42,11 @@ static enum step_status reserve(struct step_row_writer *writer, size_t column_co
     if (writer->encoders != NULL)
         return STEP_STATUS_OK;
     writer->encoders = calloc(column_count + 1, sizeof *writer->encoders);
+    writer->strings = calloc(column_count + 1, sizeof *writer->strings);
     writer->positions = calloc(column_count + 1, sizeof *writer->positions);
     writer->numbers = calloc(column_count + 1, sizeof *writer->numbers);
-    if (writer->encoders == NULL || writer->positions == NULL || writer->numbers == NULL)
+    if (writer->encoders == NULL || writer->strings == NULL || writer->positions == NULL ||
+        writer->numbers == NULL)
         return STEP_STATUS_NO_MEMORY;
     writer->column_count = column_count;
     return STEP_STATUS_OK;
@@ -75,6 +80,8 @@ static enum step_status list_encoder(struct rowing *rowing, uint32_t index)
     if (ok && uses_table(policy->targeted))
         ok = step_buffer_append_varint(out, bits);
     writer->positions[index] = 0;
+    step_string_numbers_clear(&writer->strings[index].numbers);
+    writer->strings[index].last_start = writer->strings[index].last_length = 0;
     return ok ? step_encoder_start(&writer->encoders[index], policy, bits, hashed)
               : STEP_STATUS_NO_MEMORY;
 }
@@ -158,11 +165,64 @@ static enum step_status put_column(struct rowing *rowing, uint32_t index, uint64
     return put(writer, encoder, writer->numbers[index], *value, key);
 }
 
+/* A string whose encoder has a policy for it; its first bytes may be those of the one before. */
+static enum step_status put_given(struct rowing *rowing, uint32_t index, const uint8_t *bytes,
+                                  size_t start)
+{
+    struct step_row_writer *writer = rowing->writer;
+    struct step_row_strings *strings = &writer->strings[index];
+    uint64_t length;
+    size_t shared = 0;
+    enum step_status status = put_column(rowing, index, &length);
+    if (status == STEP_STATUS_OK &&
+        (writer->encoders[index].policy.strings & STEP_STRINGS_SHARED) != 0) {
+        if (length > 0 && strings->last_length > 0)
+            shared = step_shared_prefix(bytes + strings->last_start, strings->last_length,
+                                        bytes + start, (size_t) length);
+        if (!step_buffer_append_varint(&writer->rows, shared))
+            return STEP_STATUS_NO_MEMORY;
+    }
+    strings->last_start = start;
+    strings->last_length = (size_t) length;
+    if (status == STEP_STATUS_OK && length > shared &&
+        !step_buffer_append(&writer->rows, bytes + start + shared, (size_t) length - shared))
+        return STEP_STATUS_NO_MEMORY;
+    return status;
+}
+
+/* The same, as its number if it was there before. */
+static enum step_status put_string(struct rowing *rowing, uint32_t index)
+{
+    static const struct step_change spell = {STEP_CHANGE_SPELL, 0};
+    struct step_row_writer *writer = rowing->writer;
+    const struct step_column_data *lengths = &rowing->columns->columns[index];
+    const uint8_t *bytes = rowing->columns->columns[index + 1].bytes.data;
+    size_t start = writer->positions[index + 1];
+    size_t length = (size_t) lengths->values[writer->positions[index]];
+    writer->positions[index + 1] += length;
+    if ((writer->encoders[index].policy.strings & STEP_STRINGS_NUMBERED) == 0)
+        return put_given(rowing, index, bytes, start);
+    uint64_t number;
+    if (!step_string_number(&writer->strings[index].numbers, bytes, start, length, &number))
+        return STEP_STATUS_NO_MEMORY;
+    if (number != 0) {
+        writer->positions[index]++;
+        writer->values++;
+        return step_buffer_append_varint(&writer->rows, number) ? STEP_STATUS_OK
+                                                                : STEP_STATUS_NO_MEMORY;
+    }
+    enum step_status status =
+        note_changes(writer, writer->numbers[index], writer->rows.length, &spell, 1);
+    return status == STEP_STATUS_OK ? put_given(rowing, index, bytes, start) : status;
+}
+
 static enum step_status put_node(struct rowing *rowing, const struct step_plan_node *node)
 {
     const struct step_plan *plan = rowing->plan;
     uint64_t value = 1;
     enum step_status status = STEP_STATUS_OK;
+    if (node->kind == STEP_NODE_BYTES && rowing->writer->encoders[node->column].policy.strings != 0)
+        return put_string(rowing, node->column);
     if (node->kind != STEP_NODE_RECORD)
         status = put_column(rowing, node->column, &value);
     if (status == STEP_STATUS_OK && node->kind == STEP_NODE_BYTES) {

@@ -8,6 +8,7 @@
 
 #include "columns.h"
 #include "encoder.h"
+#include "row_strings.h"
 
 /* A change, and where in the record at hand. */
 struct step_row_change {
@@ -19,9 +20,10 @@ struct step_row_change {
 
 /* Zero-initialised is empty. */
 struct step_row_writer {
-    struct step_encoder *encoders; /* by column of the plan */
-    size_t *positions;             /* the same: values that were taken */
-    uint64_t *numbers;             /* the same: the encoder's number in the block */
+    struct step_encoder *encoders;    /* by column of the plan */
+    struct step_row_strings *strings; /* the same, of columns of lengths */
+    size_t *positions;                /* the same: values that were taken */
+    uint64_t *numbers;                /* the same: the encoder's number in the block */
     size_t column_count;
     struct step_encoder types;
     struct step_encoder events; /* of the field `encoder` of meta-events */

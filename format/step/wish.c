@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "packed_strings.h"
 #include "predictor.h"
 
 struct rule {
@@ -113,6 +114,43 @@ static void read_sequence(struct step_field_wish *wish, const struct rule *rule)
     target(wish, STEP_SEQUENCE, 0);
 }
 
+static void read_live(struct step_field_wish *wish, const struct rule *rule)
+{
+    (void) rule;
+    wish->column.live = true;
+    target(wish, STEP_LIVE, 0);
+}
+
+static void read_resolution(struct step_field_wish *wish, const struct rule *rule)
+{
+    enum { DIGITS_MOST = 19 };
+    bool good = rule->length > 0 && rule->length <= DIGITS_MOST && rule->value[0] != '-';
+    uint64_t resolution = good ? number(rule, 0) : 0;
+    wish->resolution = wish->policy.resolution =
+        resolution > 1 && resolution >> 63 == 0 ? resolution : 0;
+}
+
+static void read_prefix(struct step_field_wish *wish, const struct rule *rule)
+{
+    (void) rule;
+    wish->policy.strings |= STEP_STRINGS_SHARED;
+}
+
+static const struct {
+    const char *name;
+    unsigned flags;
+} string_names[] = {{"identifier", STEP_STRINGS_NUMBERED},
+                    {"prefix", STEP_STRINGS_SHARED},
+                    {"identifier+prefix", STEP_STRINGS_NUMBERED | STEP_STRINGS_SHARED}};
+
+/* Of the lengths of strings, in rows: how the strings stand after them. */
+static void read_strings(struct step_field_wish *wish, const struct rule *rule)
+{
+    for (size_t i = 0; i < sizeof string_names / sizeof string_names[0]; i++)
+        if (is_text(string_names[i].name, rule->value, rule->length))
+            wish->policy.strings = string_names[i].flags;
+}
+
 static uint64_t bounded(const struct rule *rule, uint64_t otherwise, uint64_t most)
 {
     uint64_t value = number(rule, otherwise);
@@ -206,6 +244,10 @@ static const struct {
     {"encoding", "stack", read_stack},
     {"encoding", "age", read_age},
     {"encoding", "sequence", read_sequence},
+    {"encoding", "live", read_live},
+    {"encoding", "resolution", read_resolution},
+    {"encoding", "prefix", read_prefix},
+    {"encoding", "strings", read_strings},
     {"encoding", "size", read_size},
     {"encoding", "unsigned", read_unsigned},
     {"encoding", "charset", read_charset},
@@ -269,13 +311,14 @@ static const struct {
     [STEP_CONTEXT] = {"context", true}, [STEP_DFCM] = {"dfcm", true},
     [STEP_RECENT] = {"recent", true},   [STEP_STACK] = {"stack", false},
     [STEP_AGE] = {"age", false},        [STEP_SEQUENCE] = {"sequence", false},
+    [STEP_LIVE] = {"live", false},
 };
 
 static const char *const size_endings[] = {"", "", "..", "+"};
 
 bool step_policy_print(const struct step_policy *policy, struct step_buffer *out)
 {
-    char text[128];
+    char text[192];
     size_t room = sizeof text;
     size_t length = 0;
     const char *name = targeted_names[policy->targeted].name;
@@ -289,6 +332,12 @@ bool step_policy_print(const struct step_policy *policy, struct step_buffer *out
     if (policy->size != STEP_SIZE_CREEP)
         length += (size_t) snprintf(text + length, room - length, ",size=%u%s", policy->bytes,
                                     size_endings[policy->size]);
+    if (policy->resolution > 1)
+        length += (size_t) snprintf(text + length, room - length, ",resolution=%" PRIu64,
+                                    policy->resolution);
+    if (policy->strings != 0)
+        length += (size_t) snprintf(text + length, room - length, ",strings=%s",
+                                    string_names[policy->strings - 1].name);
     if (policy->is_unsigned)
         length += (size_t) snprintf(text + length, room - length, ",unsigned");
     size_t comma = length > 0;

@@ -13,6 +13,7 @@ struct step_field_wish {
     struct step_wish column;
     struct step_policy policy; /* of rows */
     enum step_charset charset;
+    uint64_t resolution; /* values are rounded down to its multiples; 0: they are not */
     bool type_varies;    /* type=variable */
     bool is_time;        /* <property:"time"> */
     bool is_thread;      /* <property:"thread"> */

@@ -8,7 +8,8 @@
  * Without a file, the events are made up: allocations in patterns as a compiler makes them, and
  * frees in sorted batches.  LAYOUT is 0 (the smaller), 1 (rows) or 2 (columns); -p as `steptrace
  * pack`.  With one, they are those of the trace.  The times are the best of TIMES
- * runs, of processor time.
+ * runs, of processor time.  Reading is measured block by block, through generated readers (structs
+ * of java.step), and through the definition in the trace alone.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench_readers.h"
 #include "bytes.h"
 #include "column.h"
 #include "layout.h"
@@ -237,22 +239,46 @@ static void encode(const struct events *events, const struct settings *settings,
     step_writer_destroy(writer);
 }
 
-static uint64_t decode(const struct step_buffer *file)
+struct way {
+    const char *name;
+    enum step_status (*read)(const struct step_buffer *file, struct read_tally *tally,
+                             struct step_error *error);
+    double best; /* seconds */
+    struct read_tally tally;
+};
+
+/* Encodes, and reads back in each way, `times` times in turn. */
+static void measure(const struct events *events, const struct settings *settings,
+                    struct step_buffer *file)
 {
-    struct step_reader *reader;
-    struct step_block *block = NULL;
+    struct way ways[] = {{"blocks", read_blocks, 1e9, {0, 0}},
+                         {"generated reader", read_generated, 1e9, {0, 0}},
+                         {"dynamic reader", read_dynamic, 1e9, {0, 0}}};
+    enum { WAYS = sizeof ways / sizeof ways[0] };
     struct step_error error;
-    uint64_t sum = 0;
-    check(step_reader_open_memory(file->data, file->length, "memory", &reader, &error), &error);
-    for (size_t i = 0; i < step_reader_block_count(reader); i++) {
-        struct step_record_view view;
-        check(step_reader_load(reader, i, NULL, &block, &error), &error);
-        while (step_block_next(block, &view) == STEP_STATUS_OK)
-            sum += view.slots[0] + view.slots[2];
+    double count = (double) events->count;
+    double encoding = 1e9;
+    for (uint64_t i = 0; i < settings->times; i++) {
+        file->length = 0;
+        double start = now();
+        encode(events, settings, file);
+        double took = now() - start;
+        encoding = took < encoding ? took : encoding;
+        for (size_t k = 0; k < WAYS; k++) {
+            start = now();
+            check(ways[k].read(file, &ways[k].tally, &error), &error);
+            took = now() - start;
+            ways[k].best = took < ways[k].best ? took : ways[k].best;
+        }
     }
-    step_block_destroy(block);
-    step_reader_destroy(reader);
-    return sum;
+    printf("%zu events, %zu bytes, %.4f bytes an event\n", events->count, file->length,
+           (double) file->length / count);
+    printf("encode %.1f ns an event\n", encoding * 1e9 / count);
+    for (size_t k = 0; k < WAYS; k++)
+        printf("decode, %-16s %5.1f ns an event (%.1f million a second), %" PRIu64
+               " events, sum %" PRIu64 "\n",
+               ways[k].name, ways[k].best * 1e9 / count, count / ways[k].best * 1e-6,
+               ways[k].tally.records, ways[k].tally.sum);
 }
 
 struct column_total {
@@ -390,25 +416,7 @@ int main(int argc, char **argv)
         make_events(&events, &settings);
     }
     struct step_buffer file = {0};
-    double encode_time = 1e9;
-    double decode_time = 1e9;
-    uint64_t sum = 0;
-    for (uint64_t i = 0; i < settings.times; i++) {
-        file.length = 0;
-        double start = now();
-        encode(&events, &settings, &file);
-        double encoded = now();
-        sum = decode(&file);
-        double decoded = now();
-        encode_time = encoded - start < encode_time ? encoded - start : encode_time;
-        decode_time = decoded - encoded < decode_time ? decoded - encoded : decode_time;
-    }
-    double count = (double) events.count;
-    printf("%zu events, %zu bytes, %.4f bytes an event\n", events.count, file.length,
-           (double) file.length / count);
-    printf("encode %.1f ns an event, decode %.1f ns an event (%.1f million a second), sum %" PRIu64
-           "\n",
-           encode_time * 1e9 / count, decode_time * 1e9 / count, count / decode_time * 1e-6, sum);
+    measure(&events, &settings, &file);
     report_columns(&file, &events);
     step_buffer_reset(&file);
     free(events.items);

@@ -9,8 +9,9 @@
 
 const char sample_definition_text[] =
     "package t {\n"
-    "  record Name { string text; }\n"
-    "  record Point { int x <encoding:\"delta\">; int y <encoding:\"given=x\">; string label; }\n"
+    "  record Name { string text <encoding:\"prefix\">; }\n"
+    "  record Point { int x <encoding:\"delta\">; int y <encoding:\"given=x\">;\n"
+    "    string label <encoding:\"identifier,prefix\">; }\n"
     "  record Event { <property:\"event\">\n"
     "    int time <property:\"time\"> <property:\"unsigned\"> <encoding:\"delta\">;\n"
     "    Name thread <property:\"thread\"> <encoding:\"identifier,default\">; }\n"
@@ -19,12 +20,12 @@ const char sample_definition_text[] =
     "    int size <property:\"unsigned\"> <encoding:\"given=class\">;\n"
     "    int object <property:\"unsigned\"> <encoding:\"stride=1\">; }\n"
     "  record Big extends Alloc { }\n"
-    "  record Free extends Event { int object <encoding:\"offset=100\">; }\n"
+    "  record Free extends Event { int object <encoding:\"offset=100,live\">; }\n"
     "  record Late extends Event {\n"
     "    int mark <encoding:\"given=thread\">;\n"
     "    ~time <encoding:\"context=2\">; }\n"
     "  record Shape extends Event {\n"
-    "    Point center; Point[] points; string[][] tags; data blob; }\n"
+    "    Point center; Point[] points; string[][] tags <encoding:\"identifier\">; data blob; }\n"
     "  record Empty { }\n"
     "}\n";
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Values that leave a set, each once, in ascending batches: the identifiers of objects that die
+ * together.  A value's code is how many values that are still in the set it passes over; what left
+ * in earlier batches does not count, so that neighbours among the survivors are 0 apart.
+ *
+ * Any value has a code, and any code a value (docs/formats/step.md has the rule): negative codes,
+ * in two's complement, begin a batch anew, or are for values that left already.
+ */
+#ifndef STEP_CODEC_LIVE_SET_H
+#define STEP_CODEC_LIVE_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Values from first to last that have left, and how many left that are smaller. */
+struct step_gone_run {
+    uint64_t first;
+    uint64_t last;
+    uint64_t before;
+};
+
+/* Zero-initialised holds nothing. */
+struct step_live_set {
+    struct step_gone_run *runs; /* ascending, none next to another */
+    size_t run_count;
+    size_t run_capacity;
+    struct step_gone_run *merged; /* room to make them anew */
+    size_t merged_capacity;
+    uint64_t gone;     /* values in the runs */
+    size_t at;         /* where the last search ended */
+    uint64_t *waiting; /* values since the runs were made */
+    size_t waiting_count;
+    size_t waiting_capacity;
+    uint64_t base; /* of what is in the set, how many are not above the last value */
+    uint64_t last;
+};
+
+void step_live_set_reset(struct step_live_set *set); /* frees the storage */
+void step_live_set_clear(struct step_live_set *set); /* keeps it */
+
+/* False when memory runs out. */
+bool step_live_set_code(struct step_live_set *set, uint64_t value, uint64_t *code);
+bool step_live_set_value(struct step_live_set *set, uint64_t code, uint64_t *value);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Values that are multiples of a number, as the quotients: a one-to-one map of all 64-bit numbers,
+ * which divides where that is exact, for signed values too.  The number is 2^shift * odd.
+ */
+#ifndef STEP_CODEC_SCALE_H
+#define STEP_CODEC_SCALE_H
+
+#include <stdint.h>
+
+struct step_scale {
+    unsigned shift;
+    uint64_t odd;
+    uint64_t inverse; /* of odd, modulo 2^64 */
+};
+
+/* `number` is not 0. */
+static inline struct step_scale step_scale_of(uint64_t number)
+{
+    struct step_scale scale = {(unsigned) __builtin_ctzll(number), 0, 0};
+    scale.odd = number >> scale.shift;
+    scale.inverse = scale.odd; /* right in 3 bits; each round doubles them */
+    for (unsigned i = 0; i < 5; i++)
+        scale.inverse *= 2 - scale.odd * scale.inverse;
+    return scale;
+}
+
+/* Shifts arithmetically; what falls off is put where the copies of the sign are. */
+static inline uint64_t step_scale_down(const struct step_scale *scale, uint64_t value)
+{
+    if (scale->shift > 0) {
+        uint64_t sign = 0 - (value >> 63);
+        uint64_t low = value << (64 - scale->shift);
+        value = (value >> scale->shift | sign << (64 - scale->shift)) ^ low;
+    }
+    return value * scale->inverse;
+}
+
+static inline uint64_t step_scale_up(const struct step_scale *scale, uint64_t value)
+{
+    value *= scale->odd;
+    if (scale->shift == 0)
+        return value;
+    uint64_t sign = 0 - (value >> (63 - scale->shift) & 1);
+    uint64_t low = (value ^ sign << (64 - scale->shift)) >> (64 - scale->shift);
+    return value << scale->shift | low;
+}
+
+/* The greatest multiple of the number that is not above the value. */
+static inline uint64_t step_scale_floor(uint64_t number, uint64_t value, int is_signed)
+{
+    uint64_t rest = value % number;
+    if (is_signed && value >> 63 != 0) {
+        uint64_t beyond = (0 - value) % number;
+        rest = beyond == 0 ? 0 : number - beyond;
+    }
+    return value - rest;
+}
+
+#endif

@@ -21,7 +21,7 @@
 
 static struct {
     _Atomic bool on; /* classes that are loaded or retransformed now are to be rewritten */
-    bool armed;                   /* only methods of start= get probes, and only for that */
+    bool armed;      /* only methods of start= get probes, and only for that */
     bool alloc, method, nameless; /* as in a struct rewrite_request */
     const struct session *session;
     _Atomic uint64_t left_alone;

@@ -8,7 +8,7 @@ enum {
     SAMPLE = 16384,
     THOROUGH_SAMPLE = 1 << 18,
     RECALLED_FROM = 4 * SAMPLE, /* values: with fewer, a trial costs little and shows much */
-    RECALLED_BLOCKS = 15,
+    RECALLED_BLOCKS = 5,
 };
 
 /* What the forms' fitness depends on. */
@@ -262,6 +262,6 @@ void step_choice_judge(struct step_choice *choice, size_t count, uint64_t stored
     uint64_t rate = (stored_bytes << 16) / count;
     if (choice->rate == 0)
         choice->rate = rate + 1;
-    else if (rate > choice->rate + choice->rate / 4 + 64)
+    else if (rate > choice->rate + choice->rate / 8 + 64)
         choice->blocks_left = 0;
 }

@@ -10,8 +10,11 @@
 #include "form.h"
 
 enum { TABLE = 255, ESCAPE = 255, MAX_HASH_BITS = 12, MOST_DISTINCT = 1 << (MAX_HASH_BITS - 1) };
+/* A census of more values than this looks at some of them only. */
+enum { ENOUGH = 1 << 15 };
 
-/* How often the values occur; those that come when it is full are not counted. */
+/* How often the values occur, or a sample of them; those that come when it is full are not counted.
+ */
 struct census {
     struct tally {
         uint64_t value;
@@ -55,7 +58,8 @@ static bool take_census(struct census *census, const uint64_t *values, size_t co
     if (census->tallies == NULL)
         return false;
     size_t most = ((size_t) 1 << census->bits) / 2;
-    for (size_t i = 0; i < count; i++) {
+    size_t step = count / ENOUGH + 1;
+    for (size_t i = 0; i < count; i += step) {
         struct tally *tally = find(census, values[i]);
         if (tally->count == 0) {
             if (census->distinct == most)

@@ -11,7 +11,7 @@
 
 A workload is a script that runs $JAVA $JAVA_ARGS PROGRAM in $WORK_DIR, given by its path; or one of
 the built-in ones, which need nothing but the JDK: javac (compiles generated classes), threads (four
-threads build and drop trees and maps).  Ratios are those of one run's medians: compare no seconds
+threads build and drop trees and maps), calls (7 million calls of a small method).  Ratios are those of one run's medians: compare no seconds
 across runs.
 """
 import argparse
@@ -69,6 +69,8 @@ def run_workload(args, workload, java_args, directory):
 def cost_ways(args):
     """What cost compares: a function for each title, which makes Java's arguments for a trace."""
     def traced(options):
+        if options.startswith("-"):
+            return lambda trace: options.replace("TRACE", str(trace))
         return lambda trace: ",".join(
             filter(None, (java_arguments(args, "traced", trace, args.resolution), options)))
 
@@ -198,8 +200,9 @@ def main():
     parser.add_argument("--resolution", default="1us")
     parser.add_argument("--agent-options", default="", help="more options for libtracer")
     parser.add_argument("--way", action="append", default=[],
-                        help="cost: untraced, bare, or TITLE:AGENT_OPTIONS; several, compared with "
-                             "the first (default: untraced, bare, traced)")
+                        help="cost: untraced, bare, TITLE:AGENT_OPTIONS or TITLE:-JAVA_OPTIONS (TRACE in "
+                             "them is a file's name); several, compared with the first (default: "
+                             "untraced, bare, traced)")
     parser.add_argument("--ways", help="read and memory: which, e.g. stats,dump (default: all)")
     parser.add_argument("--events", type=int, default=20_000_000, help="memory: in the longer trace")
     parser.add_argument("--live", type=int, default=100_000, help="memory: objects alive")

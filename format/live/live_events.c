@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Raw records of threads: events, and the state that they go by. */
+#include "live_records.h"
+#include "steptrace/java_trace.h"
+
+enum step_status live_take_vm_event(const struct raw *raw)
+{
+    uint32_t kind = (uint32_t) (raw->words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
+    struct step_writer *writer = raw->decoder->writer;
+    struct java_vm_start event = {.time = raw->ticks, .thread = raw->state->thread};
+    uint32_t record = kind == STEP_LIVE_VM_START  ? JAVA_VM_START
+                      : kind == STEP_LIVE_VM_INIT ? JAVA_VM_INIT
+                                                  : JAVA_VM_DEATH;
+    uint64_t slots[] = {event.time, event.thread};
+    return step_writer_put(writer, raw->stream, record, slots);
+}
+
+enum step_status live_take_class_load(const struct raw *raw)
+{
+    struct java_class_load event = {
+        .time = raw->ticks, .thread = raw->state->thread, .class_ = raw->words[1]};
+    return java_class_load_put(raw->decoder->writer, raw->stream, &event);
+}
+
+enum step_status live_take_class_existing(const struct raw *raw)
+{
+    struct java_class_existing event = {
+        .time = raw->ticks, .thread = raw->state->thread, .class_ = raw->words[1]};
+    return java_class_existing_put(raw->decoder->writer, raw->stream, &event);
+}
+
+/* Starts of threads name the thread itself, whoever wrote the record. */
+enum step_status live_take_thread_start(const struct raw *raw)
+{
+    struct java_thread_start event = {.time = raw->ticks, .thread = raw->words[1]};
+    return java_thread_start_put(raw->decoder->writer, raw->stream, &event);
+}
+
+enum step_status live_take_thread_existing(const struct raw *raw)
+{
+    struct java_thread_existing event = {.time = raw->ticks, .thread = raw->words[1]};
+    return java_thread_existing_put(raw->decoder->writer, raw->stream, &event);
+}
+
+static enum step_status put_alloc_at(struct live_decoder *decoder, uint64_t stream,
+                                     const struct window_event *from)
+{
+    struct java_object_alloc_at event = {.time = from->ticks,
+                                         .thread = from->thread,
+                                         .class_ = from->name & UINT32_MAX,
+                                         .size = (from->name >> 32) * 8,
+                                         .object = from->object,
+                                         .stack = from->stack};
+    return java_object_alloc_at_put(decoder->writer, stream, &event);
+}
+
+static enum step_status put_alloc(struct live_decoder *decoder, uint64_t stream,
+                                  const struct window_event *from)
+{
+    if (from->stack != 0)
+        return put_alloc_at(decoder, stream, from);
+    struct java_object_alloc event = {.time = from->ticks,
+                                      .thread = from->thread,
+                                      .class_ = from->name & UINT32_MAX,
+                                      .size = (from->name >> 32) * 8,
+                                      .object = from->object};
+    return java_object_alloc_put(decoder->writer, stream, &event);
+}
+
+static enum step_status put_existing(struct live_decoder *decoder, uint64_t stream,
+                                     const struct window_event *from)
+{
+    struct java_object_existing event = {.time = from->ticks,
+                                         .thread = from->thread,
+                                         .class_ = from->name & UINT32_MAX,
+                                         .size = (from->name >> 32) * 8,
+                                         .object = from->object};
+    return java_object_existing_put(decoder->writer, stream, &event);
+}
+
+static enum step_status put_entry(struct live_decoder *decoder, uint64_t stream,
+                                  const struct window_event *from)
+{
+    struct java_method_entry event = {
+        .time = from->ticks, .thread = from->thread, .method = from->name, .object = from->object};
+    return java_method_entry_put(decoder->writer, stream, &event);
+}
+
+/* An event of a thread's stream, with the number that it has among the stream's records. */
+static enum step_status put_event(struct live_decoder *decoder, struct stream_state *state,
+                                  uint64_t stream, uint64_t number, const struct window_event *from)
+{
+    if (number < state->resumed)
+        return STEP_STATUS_OK;
+    struct java_method_exit exit = {from->ticks, from->thread, from->name};
+    struct java_frame_pop pop = {from->ticks, from->thread, from->name};
+    struct java_thread_end end = {.time = from->ticks, .thread = from->name};
+    switch (from->kind) {
+    case STEP_LIVE_ALLOC:
+        return put_alloc(decoder, stream, from);
+    case STEP_LIVE_EXISTING:
+        return put_existing(decoder, stream, from);
+    case STEP_LIVE_ENTRY:
+        return put_entry(decoder, stream, from);
+    case STEP_LIVE_EXIT:
+        return java_method_exit_put(decoder->writer, stream, &exit);
+    case STEP_LIVE_FRAME_POP:
+        return java_frame_pop_put(decoder->writer, stream, &pop);
+    default:
+        return java_thread_end_put(decoder->writer, stream, &end);
+    }
+}
+
+static enum step_status put_window_event(void *context, uint64_t number,
+                                         const struct window_event *event)
+{
+    const struct raw *raw = context;
+    return put_event(raw->decoder, raw->state, raw->stream, number, event);
+}
+
+static enum step_status take_event(const struct raw *raw, enum step_live_kind kind, uint64_t name,
+                                   uint64_t object)
+{
+    struct window_event event = {
+        kind, raw->ticks, raw->state->thread, name, object, raw->state->stack, 0, false};
+    struct raw context = *raw;
+    if (raw->state->window == NULL || !window_is_open(raw->state->window))
+        return put_event(raw->decoder, raw->state, raw->stream, raw->number, &event);
+    return window_add(raw->state->window, &event, put_window_event, &context);
+}
+
+enum step_status live_take_alloc(const struct raw *raw)
+{
+    return take_event(raw, STEP_LIVE_ALLOC, raw->words[1], raw->state->last_object);
+}
+
+enum step_status live_take_existing(const struct raw *raw)
+{
+    return take_event(raw, STEP_LIVE_EXISTING, raw->words[1], raw->words[2]);
+}
+
+enum step_status live_take_thread_end(const struct raw *raw)
+{
+    return take_event(raw, STEP_LIVE_THREAD_END, raw->words[1], 0);
+}
+
+enum step_status live_take_entry(const struct raw *raw)
+{
+    return take_event(raw, STEP_LIVE_ENTRY, raw->words[1], raw->words[2]);
+}
+
+enum step_status live_take_exit(const struct raw *raw)
+{
+    return take_event(raw, STEP_LIVE_EXIT, raw->words[1], 0);
+}
+
+enum step_status live_take_frame_pop(const struct raw *raw)
+{
+    return take_event(raw, STEP_LIVE_FRAME_POP, raw->words[1], 0);
+}
+
+static uint64_t short_method(const struct raw *raw)
+{
+    return raw->words[0] >> STEP_LIVE_KIND_BITS & ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1);
+}
+
+enum step_status live_take_entry_short(const struct raw *raw)
+{
+    return take_event(raw, STEP_LIVE_ENTRY, short_method(raw), 0);
+}
+
+enum step_status live_take_exit_short(const struct raw *raw)
+{
+    return take_event(raw, STEP_LIVE_EXIT, short_method(raw), 0);
+}
+
+enum step_status live_take_frame_pop_short(const struct raw *raw)
+{
+    return take_event(raw, STEP_LIVE_FRAME_POP, short_method(raw), 0);
+}
+
+static enum step_status wait_for_object(const struct raw *raw, uint64_t method)
+{
+    if (raw->state->window == NULL && (raw->state->window = window_create()) == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    window_open(raw->state->window, raw->number);
+    return take_event(raw, STEP_LIVE_ENTRY, method, 0);
+}
+
+enum step_status live_take_entry_new(const struct raw *raw)
+{
+    return wait_for_object(raw, raw->words[1]);
+}
+
+enum step_status live_take_entry_new_short(const struct raw *raw)
+{
+    return wait_for_object(raw, short_method(raw));
+}
+
+/* Puts what waits, as far as it is known. */
+enum step_status live_close_window(const struct raw *raw)
+{
+    struct raw context = *raw;
+    return raw->state->window != NULL ? window_close(raw->state->window, put_window_event, &context)
+                                      : STEP_STATUS_OK;
+}
+
+enum step_status live_take_constructed(const struct raw *raw)
+{
+    if (raw->state->window != NULL)
+        window_construct(raw->state->window, raw->words[1] & INT64_MAX,
+                         raw->words[0] >> STEP_LIVE_KIND_BITS);
+    return raw->words[1] >> 63 != 0 ? live_close_window(raw) : STEP_STATUS_OK;
+}
+
+/* What waits is not this thread's. */
+enum step_status live_take_thread_switch(const struct raw *raw)
+{
+    enum step_status status = live_close_window(raw);
+    if (status != STEP_STATUS_OK)
+        return status;
+    raw->state->thread = raw->words[0] >> STEP_LIVE_KIND_BITS;
+    return STEP_STATUS_OK;
+}
+
+enum step_status live_take_stack(const struct raw *raw)
+{
+    raw->state->stack = raw->words[0] >> STEP_LIVE_KIND_BITS;
+    return STEP_STATUS_OK;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the live decoder share: its state, and what becomes of each kind of raw record.
+ */
+#ifndef LIVE_RECORDS_H
+#define LIVE_RECORDS_H
+
+#include "constructor_window.h"
+#include "live_decoder.h"
+#include "steptrace/writer.h"
+
+#define WORD_BYTES sizeof(uint64_t)
+
+struct stream_state {
+    uint64_t next_record;
+    uint64_t resumed; /* records below this number are in the trace file already */
+    uint64_t thread;
+    uint64_t last_ticks;
+    uint64_t last_ns;     /* of a stamp that came to last_ticks, rounded down to a tick */
+    uint64_t last_object; /* of the allocations in this chunk */
+    uint64_t last_stamp;  /* in this chunk */
+    struct constructor_window *window; /* NULL until a constructor is seen */
+    uint64_t stack;                    /* the frame that they come from */
+};
+
+/* Object ids of one collection, until its FREE_END. */
+struct free_batch {
+    uint64_t *ids;
+    size_t count;
+    size_t capacity;
+    uint64_t *scratch;
+    size_t scratch_capacity;
+};
+
+/* Where batches end that are not all written yet, as record numbers, ascending. */
+struct batch_ends {
+    uint64_t *records;
+    size_t count;
+    size_t capacity;
+    uint64_t settled; /* the last one that is written */
+};
+
+struct live_decoder {
+    struct batch_ends batch_ends;
+    struct step_live_header clock;
+    struct step_writer *writer;
+    struct stream_state *streams;
+    size_t stream_count;
+    uint64_t max_ticks;
+    bool has_runs; /* the writer takes records of methods and allocations in runs */
+    struct free_batch frees;
+};
+
+/* What a row's function gets: the raw record, whole. */
+struct raw {
+    struct live_decoder *decoder;
+    struct stream_state *state;
+    uint64_t stream;
+    const uint64_t *words;
+    size_t count; /* words up to the end of the input */
+    uint64_t ticks;
+    uint64_t number; /* of an event record, in its stream */
+};
+
+/* Each takes one raw record, all of which is there.  live_events.c: */
+enum step_status live_take_vm_event(const struct raw *raw);
+enum step_status live_take_class_load(const struct raw *raw);
+enum step_status live_take_class_existing(const struct raw *raw);
+enum step_status live_take_thread_start(const struct raw *raw);
+enum step_status live_take_thread_existing(const struct raw *raw);
+enum step_status live_take_alloc(const struct raw *raw);
+enum step_status live_take_existing(const struct raw *raw);
+enum step_status live_take_thread_end(const struct raw *raw);
+enum step_status live_take_entry(const struct raw *raw);
+enum step_status live_take_exit(const struct raw *raw);
+enum step_status live_take_frame_pop(const struct raw *raw);
+enum step_status live_take_entry_short(const struct raw *raw);
+enum step_status live_take_exit_short(const struct raw *raw);
+enum step_status live_take_frame_pop_short(const struct raw *raw);
+enum step_status live_take_entry_new(const struct raw *raw);
+enum step_status live_take_entry_new_short(const struct raw *raw);
+enum step_status live_close_window(const struct raw *raw);
+enum step_status live_take_constructed(const struct raw *raw);
+enum step_status live_take_thread_switch(const struct raw *raw);
+enum step_status live_take_stack(const struct raw *raw);
+
+/* live_definitions.c */
+enum step_status live_take_define_class(const struct raw *raw);
+enum step_status live_take_define_method(const struct raw *raw);
+enum step_status live_take_define_thread(const struct raw *raw);
+enum step_status live_take_define_frame(const struct raw *raw);
+enum step_status live_take_fact(const struct raw *raw);
+
+/* live_frees.c: an object id is held until its batch ends. */
+enum step_status live_hold_free(struct free_batch *frees, uint64_t id);
+enum step_status live_put_frees(struct live_decoder *decoder, struct stream_state *state,
+                                uint64_t ticks);
+enum step_status live_take_free_end(const struct raw *raw);
+
+#endif

@@ -284,7 +284,8 @@ struct class_cache_entry *class_cached(struct session *session, struct os_thread
 {
     uintptr_t hint = *(const uintptr_t *) ((uintptr_t) class & ~(uintptr_t) 7);
     size_t slot = (size_t) (((uint64_t) hint * UINT64_C(0x9e3779b97f4a7c15)) >> 57);
-    struct class_cache_entry *cached = &os->classes[slot % CLASS_CACHE];
+    struct class_cache_entry *pair = &os->classes[2 * slot % CLASS_CACHE];
+    struct class_cache_entry *cached = pair[1].hint == hint ? &pair[1] : pair;
     if (cached->hint == hint && cached->session == session->number &&
         (*jni)->IsSameObject(jni, class, cached->mirror))
         return cached;
@@ -297,7 +298,10 @@ struct class_cache_entry *class_cached(struct session *session, struct os_thread
     jweak mirror = atomic_load(&named_of_tag(tag)->mirror);
     if (mirror == NULL)
         return &os->uncached;
-    *cached = (struct class_cache_entry){hint, mirror, session->number, number, 0};
+    if (cached->hint != hint)
+        pair[1] = pair[0];
+    *cached = (struct class_cache_entry){
+        .hint = hint, .mirror = mirror, .session = session->number, .number = number};
     return cached;
 }
 

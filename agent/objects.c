@@ -37,7 +37,7 @@ static uint64_t size_of(struct class_cache_entry *class, jclass mirror, jobject 
         return class->size_bytes;
     if ((*tracer.jvmti)->GetObjectSize(tracer.jvmti, object, &size) != JVMTI_ERROR_NONE)
         return 0;
-    if (!class_is_array(mirror))
+    if (!class->is_array && !(class->is_array = class_is_array(mirror)))
         class->size_bytes = (uint64_t) size;
     return (uint64_t) size;
 }

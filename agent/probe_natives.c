@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "bytecode/rewrite.h"
+#include "clones.h"
 #include "log.h"
 #include "method_counts.h"
 #include "method_probes.h"
@@ -23,15 +24,33 @@ static void JNICALL on_alloc(JNIEnv *jni, jclass class, jobject object)
     probe_leave(os);
 }
 
-static void JNICALL on_alloc_once(JNIEnv *jni, jclass class, jobject object)
+static void cloned(JNIEnv *jni, jobject from, jobject object, bool by_super)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
-    (void) class;
     if (session == NULL)
         return;
-    object_made_once(session, os, jni, object);
+    if (object != NULL && clone_is_of_object(session, os, jni, from, by_super))
+        object_made(session, os, jni, object);
     probe_leave(os);
+}
+
+static void JNICALL on_alloc_cloned(JNIEnv *jni, jclass class, jobject from, jobject object)
+{
+    (void) class;
+    cloned(jni, from, object, false);
+}
+
+static void JNICALL on_alloc_super_cloned(JNIEnv *jni, jclass class, jobject from, jobject object)
+{
+    (void) class;
+    cloned(jni, from, object, true);
+}
+
+static void JNICALL on_alloc_unless(JNIEnv *jni, jclass class, jobject object, jobject known)
+{
+    if (object != NULL && !(*jni)->IsSameObject(jni, object, known))
+        on_alloc(jni, class, object);
 }
 
 static void JNICALL on_alloc_arrays(JNIEnv *jni, jclass class, jobject array, jint dimensions)
@@ -165,6 +184,7 @@ static void JNICALL count_caught(JNIEnv *jni, jclass class, jint number)
 
 union probe_function {
     void(JNICALL *object)(JNIEnv *, jclass, jobject);
+    void(JNICALL *objects)(JNIEnv *, jclass, jobject, jobject);
     void(JNICALL *object_number)(JNIEnv *, jclass, jobject, jint);
     void(JNICALL *number)(JNIEnv *, jclass, jint);
     void(JNICALL *number_object)(JNIEnv *, jclass, jint, jobject);
@@ -172,7 +192,9 @@ union probe_function {
 };
 
 #define ALLOC_FUNCTIONS                                                                            \
-    [PROBE_ALLOC] = {.object = on_alloc}, [PROBE_ALLOC_ONCE] = {.object = on_alloc_once},          \
+    [PROBE_ALLOC] = {.object = on_alloc}, [PROBE_ALLOC_CLONED] = {.objects = on_alloc_cloned},     \
+    [PROBE_ALLOC_SUPER_CLONED] = {.objects = on_alloc_super_cloned},                               \
+    [PROBE_ALLOC_UNLESS] = {.objects = on_alloc_unless},                                           \
     [PROBE_ALLOC_ARRAYS] = {.object_number = on_alloc_arrays}
 
 /* Both in the order of enum probe. */

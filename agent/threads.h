@@ -29,7 +29,7 @@ struct method_frame {
     struct live_stream *stream; /* that stream */
 };
 
-#define CLASS_CACHE 128
+#define CLASS_CACHE 256 /* in pairs: two classes that fall on the same place both stay */
 #define METHOD_CACHE 256
 
 /* A class seen lately.  Where its mirror lay is a hint that may be wrong in any way (a collection
@@ -39,6 +39,8 @@ struct class_cache_entry {
     jweak mirror;
     uint64_t session, number;
     uint64_t size_bytes; /* of all its objects; 0: they differ */
+    bool is_array;       /* asked for already: it is one */
+    uint8_t clone;       /* clones.c */
 };
 
 struct method_cache_entry {

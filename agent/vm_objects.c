@@ -16,11 +16,9 @@
 static const struct rule {
     const char *name;
     jint caller;
-    bool arrays_only;
 } rules[] = {
-    {"newInstance0", 0, false}, /* of a constructor: Object.<init> tells */
-    {"allocateInstance", 0, false}, {"clone", 1, true},
-    {"newArray", 2, false},         {"multiNewArray", 0, false},
+    {"newInstance0", 0}, /* of a constructor: Object.<init> tells */
+    {"allocateInstance", 0}, {"clone", 1}, {"newArray", 2}, {"multiNewArray", 0},
 };
 
 /* Native methods seen lately, in no order; a slot is written whole before its key. */
@@ -74,7 +72,7 @@ static bool has_probes(JNIEnv *jni, jmethodID method)
     return has;
 }
 
-static bool is_told_by_probe(JNIEnv *jni, bool is_array)
+static bool is_told_by_probe(JNIEnv *jni)
 {
     jvmtiFrameInfo frames[3];
     jint count = 0;
@@ -83,16 +81,10 @@ static bool is_told_by_probe(JNIEnv *jni, bool is_array)
         count == 0)
         return false;
     const struct rule *rule = rule_of(frames[0].method);
-    if (rule == NULL || (rule->arrays_only && !is_array))
+    if (rule == NULL)
         return false;
     return rule->caller == 0 ||
            (rule->caller < count && has_probes(jni, frames[rule->caller].method));
-}
-
-static bool is_array(jclass class)
-{
-    jboolean array = JNI_FALSE;
-    return (*tracer.jvmti)->IsArrayClass(tracer.jvmti, class, &array) == JVMTI_ERROR_NONE && array;
 }
 
 void JNICALL vm_objects_on_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
@@ -101,7 +93,7 @@ void JNICALL vm_objects_on_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, j
     (void) jvmti, (void) thread;
     if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
         return;
-    if (is_told_by_probe(jni, is_array(class)))
+    if (is_told_by_probe(jni))
         return;
     probe_alloc(jni, NULL, object, class, size_bytes, ALLOC_BY_VM);
 }

@@ -19,7 +19,7 @@ struct method_row {
 };
 
 static const struct method_row calls[] = {
-    {OBJECT, "clone", "()Ljava/lang/Object;", ALLOC_CALL_ONCE},
+    {OBJECT, "clone", "()Ljava/lang/Object;", ALLOC_CALL_CLONE_OBJECT},
     {ARRAYS, "copyOf", "([Ljava/lang/Object;ILjava/lang/Class;)[Ljava/lang/Object;",
      ALLOC_CALL_FRESH},
     {ARRAYS, "copyOfRange", "([Ljava/lang/Object;IILjava/lang/Class;)[Ljava/lang/Object;",
@@ -31,7 +31,8 @@ static const struct method_row calls[] = {
      ALLOC_CALL_FRESH},
     {UTF16, "toBytes", "([CII)[B", ALLOC_CALL_FRESH},
     {UTF16, "newBytesFor", "(I)[B", ALLOC_CALL_FRESH},
-    {BIG, "implMultiplyToLen", "([II[II[I)[I", ALLOC_CALL_ONCE},
+    /* may get an array for its result from multiplyToLen(), its only caller, as that did */
+    {BIG, "implMultiplyToLen", "([II[II[I)[I", ALLOC_CALL_UNLESS},
     {"java/lang/StringBuilder", "toString", "()Ljava/lang/String;", ALLOC_CALL_KEEP},
     {"java/lang/StringBuffer", "toString", "()Ljava/lang/String;", ALLOC_CALL_KEEP},
 };
@@ -58,12 +59,14 @@ static bool row_is(const struct method_row *row, struct class_text owner, struct
 }
 
 /* clone() of any class: arrays have no method of their own, of others only the JVM knows. */
-static enum alloc_call clone_kind(const struct class_callee *callee)
+static enum alloc_call clone_kind(const struct class_file *file, const struct class_callee *callee)
 {
     if (!text_is(callee->name, "clone") || !text_is(callee->descriptor, "()Ljava/lang/Object;"))
         return ALLOC_CALL_NONE;
     bool array = callee->owner.length > 0 && callee->owner.bytes[0] == '[';
-    return array ? ALLOC_CALL_FRESH : ALLOC_CALL_ONCE;
+    bool own = callee->owner.length == file->name.length &&
+               memcmp(callee->owner.bytes, file->name.bytes, file->name.length) == 0;
+    return array ? ALLOC_CALL_FRESH : own ? ALLOC_CALL_CLONE_OWN : ALLOC_CALL_CLONE;
 }
 
 static enum alloc_call find_kind(struct class_file *file, uint32_t index)
@@ -75,7 +78,7 @@ static enum alloc_call find_kind(struct class_file *file, uint32_t index)
         if (row_is(&calls[i], callee.owner, callee.name, callee.descriptor))
             return calls[i].kind;
     }
-    return clone_kind(&callee);
+    return clone_kind(file, &callee);
 }
 
 enum alloc_call alloc_call_of(struct class_file *file, uint32_t index)

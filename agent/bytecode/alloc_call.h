@@ -9,10 +9,15 @@ enum alloc_call {
     ALLOC_CALL_UNKNOWN, /* not looked at */
     ALLOC_CALL_NONE,
     ALLOC_CALL_FRESH,
-    ALLOC_CALL_ONCE,   /* the callee may have told of its result */
+    ALLOC_CALL_CLONE,        /* clone() of any class: only if that is Object's */
+    ALLOC_CALL_CLONE_OWN,    /* of the calling class */
+    ALLOC_CALL_CLONE_OBJECT, /* of Object */
+    ALLOC_CALL_UNLESS, /* fresh unless the result is the caller's variable ALLOC_CALL_VARIABLE */
     ALLOC_CALL_ARRAYS, /* (Class, int[] dimensions) */
     ALLOC_CALL_KEEP    /* of what C2 would take out */
 };
+
+#define ALLOC_CALL_VARIABLE 4u
 
 /* What a call of the method constant `index` gives; UNKNOWN: it is none, and the fault is set. */
 enum alloc_call alloc_call_of(struct class_file *file, uint32_t index);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the new code: instructions with their new jumps, probes, trampolines, the handler. */
+#include "alloc_call.h"
 #include "method_code.h"
 
 #define NOP 0x00
+#define ALOAD 0x19
 #define ALOAD_0 0x2A
+#define INVOKESPECIAL 0xB7
 #define ACONST_NULL 0x01
 #define DUP 0x59
 #define DUP_X1 0x5A
@@ -70,6 +73,8 @@ static bool put_before(struct method_code *method, uint32_t offset)
         return false;
     if ((marks & MARK_ARRAYS_CALL) != 0)
         put_u1(&method->file->output, DUP_X1);
+    if ((marks & MARK_CLONED) != 0)
+        put_u1(&method->file->output, DUP);
     if ((marks & MARK_KEEP) == 0)
         return true;
     put_u1(&method->file->output, DUP);
@@ -103,14 +108,24 @@ static bool put_after(struct method_code *method, uint32_t offset)
         put_u1(output, ARRAYLENGTH);
         return put_call(method, PROBE_ALLOC_ARRAYS);
     }
-    if ((marks & (MARK_ALLOC | MARK_ONCE | MARK_ARRAYS)) == 0)
+    if ((marks & MARK_CLONED) != 0) {
+        put_u1(output, DUP_X1); /* the object, below it the one that was cloned */
+        return put_call(method, method->code[offset] == INVOKESPECIAL ? PROBE_ALLOC_SUPER_CLONED
+                                                                      : PROBE_ALLOC_CLONED);
+    }
+    if ((marks & (MARK_ALLOC | MARK_UNLESS | MARK_ARRAYS)) == 0)
         return true;
     put_u1(output, DUP);
+    if ((marks & MARK_UNLESS) != 0) {
+        put_u1(output, ALOAD);
+        put_u1(output, ALLOC_CALL_VARIABLE);
+        return put_call(method, PROBE_ALLOC_UNLESS);
+    }
     if ((marks & MARK_ARRAYS) != 0) {
         put_dimensions(output, method->code[offset + 3]);
         return put_call(method, PROBE_ALLOC_ARRAYS);
     }
-    return put_call(method, (marks & MARK_ONCE) != 0 ? PROBE_ALLOC_ONCE : PROBE_ALLOC);
+    return put_call(method, PROBE_ALLOC);
 }
 
 /* The same condition the other way round. */

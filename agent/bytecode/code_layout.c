@@ -33,14 +33,14 @@ static uint32_t return_bytes(const struct method_code *method)
 uint32_t bytes_before(const struct method_code *method, uint32_t offset)
 {
     uint32_t marks = method->marks[offset], bytes = 0;
-    if ((marks & (MARK_CAUGHT | MARK_RETURN | MARK_ARRAYS_CALL | MARK_KEEP)) == 0)
+    if ((marks & (MARK_CAUGHT | MARK_RETURN | MARK_ARRAYS_CALL | MARK_CLONED | MARK_KEEP)) == 0)
         return 0;
     if ((marks & MARK_CAUGHT) != 0)
         bytes += method->push.size + CALL_BYTES;
     if ((marks & MARK_RETURN) != 0)
         bytes += return_bytes(method);
-    if ((marks & MARK_ARRAYS_CALL) != 0)
-        bytes += 1; /* dup_x1 */
+    if ((marks & (MARK_ARRAYS_CALL | MARK_CLONED)) != 0)
+        bytes += 1; /* dup_x1, dup */
     if ((marks & MARK_KEEP) != 0)
         bytes += 1 + CALL_BYTES; /* dup */
     return bytes;
@@ -49,8 +49,10 @@ uint32_t bytes_before(const struct method_code *method, uint32_t offset)
 uint32_t bytes_after(const struct method_code *method, uint32_t offset)
 {
     uint32_t marks = method->marks[offset];
-    if ((marks & (MARK_ALLOC | MARK_ONCE)) != 0)
-        return 1 + CALL_BYTES; /* dup */
+    if ((marks & (MARK_ALLOC | MARK_CLONED)) != 0)
+        return 1 + CALL_BYTES; /* dup, dup_x1 */
+    if ((marks & MARK_UNLESS) != 0)
+        return 3 + CALL_BYTES; /* dup, aload */
     if ((marks & MARK_ARRAYS) != 0)
         return 1 + dimension_push_bytes(method->code[offset + 3]) + CALL_BYTES;
     if ((marks & MARK_ARRAYS_CALL) != 0)

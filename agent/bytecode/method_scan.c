@@ -3,6 +3,10 @@
 #include "alloc_call.h"
 #include "method_code.h"
 
+#define INVOKESPECIAL 0xB7
+#define INVOKESTATIC 0xB8
+#define INVOKEINTERFACE 0xB9
+
 bool method_malformed(struct method_code *method, uint32_t offset, const char *message)
 {
     return class_malformed(method->file, method->code + offset, message);
@@ -19,17 +23,34 @@ bool method_no_memory(struct method_code *method)
     return class_fault(method->file, REWRITE_NO_MEMORY, 0, "out of memory");
 }
 
+/* super.clone() of a class below Object is Object's for sure; through an interface it never is, nor
+ * is a private one of the class itself.  Otherwise the probe finds out. */
+static uint32_t clone_mark(enum alloc_call kind, uint32_t opcode)
+{
+    if (opcode == INVOKEINTERFACE || (opcode == INVOKESPECIAL && kind == ALLOC_CALL_CLONE_OWN))
+        return 0;
+    return opcode == INVOKESPECIAL && kind == ALLOC_CALL_CLONE_OBJECT ? MARK_ALLOC : MARK_CLONED;
+}
+
 static bool mark_call(struct method_code *method, uint32_t offset)
 {
     static const uint16_t marks[] = {
-        [ALLOC_CALL_NONE] = 0,         [ALLOC_CALL_FRESH] = MARK_ALLOC,
-        [ALLOC_CALL_ONCE] = MARK_ONCE, [ALLOC_CALL_ARRAYS] = MARK_ARRAYS_CALL,
+        [ALLOC_CALL_NONE] = 0,
+        [ALLOC_CALL_FRESH] = MARK_ALLOC,
+        [ALLOC_CALL_UNLESS] = MARK_UNLESS,
+        [ALLOC_CALL_ARRAYS] = MARK_ARRAYS_CALL,
         [ALLOC_CALL_KEEP] = MARK_KEEP,
     };
+    uint32_t opcode = method->code[offset], mark;
     enum alloc_call kind = alloc_call_of(method->file, load_u2(method->code + offset + 1));
     if (kind == ALLOC_CALL_UNKNOWN)
         return method_malformed(method, offset, "a call of what is no method");
-    method->marks[offset] |= marks[kind];
+    if (kind == ALLOC_CALL_CLONE || kind == ALLOC_CALL_CLONE_OWN || kind == ALLOC_CALL_CLONE_OBJECT)
+        mark = opcode == INVOKESTATIC ? 0 : clone_mark(kind, opcode);
+    else
+        mark = marks[kind];
+    if (mark != MARK_UNLESS || method->max_locals > ALLOC_CALL_VARIABLE)
+        method->marks[offset] |= (uint16_t) mark;
     return true;
 }
 
@@ -58,8 +79,8 @@ static bool mark_alloc(struct method_code *method, uint32_t offset, bool silent)
 }
 
 #define MARKS_PROBES                                                                               \
-    (MARK_RETURN | MARK_CAUGHT | MARK_ALLOC | MARK_ONCE | MARK_ARRAYS | MARK_ARRAYS_CALL |         \
-     MARK_KEEP)
+    (MARK_RETURN | MARK_CAUGHT | MARK_ALLOC | MARK_CLONED | MARK_UNLESS | MARK_ARRAYS |            \
+     MARK_ARRAYS_CALL | MARK_KEEP)
 
 static bool scan_code(struct method_code *method)
 {
@@ -97,7 +118,7 @@ static bool scan_handlers(struct method_code *method)
     return true;
 }
 
-/* The widest need above what the method uses: the object again and a number or a dimension. */
+/* The widest need above what the method uses: the object again and a number or another object. */
 static uint32_t stack_need(const struct method_code *method)
 {
     return method->number != 0 ? 2 : 1;
@@ -112,7 +133,7 @@ bool method_scan(struct method_code *method)
     method->touched = method->touched || method->number != 0;
     method->more_stack = stack_need(method);
     for (uint32_t i = 0; method->more_stack < 2 && i < method->length; i++) {
-        if ((method->marks[i] & (MARK_ARRAYS | MARK_ARRAYS_CALL)) != 0)
+        if ((method->marks[i] & (MARK_ARRAYS | MARK_ARRAYS_CALL | MARK_CLONED | MARK_UNLESS)) != 0)
             method->more_stack = 2;
     }
     return true;

@@ -12,9 +12,12 @@
  * - alloc(Object): a new object, each once: last thing in Object.<init>, after newarray and
  *   anewarray, after calls whose result the VM makes (alloc_call.h lists them); may be null where
  *   the callee returned null.
- * - allocOnce(Object): the same after a call which may or may not have told of its result already
- *   (clone() of a class whose superclasses are not known here): the callee must look whether it
- *   knows the object.
+ * - allocCloned(Object,Object): after clone() of a class that may have its own: the object that it
+ *   was called of, its result.  It is new, and nobody has told of it, if the first one's class has
+ *   Object's clone().
+ * - allocSuperCloned(Object,Object): the same after super.clone(); there the superclass of the
+ *   calling class decides.
+ * - allocUnless(Object,Object): the first is new unless it is the second.
  * - allocArrays(Object,int): an array of arrays and all sub-arrays of that many dimensions (1: only
  *   the array itself).
  * - entry(int): first thing in a static method; its number is request->method_number().
@@ -49,7 +52,9 @@
 /* Name and descriptor of each probe, in the order of enum probe. */
 #define PROBE_METHODS(X)                                                                           \
     X(ALLOC, "alloc", "(Ljava/lang/Object;)V")                                                     \
-    X(ALLOC_ONCE, "allocOnce", "(Ljava/lang/Object;)V")                                            \
+    X(ALLOC_CLONED, "allocCloned", "(Ljava/lang/Object;Ljava/lang/Object;)V")                      \
+    X(ALLOC_SUPER_CLONED, "allocSuperCloned", "(Ljava/lang/Object;Ljava/lang/Object;)V")           \
+    X(ALLOC_UNLESS, "allocUnless", "(Ljava/lang/Object;Ljava/lang/Object;)V")                      \
     X(ALLOC_ARRAYS, "allocArrays", "(Ljava/lang/Object;I)V")                                       \
     X(ENTRY, "entry", "(I)V")                                                                      \
     X(ENTRY_THIS, "entryThis", "(ILjava/lang/Object;)V")                                           \

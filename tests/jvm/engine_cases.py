@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of methods that the bytecode engine leaves alone, of those that begin and end a trace, and of
-counts in place of method events."""
+counts in place of method events, and of another agent beside ours."""
 import collections
 import json
 import os
 import pathlib
 import re
 import struct
+import zipfile
 
 import facts
 import trace_text
-from session import Failure, shown
+from session import Failure, Skip, shown
 
 
 def require(condition, text):
@@ -178,5 +179,60 @@ def method_count(session):
     require("facts/ExitInMethods.deep" in page, "the report does not show the counts")
 
 
+# Another agent that rewrites.
+
+JACOCO = "/usr/share/java/org.jacoco.agent.jar"
+JACOCO_TEST = "test"
+
+
+def coverage(path):
+    """What JaCoCo wrote, without the times of its session: classes by their files' checksums, and
+    which parts of them ran."""
+    data = pathlib.Path(path).read_bytes()
+    return data[5 + 1 + 2 + len(JACOCO_TEST) + 16:]
+
+
+def seen(session, name):
+    """Method events and objects of our classes, without what JaCoCo adds."""
+    session.step("check", name)
+    session.step("convert", name, "-o", name + ".zip")
+    trace = trace_text.read_zip(session.path(name + ".zip"))
+    found = collections.Counter()
+    for (kind, owner, method), count in trace.methods.items():
+        if method != "$jacocoInit":
+            found[kind, re.sub(r"Lambda.*", "Lambda", owner), method] += count
+    for owner, count in trace.allocs.items():
+        if owner.startswith("facts/"):
+            found[re.sub(r"Lambda.*", "Lambda", owner)] += count
+    return found
+
+
+def second_agent(session):
+    """JaCoCo before and after ours: both see what they see alone, and all classes verify."""
+    if not os.path.exists(JACOCO):
+        raise Skip("no libjacoco-java")
+    with zipfile.ZipFile(JACOCO) as archive:
+        archive.extract("jacocoagent.jar", session.directory)
+    jacoco = f"-javaagent:jacocoagent.jar=destfile={{}},includes=facts.*,sessionid={JACOCO_TEST}"
+    ours = f"-agentpath:{session.tracer}=file={{}}.step,events=all,include=facts/**"
+    orders = {"alone": [ours], "without": [jacoco], "first": [ours, jacoco],
+              "second": [jacoco, ours]}
+    output, traces = {}, {}
+    for name, agents in orders.items():
+        command = session.java("Methods", "-Xverify:all")
+        command[1:1] = [agent.format(name) for agent in agents]
+        result = session.run(command)
+        require(result.returncode == 0, f"{name}: it ends with {result.returncode}")
+        output[name] = result.stdout
+        if ours in agents:
+            traces[name] = seen(session, name + ".step")
+    require(len(set(output.values())) == 1, f"the program says {output}")
+    for name in ("first", "second"):
+        missing = (traces[name] - traces["alone"]) + (traces["alone"] - traces[name])
+        require(not missing, f"ours {name}: another count of {missing}")
+        require(coverage(session.path(name)) == coverage(session.path("without")),
+                f"ours {name}: JaCoCo has another coverage")
+
+
 TABLE = {function.__name__: function
-         for function in (not_probed, start_stop, never_started, method_count)}
+         for function in (not_probed, start_stop, never_started, method_count, second_agent)}

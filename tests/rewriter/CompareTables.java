@@ -78,10 +78,11 @@ final class CompareTables {
             }
             boolean aroundCall = call.name().equalsString("allocArrays")
                     && result.getLast().instruction.opcode() == Opcode.ARRAYLENGTH;
-            int operands = aroundCall ? 3 : call.typeSymbol().parameterCount();
+            boolean cloned = call.name().stringValue().endsWith("Cloned");
+            int operands = aroundCall ? 3 : cloned ? 1 : call.typeSymbol().parameterCount();
             result.subList(result.size() - operands, result.size()).clear();
-            if (aroundCall) {
-                result.remove(result.size() - 2); /* dup_x1 before the call */
+            if (aroundCall || cloned) {
+                result.remove(result.size() - 2); /* dup_x1 or dup before the call */
             }
             unwinding = call.name().equalsString("unwind");
         }

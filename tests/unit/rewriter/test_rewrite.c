@@ -120,16 +120,17 @@ static void test_calls(void)
 {
     struct built_method method = {.max_stack = 3,
                                   CODE(0xB6, 0, POOL_CLONE, 0xB6, 0, POOL_THIS_CLONE, 0xB8, 0,
-                                       POOL_COPY_OF, 0xB8, 0, POOL_MULTI_NEW, 0xB1)};
+                                       POOL_COPY_OF, 0xB8, 0, POOL_MULTI_NEW, 0xB7, 0,
+                                       POOL_THIS_CLONE, 0xB9, 0, POOL_THIS_CLONE, 1, 0, 0xB1)};
     number = 0;
     CU_ASSERT_EQUAL(rewrite_method(&method, true), REWRITE_CHANGED);
-    EXPECT_CODE(0xB6, 0, POOL_CLONE, 0x59, CALL, 0xB6, 0, POOL_THIS_CLONE, 0x59, CALL, 0xB8, 0,
-                POOL_COPY_OF, 0x59, CALL, 0x5A, 0xB8, 0, POOL_MULTI_NEW, 0x5A, 0x5F, 0xBE, CALL,
-                0xB1);
+    EXPECT_CODE(0xB6, 0, POOL_CLONE, 0x59, CALL, 0x59, 0xB6, 0, POOL_THIS_CLONE, 0x5A, CALL, 0xB8,
+                0, POOL_COPY_OF, 0x59, CALL, 0x5A, 0xB8, 0, POOL_MULTI_NEW, 0x5A, 0x5F, 0xBE, CALL,
+                0xB7, 0, POOL_THIS_CLONE, 0xB9, 0, POOL_THIS_CLONE, 1, 0, 0xB1);
     expect_callee(4, PROBE_CLASS, "alloc");
-    expect_callee(11, PROBE_CLASS, "allocOnce");
-    expect_callee(18, PROBE_CLASS, "alloc");
-    expect_callee(28, PROBE_CLASS, "allocArrays");
+    expect_callee(12, PROBE_CLASS, "allocCloned");
+    expect_callee(19, PROBE_CLASS, "alloc");
+    expect_callee(29, PROBE_CLASS, "allocArrays");
 }
 
 /* Arrays.copyOf(Object[], int, Class) leaves its array to its callers. */

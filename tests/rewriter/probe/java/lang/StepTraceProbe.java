@@ -31,8 +31,16 @@ public final class StepTraceProbe {
         record("alloc", 0, object);
     }
 
-    public static void allocOnce(Object object) {
-        record("allocOnce", 0, object);
+    public static void allocCloned(Object from, Object object) {
+        record("allocCloned", 0, object);
+    }
+
+    public static void allocSuperCloned(Object from, Object object) {
+        record("allocSuperCloned", 0, object);
+    }
+
+    public static void allocUnless(Object object, Object known) {
+        record("allocUnless", 0, object);
     }
 
     public static void allocArrays(Object object, int dimensions) {

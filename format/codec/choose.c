@@ -229,7 +229,8 @@ enum step_status step_choose(const struct step_wish *wish, const struct step_ser
 {
     *chain = (struct step_chain){0};
     bool thorough = step_compressor_is_best(compressor);
-    size_t sample = thorough ? THOROUGH_SAMPLE : SAMPLE;
+    /* batches of what dies are long, and the first tells nothing */
+    size_t sample = thorough || wish->live ? THOROUGH_SAMPLE : SAMPLE;
     sample = count < sample ? count : sample;
     if (is_constant(values, count)) {
         make_constant(chain, count > 0 ? values[0] : 0);

@@ -17,9 +17,6 @@ static const struct step_method *const rows[] = {
 #if STEPTRACE_XZ
     &step_method_xz,
 #endif
-#if STEPTRACE_BZIP3
-    &step_method_bzip3,
-#endif
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 

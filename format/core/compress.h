@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * General compression of a run of bytes: zstd, zlib, xz, bzip3, or stored as it is.  The numbers of
+ * General compression of a run of bytes: zstd, zlib, xz, or stored as it is.  The numbers of
  * enum step_compression are those in the file.
  */
 #ifndef STEP_CORE_COMPRESS_H

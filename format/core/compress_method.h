@@ -33,8 +33,5 @@ extern const struct step_method step_method_zstd;
 #if STEPTRACE_XZ
 extern const struct step_method step_method_xz;
 #endif
-#if STEPTRACE_BZIP3
-extern const struct step_method step_method_bzip3;
-#endif
 
 #endif

@@ -65,6 +65,13 @@ enum step_status
 step_reader_note(struct step_reader *reader, uint64_t offset, uint64_t length, const char *format,
                  ...);
 
+enum step_status step_reader_no_memory(const struct step_reader *reader, struct step_error *error);
+
+/* Takes what a block of properties says. */
+enum step_status step_reader_properties(struct step_reader *reader,
+                                        const struct step_payload *payload,
+                                        struct step_error *error);
+
 /* Reads and checks the payload of a block at `offset` of a source, whose header is known.  CORRUPT
  * or CUT fill `error`. */
 enum step_status step_reader_payload(struct step_reader *reader, const struct step_source *source,

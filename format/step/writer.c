@@ -5,42 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "block_write.h"
-#include "check.h"
 #include "run.h"
-#include "stream.h"
+#include "writer_internal.h"
 
 enum { DEFAULT_BLOCK_RECORDS = 250000 };
-/* Storage of all streams that is kept for their next records, and beyond which the largest stream
- * is flushed; one stream is flushed beyond half of that.  Dictionaries have less. */
-#define KEPT_MEMORY ((size_t) 64 << 20)
+/* What all streams may take, beyond which the largest is flushed; one stream is flushed beyond half
+ * of that.  Dictionaries have less. */
 #define MOST_MEMORY ((size_t) 256 << 20)
-#define KEPT_DICTIONARY_MEMORY ((size_t) 64 << 10)
 #define MOST_DICTIONARY_MEMORY ((size_t) 128 << 20)
-
-struct dictionary {
-    uint64_t written_count;
-    struct step_rows rows;
-};
-
-struct step_writer {
-    struct step_writer_options options;
-    struct step_plan *plan;
-    struct step_columns *columns;
-    struct step_block_writer blocks;
-    struct step_check check;
-    struct step_stream_table streams;
-    struct dictionary *dictionaries; /* by record */
-    bool dictionaries_pending;
-    struct step_buffer properties; /* not yet written */
-    struct step_buffer index;
-    uint64_t block_count;
-    uint64_t offset; /* bytes given to the output */
-    size_t memory;   /* of all streams */
-    bool closed;
-    enum step_status status; /* the first failure, and its report */
-    struct step_error error;
-};
 
 void step_writer_options_init(struct step_writer_options *options)
 {
@@ -60,129 +32,6 @@ static enum step_status keep(struct step_writer *writer, enum step_status status
     return status;
 }
 
-static enum step_status output(struct step_writer *writer, const void *data, size_t length)
-{
-    struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status =
-        writer->options.output.write(writer->options.output.user, data, length, &error);
-    if (status != STEP_STATUS_OK && writer->error.status == STEP_STATUS_OK) {
-        writer->error = error;
-        writer->error.status = status;
-    }
-    writer->offset += status == STEP_STATUS_OK ? length : 0;
-    return status;
-}
-
-/* Writes the block that blocks.block holds, and notes it for the index. */
-static enum step_status output_block(struct step_writer *writer)
-{
-    const struct step_buffer *block = &writer->blocks.block;
-    uint8_t offset[8];
-    step_store_u64(offset, writer->offset);
-    size_t noted = STEP_BLOCK_HEADER_BYTES + writer->blocks.summary.length;
-    if (!step_buffer_append(&writer->index, offset, sizeof offset) ||
-        !step_buffer_append(&writer->index, block->data, noted))
-        return STEP_STATUS_NO_MEMORY;
-    writer->block_count++;
-    return output(writer, block->data, block->length);
-}
-
-static enum step_status write_bytes_block(struct step_writer *writer, enum step_block_kind kind,
-                                          const uint8_t *bytes, size_t length)
-{
-    struct step_block_header header = {.kind = (uint8_t) kind};
-    enum step_status status = step_block_write_bytes(&writer->blocks, bytes, length, &header);
-    return status == STEP_STATUS_OK ? output_block(writer) : status;
-}
-
-static enum step_status (*const layouts[])(struct step_block_writer *, const struct step_columns *,
-                                           struct step_block_header *) = {
-    [STEP_WRITE_SMALLEST] = step_block_write_smallest,
-    [STEP_WRITE_ROWS] = step_block_write_rows,
-    [STEP_WRITE_COLUMNS] = step_block_write_columns,
-};
-
-static enum step_status write_rows(struct step_writer *writer, enum step_block_kind kind,
-                                   uint64_t stream, uint64_t first_record, struct step_rows *rows)
-{
-    struct step_block_header header = {
-        .kind = (uint8_t) kind, .stream = stream, .first_record = first_record};
-    enum step_status status = step_columns_fill(writer->columns, rows);
-    if (status == STEP_STATUS_OK)
-        status = layouts[writer->options.layout](&writer->blocks, writer->columns, &header);
-    return status == STEP_STATUS_OK ? output_block(writer) : status;
-}
-
-/* Properties and dictionary entries, which must stand before the data that uses them. */
-static enum step_status write_pending(struct step_writer *writer)
-{
-    enum step_status status = STEP_STATUS_OK;
-    if (writer->properties.length > 0) {
-        status = write_bytes_block(writer, STEP_BLOCK_PROPERTY, writer->properties.data,
-                                   writer->properties.length);
-        writer->properties.length = 0;
-    }
-    if (!writer->dictionaries_pending)
-        return status;
-    size_t record_count = writer->options.definition->record_count;
-    for (size_t i = 0; i < record_count && status == STEP_STATUS_OK; i++) {
-        struct dictionary *dictionary = &writer->dictionaries[i];
-        if (dictionary->rows.record_count == 0)
-            continue;
-        status = write_rows(writer, STEP_BLOCK_DICTIONARY, i, dictionary->written_count,
-                            &dictionary->rows);
-        dictionary->written_count += dictionary->rows.record_count;
-        if (step_rows_memory(&dictionary->rows) > KEPT_DICTIONARY_MEMORY)
-            step_rows_reset(&dictionary->rows);
-        else
-            step_rows_clear(&dictionary->rows);
-    }
-    writer->dictionaries_pending = false;
-    return status;
-}
-
-static void count_memory(struct step_writer *writer, struct step_stream *stream)
-{
-    size_t memory = step_rows_memory(&stream->rows);
-    writer->memory += memory - stream->memory;
-    stream->memory = memory;
-}
-
-static enum step_status flush_stream(struct step_writer *writer, struct step_stream *stream)
-{
-    if (stream->rows.record_count == 0)
-        return STEP_STATUS_OK;
-    enum step_status status = write_pending(writer);
-    if (status == STEP_STATUS_OK)
-        status = write_rows(writer, STEP_BLOCK_DATA, stream->number, stream->written_count,
-                            &stream->rows);
-    if (status != STEP_STATUS_OK)
-        return status;
-    stream->written_count += stream->rows.record_count;
-    if (writer->memory > KEPT_MEMORY)
-        step_rows_reset(&stream->rows);
-    else
-        step_rows_clear(&stream->rows);
-    count_memory(writer, stream);
-    return status;
-}
-
-static enum step_status flush_largest(struct step_writer *writer)
-{
-    struct step_stream *largest = NULL;
-    for (size_t i = 0; i < writer->streams.count; i++) {
-        struct step_stream *stream = writer->streams.streams[i];
-        if (largest == NULL || stream->memory > largest->memory)
-            largest = stream;
-    }
-    if (largest == NULL)
-        return STEP_STATUS_OK;
-    enum step_status status = flush_stream(writer, largest);
-    step_rows_reset(&largest->rows);
-    count_memory(writer, largest);
-    return status;
-}
-
 static enum step_status start(struct step_writer *writer, struct step_error *error)
 {
     const struct step_writer_options *options = &writer->options;
@@ -197,11 +46,11 @@ static enum step_status start(struct step_writer *writer, struct step_error *err
     uint8_t header[STEP_FILE_HEADER_BYTES];
     step_file_header_pack(header);
     if (status == STEP_STATUS_OK)
-        status = output(writer, header, sizeof header);
+        status = step_writer_output(writer, header, sizeof header);
     if (status == STEP_STATUS_OK)
-        status = write_bytes_block(writer, STEP_BLOCK_DEFINITION,
-                                   (const uint8_t *) options->definition->text,
-                                   options->definition->text_length);
+        status = step_writer_bytes_block(writer, STEP_BLOCK_DEFINITION,
+                                         (const uint8_t *) options->definition->text,
+                                         options->definition->text_length);
     if (status != STEP_STATUS_OK && error != NULL) {
         *error = writer->error;
         if (error->status == STEP_STATUS_OK)
@@ -297,11 +146,11 @@ enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
         return writer->status;
     if (record >= writer->options.definition->record_count)
         return refuse_record(writer, record);
-    struct dictionary *dictionary = &writer->dictionaries[record];
+    struct step_writer_dictionary *dictionary = &writer->dictionaries[record];
     enum step_status status = STEP_STATUS_OK;
     if (dictionary->rows.record_count >= STEP_MAX_DICTIONARY_BLOCK_RECORDS ||
         step_rows_memory(&dictionary->rows) > MOST_DICTIONARY_MEMORY)
-        status = write_pending(writer);
+        status = step_writer_pending(writer);
     if (status == STEP_STATUS_OK)
         status = append(writer, &dictionary->rows, record, slots);
     if (status != STEP_STATUS_OK)
@@ -316,12 +165,12 @@ enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
 static enum step_status settle(struct step_writer *writer, struct step_stream *stream)
 {
     enum step_status status = STEP_STATUS_OK;
-    count_memory(writer, stream);
+    step_writer_count_memory(writer, stream);
     if (stream->rows.record_count >= writer->options.block_records ||
         stream->memory > writer->options.memory_bytes / 2)
-        status = flush_stream(writer, stream);
+        status = step_writer_flush_rows(writer, stream);
     else if (writer->memory > writer->options.memory_bytes)
-        status = flush_largest(writer);
+        status = step_writer_flush_largest(writer);
     return status == STEP_STATUS_OK ? status : keep(writer, status, NULL);
 }
 
@@ -433,9 +282,9 @@ enum step_status step_writer_flush_stream(struct step_writer *writer, uint64_t n
     if (ready(writer) != STEP_STATUS_OK)
         return writer->status;
     struct step_stream *stream = step_stream_find(&writer->streams, number);
-    enum step_status status = write_pending(writer);
+    enum step_status status = step_writer_pending(writer);
     if (status == STEP_STATUS_OK && stream != NULL)
-        status = flush_stream(writer, stream);
+        status = step_writer_flush_rows(writer, stream);
     return keep(writer, status, NULL);
 }
 
@@ -443,9 +292,9 @@ enum step_status step_writer_flush(struct step_writer *writer)
 {
     if (ready(writer) != STEP_STATUS_OK)
         return writer->status;
-    enum step_status status = write_pending(writer);
+    enum step_status status = step_writer_pending(writer);
     for (size_t i = 0; i < writer->streams.count && status == STEP_STATUS_OK; i++)
-        status = flush_stream(writer, writer->streams.streams[i]);
+        status = step_writer_flush_rows(writer, writer->streams.streams[i]);
     return keep(writer, status, NULL);
 }
 
@@ -468,10 +317,10 @@ static enum step_status write_end(struct step_writer *writer)
     enum step_status status =
         step_block_write_bytes(&writer->blocks, writer->index.data, writer->index.length, &header);
     if (status == STEP_STATUS_OK)
-        status = output(writer, writer->blocks.block.data, writer->blocks.block.length);
+        status = step_writer_output(writer, writer->blocks.block.data, writer->blocks.block.length);
     uint8_t footer[STEP_FOOTER_BYTES];
     step_footer_pack(index_offset, writer->offset + sizeof footer, footer);
-    return status == STEP_STATUS_OK ? output(writer, footer, sizeof footer) : status;
+    return status == STEP_STATUS_OK ? step_writer_output(writer, footer, sizeof footer) : status;
 }
 
 static void finish(struct step_writer *writer, bool complete)

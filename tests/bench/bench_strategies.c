@@ -96,7 +96,7 @@ static void fill_context(struct values *values)
 {
     uint64_t a = 0, b = 1;
     for (size_t i = 0; i < values->count; i++) {
-        uint64_t next = draw() % 50 == 0 ? draw() % 250 : (a * 31 + b * 17 + 5) % 250;
+        uint64_t next = draw() % 8 == 0 ? draw() % 250 : (a * 31 + b * 17 + 5) % 250;
         a = b;
         values->slots[i][1] = b = next;
     }
@@ -190,7 +190,7 @@ static const struct strategy {
     {"window=64", "int", fill_window, "60 values above a base that jumps"},
     {"size=1,unsigned", "int", fill_small, "below 250"},
     {"given=k", "int", fill_given, "the same for the same k, 1 in 50 not"},
-    {"context=2", "int", fill_context, "follow from the two before, 1 in 50 not"},
+    {"context=2", "int", fill_context, "follow from the two before, 1 in 8 not"},
     {"dfcm=2", "int", fill_climbing, "8 steps over and over, 1 in 100 another"},
     {"recent=4", "int", fill_recent, "4 values that change at times"},
     {"sequence", "int", fill_sequence, "the next number, 1 in 50 beyond"},

@@ -44,7 +44,7 @@ enum step_compression {
     STEP_COMPRESSION_ZSTD,
     STEP_COMPRESSION_ZLIB,
     STEP_COMPRESSION_XZ,
-    STEP_COMPRESSION_BZIP3,
+    STEP_COMPRESSION_BZIP3, /* the number is kept for it; it is not built in */
     STEP_COMPRESSION_BEST = 255
 };
 

@@ -28,6 +28,7 @@ const struct step_attributes *dl_sub(const struct step_field *field, const char 
 CU_pSuite dl_add_language_suite(void);
 CU_pSuite dl_add_fault_suite(void);
 CU_pSuite dl_add_binding_suite(void);
+CU_pSuite dl_add_evolution_suite(void);
 CU_pSuite dl_add_figure_suite(void);
 
 #endif

@@ -70,7 +70,7 @@ int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS || dl_add_language_suite() == NULL ||
         dl_add_fault_suite() == NULL || dl_add_binding_suite() == NULL ||
-        dl_add_figure_suite() == NULL)
+        dl_add_evolution_suite() == NULL || dl_add_figure_suite() == NULL)
         return 2;
     CU_basic_set_mode(CU_BRM_NORMAL);
     CU_basic_run_tests();

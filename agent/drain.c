@@ -10,6 +10,7 @@
 #include "log.h"
 #include "method_counts.h"
 #include "probes.h"
+#include "stack_tree.h"
 #include "stacks.h"
 #include "threads.h"
 #include "trace_file.h"
@@ -292,6 +293,7 @@ static void end_session(struct drain *drain)
     live_decoder_destroy(session->decoder);
     /* What the file could not take can be recovered from the live file. */
     live_map_destroy(session->map, drain->failed);
+    stacks_report(session);
     stack_tree_destroy(session->stacks);
     session->stacks = NULL;
     session->file = NULL;

@@ -37,6 +37,8 @@ static const struct word engine_words[] = {{"jvmti", ENGINE_JVMTI}, {"bytecode",
 static const struct word overflow_words[] = {{"block", OVERFLOW_BLOCK}, {"drop", OVERFLOW_DROP}};
 static const struct word clock_words[] = {
     {"auto", CLOCK_AUTO}, {"tsc", CLOCK_TSC}, {"monotonic", CLOCK_MONOTONIC_NS}};
+static const struct word walk_words[] = {
+    {"auto", WALK_AUTO}, {"jvmti", WALK_JVMTI}, {"check", WALK_CHECK}};
 static const struct word switch_words[] = {{"yes", 1}, {"no", 0}};
 static const struct word method_words[] = {{"events", METHOD_EVENTS}, {"count", METHOD_COUNT}};
 static const struct word command_words[] = {{"start", COMMAND_START},
@@ -286,6 +288,11 @@ static void set_stack(struct parse *parse, const char *key, const char *value)
     parse->options->stack = (uint32_t) depth;
 }
 
+static void set_walk(struct parse *parse, const char *key, const char *value)
+{
+    parse_word(parse, key, value, WORDS(walk_words), &parse->options->walk);
+}
+
 static void set_include(struct parse *parse, const char *key, const char *value)
 {
     parse_globs(parse, key, value, &parse->options->include, false);
@@ -329,6 +336,8 @@ static const struct option {
     {"existing", "yes|no", "yes", "report the objects that exist when tracing starts",
      set_existing},
     {"stack", "0..1024", "0", "frames of the call stack that each allocation gets", set_stack},
+    {"walk", "auto|jvmti|check", "auto", "how call stacks are found; check: both ways, compared",
+     set_walk},
     {"include", "GLOB+GLOB..", "the application's",
      "classes whose methods are traced; ** takes all", set_include},
     {"exclude", "GLOB+GLOB..", "none", "classes whose methods are not traced", set_exclude},

@@ -21,6 +21,7 @@ enum option_event {
 enum option_engine { ENGINE_JVMTI, ENGINE_BYTECODE };
 enum option_overflow { OVERFLOW_BLOCK, OVERFLOW_DROP };
 enum option_clock { CLOCK_AUTO, CLOCK_TSC, CLOCK_MONOTONIC_NS };
+enum option_walk { WALK_AUTO, WALK_JVMTI, WALK_CHECK };
 enum option_command { COMMAND_START, COMMAND_STOP, COMMAND_FLUSH, COMMAND_STATUS };
 
 enum option_method { METHOD_EVENTS, METHOD_COUNT };
@@ -51,6 +52,7 @@ struct options {
     uint64_t buffer_bytes;
     uint32_t level;
     uint32_t stack;                     /* frames of each allocation's call stack; 0: none */
+    uint32_t walk;                      /* enum option_walk: how they are found */
     uint32_t method;                    /* enum option_method */
     struct glob_list include, exclude;  /* classes */
     struct glob_list start_at, stop_at; /* methods */

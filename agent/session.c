@@ -13,6 +13,7 @@
 #include "log.h"
 #include "names.h"
 #include "probes.h"
+#include "stack_tree.h"
 #include "stacks.h"
 #include "steptrace/java_trace.h"
 #include "trace_file.h"
@@ -234,6 +235,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     tracer.last = session;
     class_is_of_application(jni, NULL);
     trigger_expect(session);
+    stacks_begin(session, jni);
     atomic_store(&tracer.session, session);
     atomic_store(&tracer.events_on, true);
     engine_enable(session, true);

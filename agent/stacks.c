@@ -1,344 +1,211 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree of frames: an open-addressed table from (parent, method, bytecode index) to a number,
- * read without a lock.  Bytecode indexes of one line share a number.  A thread keeps the stacks
- * that it met lately, so that a stack seen again costs one comparison and no walk through the tree.
+ * From an allocation to the number of its stack.  A stack that was met before is known by the
+ * machine's frames (frame_walk.h); for a new one, or one that has frames which are not understood,
+ * the JVM is asked.
  */
 #include "stacks.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "names.h"
+#include "frame_walk.h"
+#include "log.h"
+#include "stack_known.h"
+#include "stack_tree.h"
 #include "threads.h"
-
-#define FIRST_SLOTS ((size_t) 4096)
-#define CACHED_FRAMES 4096u /* in the cache of a thread, about */
-#define CACHED_STACKS_MOST 256u
-#define HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
-
-/* A place under a parent.  `number` is written last: 0 is an empty slot. */
-struct stack_slot {
-    void *method;
-    int32_t bytecode;
-    uint32_t parent;
-    _Atomic uint32_t number;
-};
-
-struct stack_table {
-    size_t mask;
-    size_t count;
-    struct stack_table *older; /* readers may still be in it */
-    struct stack_slot slots[];
-};
-
-/* Children of a parent by line: what the dictionary has.  Under the lock. */
-struct line_slot {
-    uint64_t method_and_parent; /* numbers */
-    uint64_t place;
-    uint32_t number; /* 0: empty */
-};
-
-struct stack_tree {
-    _Atomic(struct stack_table *) table;
-    pthread_mutex_t lock;
-    struct line_slot *lines;
-    size_t line_mask;
-    uint32_t count; /* frames in the dictionary */
-};
 
 /* An object's own, which a probe in the last of them finds above where it is made. */
 #define CONSTRUCTORS 6u
+#define PROBES 1u
+#define MAKINGS 512u /* a power of two */
 
-struct cached_stack {
-    uint64_t session;
-    uint64_t class; /* of what was made; 0: not asked for */
-    uint64_t number;
-    uint32_t depth;
-    jvmtiFrameInfo *frames;
+/* Whether a method is a constructor that makes an object of a class. */
+enum making { MAKING_NOT, MAKING_OWN, MAKING_SUPER };
+
+struct making_entry {
+    jmethodID method;
+    uint64_t session, class;
+    enum making making;
 };
 
-struct stack_cache {
-    uint32_t capacity; /* frames of a stack */
-    uint32_t count;    /* stacks */
-    jvmtiFrameInfo *current;
-    struct cached_stack stacks[CACHED_STACKS_MOST];
-    jvmtiFrameInfo storage[];
+struct thread_stacks {
+    uint32_t capacity; /* frames */
+    bool walker_tried;
+    struct frame_walker *walker; /* NULL: this thread's frames cannot be walked */
+    struct making_entry makings[MAKINGS];
+    jvmtiFrameInfo frames[];
 };
 
-static struct stack_table *table_create(size_t slots)
-{
-    struct stack_table *table = calloc(1, sizeof *table + slots * sizeof table->slots[0]);
-    if (table != NULL)
-        table->mask = slots - 1;
-    return table;
-}
+static struct {
+    bool on; /* frames are walked */
+    _Atomic uint64_t compared, different, asked, unknown;
+} walking;
 
-static void want_line_numbers(void)
+void stacks_begin(struct session *session, JNIEnv *jni)
 {
-    jvmtiCapabilities wanted;
-    memset(&wanted, 0, sizeof wanted);
-    wanted.can_get_line_numbers = 1;
-    (*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted);
-}
-
-struct stack_tree *stack_tree_create(void)
-{
-    want_line_numbers();
-    struct stack_tree *tree = calloc(1, sizeof *tree);
-    struct stack_table *table = table_create(FIRST_SLOTS);
-    struct line_slot *lines = calloc(FIRST_SLOTS, sizeof *lines);
-    if (tree == NULL || table == NULL || lines == NULL) {
-        free(tree);
-        free(table);
-        free(lines);
-        return NULL;
-    }
-    atomic_store(&tree->table, table);
-    tree->lines = lines;
-    tree->line_mask = FIRST_SLOTS - 1;
-    pthread_mutex_init(&tree->lock, NULL);
-    return tree;
-}
-
-void stack_tree_destroy(struct stack_tree *tree)
-{
-    if (tree == NULL)
+    const char *reason = "";
+    if (session->stacks == NULL)
         return;
-    struct stack_table *table = atomic_load(&tree->table);
-    while (table != NULL) {
-        struct stack_table *older = table->older;
-        free(table);
-        table = older;
-    }
-    free(tree->lines);
-    pthread_mutex_destroy(&tree->lock);
-    free(tree);
+    atomic_store(&walking.compared, 0);
+    atomic_store(&walking.different, 0);
+    atomic_store(&walking.asked, 0);
+    atomic_store(&walking.unknown, 0);
+    walking.on = session->options.walk != WALK_JVMTI && frame_walk_prepare(jni, &reason);
+    if (!walking.on && session->options.walk != WALK_JVMTI)
+        log_message("call stacks: the JVM is asked for each, which is slow: %s", reason);
 }
 
-void stack_cache_destroy(struct stack_cache *cache)
+void stacks_report(const struct session *session)
 {
-    free(cache);
+    if (session->options.walk == WALK_CHECK)
+        log_message("call stacks: %" PRIu64 " known ones compared, %" PRIu64 " different, %" PRIu64
+                    " asked for, %" PRIu64 " of them not walked",
+                    atomic_load(&walking.compared), atomic_load(&walking.different),
+                    atomic_load(&walking.asked), atomic_load(&walking.unknown));
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+void thread_stacks_destroy(struct thread_stacks *stacks)
 {
-    hash = (hash ^ value) * HASH_FACTOR;
-    return hash ^ hash >> 29;
-}
-
-static size_t frame_hash(uint32_t parent, const jvmtiFrameInfo *frame)
-{
-    uint64_t hash = mix(parent, (uint64_t) (uintptr_t) frame->method);
-    return (size_t) (mix(hash, (uint64_t) frame->location) >> 20);
-}
-
-/* The slot of the frame, or the empty one where it would go. */
-static struct stack_slot *find_slot(struct stack_table *table, uint32_t parent,
-                                    const jvmtiFrameInfo *frame, uint32_t *number)
-{
-    for (size_t i = frame_hash(parent, frame) & table->mask;; i = (i + 1) & table->mask) {
-        struct stack_slot *slot = &table->slots[i];
-        *number = atomic_load_explicit(&slot->number, memory_order_acquire);
-        if (*number == 0 || (slot->method == (void *) frame->method && slot->parent == parent &&
-                             slot->bytecode == (int32_t) frame->location))
-            return slot;
-    }
-}
-
-static void insert(struct stack_table *table, uint32_t parent, const jvmtiFrameInfo *frame,
-                   uint32_t number)
-{
-    uint32_t found;
-    struct stack_slot *slot = find_slot(table, parent, frame, &found);
-    if (found != 0)
+    if (stacks == NULL)
         return;
-    slot->method = (void *) frame->method;
-    slot->parent = parent;
-    slot->bytecode = (int32_t) frame->location;
-    table->count++;
-    atomic_store_explicit(&slot->number, number, memory_order_release);
+    frame_walker_destroy(stacks->walker);
+    free(stacks);
 }
 
-/* A table with room for one more; the lock is held. */
-static struct stack_table *grown_table(struct stack_tree *tree)
+static struct thread_stacks *stacks_of(struct os_thread *os, JNIEnv *jni, uint32_t capacity)
 {
-    struct stack_table *old = atomic_load(&tree->table);
-    if (old->count < old->mask / 8 * 5)
-        return old;
-    struct stack_table *table = table_create((old->mask + 1) * 2);
-    if (table == NULL)
-        return old->count < old->mask ? old : NULL;
-    for (size_t i = 0; i <= old->mask; i++) {
-        struct stack_slot *slot = &old->slots[i];
-        uint32_t number = atomic_load(&slot->number);
-        if (number != 0)
-            insert(table, slot->parent, &(jvmtiFrameInfo){(jmethodID) slot->method, slot->bytecode},
-                   number);
+    struct thread_stacks *stacks = os->stacks;
+    if (stacks == NULL || stacks->capacity < capacity) {
+        thread_stacks_destroy(stacks);
+        os->stacks = stacks = calloc(1, sizeof *stacks + capacity * sizeof stacks->frames[0]);
+        if (stacks == NULL)
+            return NULL;
+        stacks->capacity = capacity;
     }
-    table->older = old;
-    atomic_store_explicit(&tree->table, table, memory_order_release);
-    return table;
-}
-
-static struct line_slot *find_line(struct line_slot *lines, size_t mask,
-                                   const struct line_slot *key)
-{
-    size_t i = (size_t) (mix(mix(0, key->method_and_parent), key->place) >> 20) & mask;
-    while (lines[i].number != 0 &&
-           (lines[i].method_and_parent != key->method_and_parent || lines[i].place != key->place))
-        i = (i + 1) & mask;
-    return &lines[i];
-}
-
-static bool grow_lines(struct stack_tree *tree)
-{
-    if (tree->count < tree->line_mask / 8 * 5)
-        return true;
-    size_t slots = (tree->line_mask + 1) * 2;
-    struct line_slot *lines = calloc(slots, sizeof *lines);
-    if (lines == NULL)
-        return tree->count < tree->line_mask;
-    for (size_t i = 0; i <= tree->line_mask; i++)
-        if (tree->lines[i].number != 0)
-            *find_line(lines, slots - 1, &tree->lines[i]) = tree->lines[i];
-    free(tree->lines);
-    tree->lines = lines;
-    tree->line_mask = slots - 1;
-    return true;
-}
-
-/* The line of a bytecode index; 0: not known. */
-static uint32_t line_of(const jvmtiFrameInfo *frame)
-{
-    jint count = 0;
-    jvmtiLineNumberEntry *lines = NULL;
-    if (frame->location < 0 ||
-        (*tracer.jvmti)->GetLineNumberTable(tracer.jvmti, frame->method, &count, &lines) !=
-            JVMTI_ERROR_NONE)
-        return 0;
-    jint line = 0;
-    jlocation start = -1;
-    for (jint i = 0; i < count; i++) {
-        if (lines[i].start_location <= frame->location && lines[i].start_location > start) {
-            start = lines[i].start_location;
-            line = lines[i].line_number;
-        }
+    if (!stacks->walker_tried && walking.on) {
+        stacks->walker = frame_walker_create(jni);
+        stacks->walker_tried = true;
     }
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) lines);
-    return line > 0 ? (uint32_t) line : 0;
+    return stacks;
 }
 
-/* The dictionary's number for a place, defined if need be.  The tree's lock is held. */
-static uint32_t define(struct session *session, const struct line_slot *key)
-{
-    struct stack_tree *tree = session->stacks;
-    struct line_slot *slot = find_line(tree->lines, tree->line_mask, key);
-    if (slot->number != 0 || tree->count >= UINT32_MAX - 1)
-        return slot->number;
-    const uint64_t words[] = {live_word(STEP_LIVE_DEFINE_FRAME, tree->count + 1),
-                              key->method_and_parent, key->place};
-    pthread_mutex_lock(&session->global_lock);
-    global_write(session, words, 3, 0);
-    pthread_mutex_unlock(&session->global_lock);
-    *slot = *key;
-    slot->number = ++tree->count;
-    return slot->number;
-}
-
-/* A frame that the table does not have.  Nothing is asked of the JVM under the lock. */
-static uint32_t add_frame(struct session *session, uint32_t parent, const jvmtiFrameInfo *frame)
-{
-    const struct method_entry *method = method_lookup(session, frame->method);
-    if (method == NULL || method->id == 0 || method->id > UINT32_MAX)
-        return parent;
-    uint64_t place = line_of(frame);
-    if (place == 0 && frame->location >= 0)
-        place = ((uint64_t) frame->location + 1) << 32;
-    const struct line_slot key = {.method_and_parent = parent | method->id << 32, .place = place};
-    struct stack_tree *tree = session->stacks;
-    uint32_t number = 0;
-    pthread_mutex_lock(&tree->lock);
-    struct stack_table *table = grown_table(tree);
-    if (table != NULL && grow_lines(tree) && (number = define(session, &key)) != 0)
-        insert(table, parent, frame, number);
-    pthread_mutex_unlock(&tree->lock);
-    return number != 0 ? number : parent;
-}
-
-/* From the outermost frame in. */
-static uint32_t walk(struct session *session, const jvmtiFrameInfo *frames, size_t depth)
-{
-    uint32_t number = 0;
-    for (size_t i = depth; i-- > 0;) {
-        struct stack_table *table =
-            atomic_load_explicit(&session->stacks->table, memory_order_acquire);
-        uint32_t child;
-        find_slot(table, number, &frames[i], &child);
-        number = child != 0 ? child : add_frame(session, number, &frames[i]);
-    }
-    return number;
-}
-
-static struct stack_cache *cache_of(struct os_thread *os, uint32_t capacity)
-{
-    if (os->stacks != NULL && os->stacks->capacity >= capacity)
-        return os->stacks;
-    free(os->stacks);
-    uint32_t count = CACHED_FRAMES / capacity;
-    if (count > CACHED_STACKS_MOST)
-        count = CACHED_STACKS_MOST;
-    os->stacks =
-        calloc(1, sizeof *os->stacks + (size_t) (count + 1) * capacity * sizeof(jvmtiFrameInfo));
-    if (os->stacks == NULL)
-        return NULL;
-    os->stacks->count = count;
-    os->stacks->capacity = capacity;
-    os->stacks->current = os->stacks->storage;
-    for (size_t i = 0; i < count; i++)
-        os->stacks->stacks[i].frames = os->stacks->storage + (i + 1) * capacity;
-    return os->stacks;
-}
-
-static uint64_t stack_hash(const jvmtiFrameInfo *frames, size_t depth)
-{
-    uint64_t hash = depth;
-    for (size_t i = 0; i < depth; i++)
-        hash = mix(hash, (uint64_t) (uintptr_t) frames[i].method ^ (uint64_t) frames[i].location);
-    return hash >> 20;
-}
-
-/* Whether the frame is one of the constructors that are making the object.  They go from
- * Object.<init> out to that of its own class; `*is_own` tells that this one has been met. */
-static bool is_making(JNIEnv *jni, jmethodID method, jobject object, bool *is_own)
+/* Constructors go from Object.<init> out to that of the object's own class. */
+static enum making ask_making(JNIEnv *jni, jmethodID method, jobject object)
 {
     char *name = NULL;
     jclass declaring = NULL;
     if ((*tracer.jvmti)->GetMethodName(tracer.jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE)
-        return false;
-    bool is = strcmp(name, "<init>") == 0;
+        return MAKING_NOT;
+    bool is_constructor = strcmp(name, "<init>") == 0;
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) name);
-    if (!is || (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &declaring) !=
-                   JVMTI_ERROR_NONE)
-        return false;
+    if (!is_constructor ||
+        (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &declaring) !=
+            JVMTI_ERROR_NONE)
+        return MAKING_NOT;
     jclass own = (*jni)->GetObjectClass(jni, object);
-    bool is_of_own = (*jni)->IsSameObject(jni, declaring, own);
-    is = is_of_own || (!*is_own && (*jni)->IsInstanceOf(jni, object, declaring));
-    *is_own = is_of_own;
+    enum making making = MAKING_NOT;
+    if ((*jni)->IsSameObject(jni, declaring, own))
+        making = MAKING_OWN;
+    else if ((*jni)->IsInstanceOf(jni, object, declaring))
+        making = MAKING_SUPER;
     (*jni)->DeleteLocalRef(jni, own);
     (*jni)->DeleteLocalRef(jni, declaring);
-    return is;
+    return making;
+}
+
+static enum making making_of(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
+                             jmethodID method, jobject object, uint64_t class)
+{
+    uint64_t hash = stack_key_mix(class, (uint64_t) (uintptr_t) method);
+    struct making_entry *entry = &stacks->makings[hash % MAKINGS];
+    if (entry->method != method || entry->session != session->number || entry->class != class)
+        *entry = (struct making_entry){.method = method,
+                                       .session = session->number,
+                                       .class = class,
+                                       .making = ask_making(jni, method, object)};
+    return entry->making;
 }
 
 /* How many of the innermost frames are making the object. */
-static size_t frames_of_making(JNIEnv *jni, const jvmtiFrameInfo *frames, size_t depth,
-                               jobject object)
+static size_t frames_of_making(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
+                               size_t depth, jobject object, uint64_t class)
 {
     size_t count = 0;
-    bool is_own = false;
-    while (count < depth && is_making(jni, frames[count].method, object, &is_own))
-        count++;
+    for (bool is_own = false; count < depth; count++) {
+        enum making making =
+            making_of(session, stacks, jni, stacks->frames[count].method, object, class);
+        if (making == MAKING_NOT || (making == MAKING_SUPER && is_own))
+            break;
+        is_own = making == MAKING_OWN;
+    }
     return count;
+}
+
+static struct stack_key key_of_frames(const jvmtiFrameInfo *frames, size_t depth)
+{
+    struct stack_key key = {~UINT64_C(0), depth};
+    for (size_t i = 0; i < depth; i++) {
+        uint64_t method = (uint64_t) (uintptr_t) frames[i].method;
+        key.low = stack_key_mix(stack_key_mix(key.low, method), (uint64_t) frames[i].location);
+        key.high = stack_key_mix(key.high, method + ((uint64_t) frames[i].location << 48));
+    }
+    return key;
+}
+
+static void mix_class(struct stack_key *key, uint64_t class)
+{
+    key->low = stack_key_mix(key->low, class);
+    key->high = stack_key_mix(key->high, ~class);
+}
+
+/* The JVM is asked for the frames; 0 if it has none. */
+static uint32_t ask(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
+                    jobject made, uint64_t class)
+{
+    struct stack_known *known = stack_tree_known(session->stacks);
+    uint32_t wanted = session->options.stack, above = made != NULL ? CONSTRUCTORS : 0, number;
+    jint got = 0;
+    if ((*tracer.jvmti)
+            ->GetStackTrace(tracer.jvmti, NULL, made != NULL ? PROBES : 0, (jint) (wanted + above),
+                            stacks->frames, &got) != JVMTI_ERROR_NONE)
+        return 0;
+    size_t depth = (size_t) got;
+    struct stack_key key = key_of_frames(stacks->frames, depth);
+    mix_class(&key, class);
+    if (stack_known_find(known, &key, &number))
+        return number;
+    size_t first = made != NULL ? frames_of_making(session, stacks, jni, depth, made, class) : 0;
+    size_t end = first + wanted < depth ? first + wanted : depth;
+    number = stack_tree_walk(session, stacks->frames + first, end - first);
+    stack_known_add(known, &key, number);
+    return number;
+}
+
+static void compare(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
+                    jobject made, uint64_t class, uint32_t number)
+{
+    atomic_fetch_add_explicit(&walking.compared, 1, memory_order_relaxed);
+    uint32_t right = ask(session, stacks, jni, made, class);
+    if (right != number && atomic_fetch_add(&walking.different, 1) < 10)
+        log_message("call stacks: %" PRIu32 " should be %" PRIu32, number, right);
+}
+
+/* What tells the calling thread's stack from others, if it can be told. */
+static bool find_key(const struct session *session, struct thread_stacks *stacks, bool in_java,
+                     uint64_t class, struct stack_key *key)
+{
+    uint32_t most = session->options.stack + (in_java ? CONSTRUCTORS + PROBES : 0);
+    if (stacks->walker == NULL || !walking.on || !frame_walk(stacks->walker, most, key))
+        return false;
+    mix_class(key, class);
+    return true;
+}
+
+static bool key_is(const struct stack_key *key, const struct stack_key *other)
+{
+    return key->low == other->low && key->high == other->high;
 }
 
 uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIEnv *jni,
@@ -346,27 +213,25 @@ uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIE
 {
     if (session->stacks == NULL)
         return 0;
-    /* The innermost frame is then the probe, and constructors follow. */
-    uint32_t wanted = session->options.stack, above = made != NULL ? CONSTRUCTORS : 0;
-    struct stack_cache *cache = cache_of(os, wanted + above);
-    jint got = 0;
-    if (cache == NULL ||
-        (*tracer.jvmti)
-                ->GetStackTrace(tracer.jvmti, NULL, made != NULL ? 1 : 0, (jint) (wanted + above),
-                                cache->current, &got) != JVMTI_ERROR_NONE)
+    struct thread_stacks *stacks =
+        stacks_of(os, jni, session->options.stack + (made != NULL ? CONSTRUCTORS : 0));
+    if (stacks == NULL)
         return 0;
-    size_t depth = (size_t) got, bytes = depth * sizeof(jvmtiFrameInfo);
-    struct cached_stack *cached =
-        &cache->stacks[(stack_hash(cache->current, depth) ^ class) % cache->count];
-    if (cached->session == session->number && cached->depth == depth && cached->class == class &&
-        memcmp(cached->frames, cache->current, bytes) == 0)
-        return cached->number;
-    size_t first = made != NULL ? frames_of_making(jni, cache->current, depth, made) : 0;
-    size_t end = first + wanted < depth ? first + wanted : depth;
-    cached->number = walk(session, cache->current + first, end - first);
-    cached->session = session->number;
-    cached->class = class;
-    cached->depth = (uint32_t) depth;
-    memcpy(cached->frames, cache->current, bytes);
-    return cached->number;
+    struct stack_known *known = stack_tree_known(session->stacks);
+    struct stack_key key, again;
+    uint32_t number;
+    bool walked = find_key(session, stacks, made != NULL, class, &key);
+    if (walked && stack_known_find(known, &key, &number)) {
+        if (__builtin_expect(session->options.walk == WALK_CHECK, 0))
+            compare(session, stacks, jni, made, class, number);
+        return number;
+    }
+    number = ask(session, stacks, jni, made, class);
+    atomic_fetch_add_explicit(&walking.asked, 1, memory_order_relaxed);
+    if (!walked)
+        atomic_fetch_add_explicit(&walking.unknown, 1, memory_order_relaxed);
+    /* Not if a method was redefined, or a class unloaded, meanwhile. */
+    else if (find_key(session, stacks, made != NULL, class, &again) && key_is(&key, &again))
+        stack_known_add(known, &key, number);
+    return number;
 }

@@ -9,12 +9,13 @@
 #include "tracer.h"
 
 struct os_thread;
-struct stack_cache;
+struct thread_stacks;
 
-/* NULL: out of memory. */
-struct stack_tree *stack_tree_create(void);
-void stack_tree_destroy(struct stack_tree *tree);
-void stack_cache_destroy(struct stack_cache *cache);
+/* When a session that wants stacks begins, on a Java thread: how they are walked. */
+void stacks_begin(struct session *session, JNIEnv *jni);
+/* When it has ended: logs what the option walk=check found. */
+void stacks_report(const struct session *session);
+void thread_stacks_destroy(struct thread_stacks *stacks);
 
 /* The frame that the calling thread is in, within the innermost frames that the option `stack`
  * asks for; 0: call stacks are not recorded, or the thread has none.  To be called in a probe, with

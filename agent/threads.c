@@ -36,7 +36,7 @@ static void release_os_thread(void *data)
     atomic_store(&os->weak_page, NULL);
     os->stream = NULL;
     os->session = os->checked = 0;
-    stack_cache_destroy(os->stacks);
+    thread_stacks_destroy(os->stacks);
     os->stacks = NULL;
     os->own = os->current = NULL;
     os->ended = false;

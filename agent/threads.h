@@ -64,8 +64,8 @@ struct os_thread {
     _Atomic(struct weak_page *) weak_page; /* engine=bytecode: objects not yet with the reaper */
     _Atomic uint64_t weak_session;
     struct class_cache_entry uncached;
-    struct stack_cache *stacks; /* made at the first call stack */
-    struct call_counts *counts; /* method=count */
+    struct thread_stacks *stacks; /* made at the first call stack */
+    struct call_counts *counts;   /* method=count */
     struct class_cache_entry classes[CLASS_CACHE];
 };
 

@@ -12,6 +12,7 @@ import drivers
 import engine_cases
 import facts
 import heap_exports
+import stack_cases
 import trace_text
 from session import Failure, Skip, answer, expect_line, finish, shown
 
@@ -282,3 +283,4 @@ TABLE = {function.__name__: function for function in (
     resolution, small_buffer, overflow_drop, level, no_program, terminated, limit, full_disk,
     full_disk_at_start, attach_faults, readers, record, heap_exports.heap_exports)}
 TABLE.update(engine_cases.TABLE)
+TABLE.update(stack_cases.TABLE)

@@ -26,7 +26,8 @@ static void test_every_key(void)
     CU_ASSERT_TRUE(options_parse(&options,
                                  "file=a.step,events=alloc+free+method,engine=jvmti,resolution=1ns,"
                                  "existing=no,overflow=drop,buffer=2m,limit=1g,level=9,"
-                                 "clock=monotonic,include=a/*+b.**,exclude=c/D"));
+                                 "clock=monotonic,include=a/*+b.**,exclude=c/D,"
+                                 "stack=16,walk=check"));
     CU_ASSERT_STRING_EQUAL(options.file, "a.step");
     CU_ASSERT_EQUAL(options.events, EVENT_ALLOC | EVENT_FREE | EVENT_METHOD);
     CU_ASSERT_EQUAL(options.resolution_ns, 1);
@@ -36,6 +37,8 @@ static void test_every_key(void)
     CU_ASSERT_EQUAL(options.limit_bytes, 1u << 30);
     CU_ASSERT_EQUAL(options.level, 9);
     CU_ASSERT_EQUAL(options.clock, CLOCK_MONOTONIC_NS);
+    CU_ASSERT_EQUAL(options.stack, 16);
+    CU_ASSERT_EQUAL(options.walk, WALK_CHECK);
     CU_ASSERT_EQUAL(options.include.count, 2);
     CU_ASSERT_EQUAL(options.exclude.count, 1);
 }

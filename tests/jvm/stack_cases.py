@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The call stacks that the agent knows by the machine's frames are those that the JVM tells: with
+walk=check each is found both ways."""
+import re
+
+from session import COLLECTORS, Failure, shown
+
+COUNTS = re.compile(rb"call stacks: (\d+) known ones compared, (\d+) different, (\d+) asked for, "
+                    rb"(\d+) of them not walked")
+
+# What runs the program: options of the JVM, of the agent, rounds, and the least share of stacks
+# that must have been known.
+WAYS = (
+    ("", "stack=16", 1600, 0.9),
+    ("-Xint", "stack=16", 150, 0.7),
+    ("-XX:TieredStopAtLevel=1", "stack=5", 1000, 0.9),
+    ("-XX:-TieredCompilation", "stack=64", 1600, 0.8),
+    ("-Xcomp -XX:CompileOnly=facts.StackShapes*::*,java.util.*::*", "stack=16", 150, 0.5),
+    ("-XX:+UseZGC", "stack=16", 500, 0.8),
+    ("-XX:+UseShenandoahGC", "stack=16", 500, 0.8),
+    ("-XX:ReservedCodeCacheSize=4m -XX:+UseCodeCacheFlushing", "stack=16", 500, 0.8),
+    ("", "stack=16,engine=jvmti", 500, 0.8),
+)
+
+
+def run(session, vm, options, rounds):
+    collector = COLLECTORS[session.collector]
+    command = session.java("StackShapes", vm, f"file=run.step,{options}", [str(rounds)])
+    if "-XX:+Use" in vm and "GC" in vm:
+        command.remove(collector)
+    result = session.run(command)
+    if result.returncode != 0 or b"done" not in result.stdout:
+        raise Failure(f"{vm} {options}: it ends with {result.returncode}\n"
+                      + shown(result.stdout) + shown(result.stderr))
+    return result.stderr
+
+
+def stack_walk(session):
+    """No difference, whatever compiles and collects."""
+    for vm, options, rounds, least in WAYS:
+        errors = run(session, vm, f"{options},walk=check", rounds)
+        counts = COUNTS.search(errors)
+        if counts is None:
+            raise Failure(f"{vm} {options}: no counts in\n{shown(errors)}")
+        compared, different, asked, _ = (int(count) for count in counts.groups())
+        print(f"{vm} {options}: {counts.group().decode()}")
+        if different != 0 or compared < least * (compared + asked):
+            raise Failure(f"{vm} {options}: {shown(errors)}")
+    session.step("check", "run.step")
+
+
+def stack_walk_off(session):
+    """Where frames cannot be walked the JVM is asked, and the agent says why."""
+    errors = run(session, "-XX:-UsePerfData", "stack=4", 50)
+    if errors.count(b"the JVM is asked for each") != 1 or b"UsePerfData" not in errors:
+        raise Failure(f"-XX:-UsePerfData: {shown(errors)}")
+    errors = run(session, "", "stack=4,walk=jvmti", 50)
+    if b"steptrace:" in errors:
+        raise Failure(f"walk=jvmti: {shown(errors)}")
+
+
+TABLE = {function.__name__: function for function in (stack_walk, stack_walk_off)}

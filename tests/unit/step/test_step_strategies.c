@@ -271,9 +271,11 @@ static uint64_t name_bytes(const char *type, const char *encoding, const struct 
 
 static void test_string_identifiers(void)
 {
-    for (size_t i = 0; i < RECORDS; i++)
-        snprintf(names[i], i % 50 == 0 ? 1 : NAME_BYTES, "spec.benchmarks.javac.Expression%zu",
-                 i * i % 83);
+    for (size_t i = 0; i < RECORDS; i++) {
+        snprintf(names[i], NAME_BYTES, "spec.benchmarks.javac.Expression%zu", i * i % 83);
+        if (i % 50 == 0)
+            names[i][0] = '\0';
+    }
     for (size_t f = 0; f < FORMS; f++) {
         uint64_t plain = name_bytes("string", "", &forms[f]);
         uint64_t numbered = name_bytes("data", "identifier", &forms[f]);

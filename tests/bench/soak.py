@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a program that makes objects as fast as it can for a long time, and looks whether the agent
+keeps up: memory beside the heap does not grow, every object that the program says it made is in the
+trace, and what died of it.
+
+  soak.py --seconds 3600
+"""
+import argparse
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import workloads
+
+HEAP = "-Xms256m -Xmx256m -XX:+AlwaysPreTouch"
+SAMPLE_SECONDS = 2
+
+
+def memory(process_id):
+    """MiB of the process: anonymous memory, and all that is resident."""
+    fields = {}
+    for line in pathlib.Path(f"/proc/{process_id}/smaps_rollup").read_text().splitlines()[1:]:
+        name, value = line.split(":")
+        fields[name] = int(value.split()[0]) / 1024
+    return fields["Anonymous"], fields["Rss"]
+
+
+def sample(process, seconds):
+    """Memory over time, from when a fifth of the time is over, without the end."""
+    samples, start = [], time.monotonic()
+    while process.poll() is None:
+        time.sleep(SAMPLE_SECONDS)
+        age = time.monotonic() - start
+        if seconds / 5 < age < seconds:
+            try:
+                samples.append((age, *memory(process.pid)))
+            except (OSError, ValueError, KeyError):
+                break
+    return samples
+
+
+def mean(samples, column):
+    return sum(row[column] for row in samples) / len(samples)
+
+
+def judge_memory(samples, limit):
+    """The last quarter against the first; MiB."""
+    quarter = max(1, len(samples) // 4)
+    first, last = samples[:quarter], samples[-quarter:]
+    growth = mean(last, 1) - mean(first, 1)
+    print(f"memory: anonymous {mean(first, 1):.1f} MiB, later {mean(last, 1):.1f}; resident "
+          f"{mean(first, 2):.1f}, later {mean(last, 2):.1f}; {len(samples)} samples")
+    return [f"memory grew by {growth:.1f} MiB"] if growth > limit else []
+
+
+def judge_counts(args, trace, said):
+    info = json.loads(subprocess.run([args.steptrace, "info", "--json", trace], check=True,
+                                     stdout=subprocess.PIPE).stdout)
+    made, freed, wanted = info["kinds"]["OA"], info["kinds"]["OF"], sum(said.values())
+    print(f"trace: {made:,} objects, {freed:,} found dead, {info['file_bytes']:,} bytes; the "
+          f"program made {wanted:,}; waited {int(info['properties']['waited-ns']) / 1e9:.1f} s")
+    faults = []
+    if not info["whole"] or int(info["properties"]["dropped"]) != 0:
+        faults.append("the trace is not whole")
+    if not args.exact:
+        return faults + ([] if 0 <= made - wanted < 200_000 else ["objects are missing"])
+    stats = json.loads(subprocess.run([args.steptrace, "stats", "--json", "--top=0", trace],
+                                      check=True, stdout=subprocess.PIPE).stdout)
+    found = {row["name"]: row["allocated_objects"] for row in stats["classes"]}
+    for name, count in said.items():
+        print(f"{name:12} {count:15,} made {found.get(name, 0):15,} in the trace")
+        if name != "[S" and found.get(name) != count or found.get(name, 0) < count:
+            faults.append(f"{name}: {found.get(name)} in the trace, not {count}")
+    return faults
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build-gcc"))
+    parser.add_argument("--java", default=shutil.which("java"))
+    parser.add_argument("--seconds", type=int, default=600)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--options", default="", help="more options for libtracer")
+    parser.add_argument("--limit", type=float, default=8, help="MiB that memory may grow by")
+    parser.add_argument("--exact", action="store_true",
+                        help="also compare each class (reads the whole trace)")
+    args = parser.parse_args()
+    args.steptrace = str(args.build / "converter" / "steptrace")
+    agent = (args.build / "agent" / "libtracer.so").resolve()
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="soak-"))
+    trace = directory / "soak.step"
+    classes = workloads.prepare_program(directory, args.java, "Soak")
+    options = f"file={trace}" + ("," + args.options if args.options else "")
+    command = [args.java, f"-agentpath:{agent}={options}", *HEAP.split(), "-cp", classes, "Soak",
+               str(args.seconds), str(args.threads)]
+    try:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        samples = sample(process, args.seconds)
+        said = dict(line.split() for line in process.stdout.read().decode().splitlines())
+        said = {name: int(count) for name, count in said.items()}
+        faults = [f"the program ends with {process.returncode}"] if process.wait() != 0 else []
+        faults += judge_memory(samples, args.limit) + judge_counts(args, str(trace), said)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    print("\n".join(faults) if faults else "no growth, no drift")
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -94,7 +94,7 @@ void step_candidates_gather(const struct step_wish *wish, uint64_t reference,
         add(candidates, &step_transform_stack, reference, 0, 0);
     if (wish->age)
         add(candidates, &step_transform_age, reference, 0, 0);
-    if (wish->live)
+    if (wish->live || (thorough && wish->delta))
         add(candidates, &step_transform_live, 0, 0, 0);
     if (wish->usual)
         add(candidates, &step_transform_front, majority(values, count), 0, 0);

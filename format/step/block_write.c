@@ -166,42 +166,54 @@ static struct step_choice *recall_stream(struct step_block_writer *writer,
     return recalled->columns;
 }
 
-/* The bytes of strings: as they are, or packed where that may become smaller. */
+/* Appends the bytes of strings, packed as the flags say; 0: as they are. */
+static enum step_status write_strings(struct step_block_writer *writer,
+                                      const struct step_column_data *lengths,
+                                      const struct step_buffer *bytes, unsigned flags,
+                                      struct step_coding *coding)
+{
+    struct step_buffer *packed = &writer->scratch.raw;
+    enum step_status status = STEP_STATUS_OK;
+    if (flags != 0)
+        status = step_strings_pack(flags, lengths->values, lengths->count, bytes->data, packed);
+    const struct step_buffer *raw = flags != 0 ? packed : bytes;
+    if (status == STEP_STATUS_OK)
+        status = step_column_write_bytes(raw->data, raw->length, writer->compressor,
+                                         &writer->sections, coding);
+    coding->strings = flags;
+    return status;
+}
+
+/* Likewise, in the way that takes least. */
 static enum step_status write_bytes(struct step_block_writer *writer,
                                     const struct step_columns *columns, uint32_t index,
                                     struct step_coding *coding)
 {
     const struct step_column_data *lengths = &columns->columns[index - 1];
     const struct step_buffer *bytes = &columns->columns[index].bytes;
-    struct step_buffer *packed = &writer->scratch.raw;
     unsigned wish = columns->plan->columns[index].wish.policy.strings;
     unsigned best = 0;
-    size_t least = SIZE_MAX;
+    size_t before = writer->sections.length;
     if (step_compressor_is_best(writer->compressor))
         wish = STEP_STRINGS_NUMBERED | STEP_STRINGS_SHARED;
-    if (lengths->count > 1 && bytes->length > 0 && wish != 0)
-        least = step_compress_estimate(writer->compressor, bytes->data, bytes->length);
-    for (unsigned flags = 1; flags <= wish && least != SIZE_MAX; flags++) {
+    if (lengths->count < 2 || bytes->length == 0)
+        wish = 0;
+    enum step_status status = write_strings(writer, lengths, bytes, 0, coding);
+    size_t least = writer->sections.length - before;
+    for (unsigned flags = 1; flags <= wish && status == STEP_STATUS_OK; flags++) {
         if ((flags & ~wish) != 0)
             continue;
-        enum step_status status =
-            step_strings_pack(flags, lengths->values, lengths->count, bytes->data, packed);
-        if (status != STEP_STATUS_OK)
-            return status;
-        size_t size = step_compress_estimate(writer->compressor, packed->data, packed->length);
-        best = size < least ? flags : best;
-        least = size < least ? size : least;
+        writer->sections.length = before;
+        status = write_strings(writer, lengths, bytes, flags, coding);
+        if (writer->sections.length - before < least) {
+            least = writer->sections.length - before;
+            best = flags;
+        }
     }
-    if (best == 0)
-        return step_column_write_bytes(bytes->data, bytes->length, writer->compressor,
-                                       &writer->sections, coding);
-    enum step_status status =
-        step_strings_pack(best, lengths->values, lengths->count, bytes->data, packed);
-    if (status == STEP_STATUS_OK)
-        status = step_column_write_bytes(packed->data, packed->length, writer->compressor,
-                                         &writer->sections, coding);
-    coding->strings = best;
-    return status;
+    if (status != STEP_STATUS_OK || wish == 0)
+        return status;
+    writer->sections.length = before;
+    return write_strings(writer, lengths, bytes, best, coding);
 }
 
 static enum step_status write_column(struct step_block_writer *writer,

@@ -18,6 +18,8 @@
 /* Of a thread; powers of two. */
 #define PLACES 2048u
 #define METHODS 1024u
+#define STARTS 2048u
+#define STARTS_LOOKED_AT 8u
 
 /* Words of a frame of x86-64, from its frame pointer (interpreted) or from its end (compiled). */
 enum { LINK = 0, RETURN = 1, METHOD = -3, BYTECODE = -8 };
@@ -32,9 +34,27 @@ static struct {
     intptr_t environment_offset; /* of its JNIEnv in a JavaThread */
 } walk;
 
+/* The innermost frames of a stack; the frame behind the last of the `making` is among them, or not:
+ * then `making` is MORE. */
+struct stack_start {
+    uint64_t key; /* 0: none */
+    uint32_t making;
+};
+
+#define MORE UINT32_MAX
+
+/* One that the last walk did not know, and how many frames it has. */
+struct new_start {
+    uint64_t key;
+    uint32_t frames;
+};
+
 struct frame_walker {
     uintptr_t thread; /* JavaThread */
     uintptr_t stack_end;
+    uint32_t new_count, passed;
+    struct new_start new_starts[STARTS_LOOKED_AT];
+    struct stack_start starts[STARTS];
     uintptr_t methods[METHODS]; /* that were seen to be methods */
     struct code_place places[PLACES];
 };
@@ -266,7 +286,62 @@ static bool leave_entry(const struct frame_walker *walker, struct machine_frame 
     return *is_end || anchored_is_sound(walker, wrapper, frame);
 }
 
-bool frame_walk(struct frame_walker *walker, uint32_t most, struct stack_key *key)
+static bool leave_frame(struct frame_walker *walker, struct machine_frame *frame,
+                        struct frame_hash *hash, bool *is_end)
+{
+    if (frame->pc == walk.call_stub_return)
+        return leave_entry(walker, frame, is_end);
+    if (frame->pc >= walk.interpreter_start && frame->pc < walk.interpreter_end)
+        return leave_interpreted(walker, frame, hash);
+    return leave_compiled(walker, frame, hash);
+}
+
+/* How many of the frames so far are making the object: known, or MORE. */
+static uint32_t find_making(struct frame_walker *walker, const struct frame_hash *hash,
+                            uint64_t salt)
+{
+    uint64_t key = stack_key_mix(stack_key_mix(hash->low, hash->high ^ salt), salt) | 1;
+    const struct stack_start *start = &walker->starts[(key >> 20) % STARTS];
+    if (start->key == key)
+        return start->making;
+    if (walker->new_count < STARTS_LOOKED_AT)
+        walker->new_starts[walker->new_count++] = (struct new_start){key, hash->count};
+    return MORE;
+}
+
+void frame_walk_learn(struct frame_walker *walker, uint32_t making)
+{
+    for (uint32_t i = 0; i < walker->new_count; i++) {
+        const struct new_start *new = &walker->new_starts[i];
+        bool is_enough = new->frames > walker->passed + making;
+        walker->starts[(new->key >> 20) % STARTS] =
+            (struct stack_start){.key = new->key, .making = is_enough ? making : MORE};
+    }
+    walker->new_count = 0;
+}
+
+static bool walk_frames(struct frame_walker *walker, struct machine_frame *frame,
+                        const struct frame_limit *limit, uint64_t unloaded, struct frame_hash *hash,
+                        bool *is_end)
+{
+    uint32_t most = limit->wanted + limit->passed + limit->making;
+    bool decided = limit->making == 0;
+    walker->new_count = 0;
+    walker->passed = limit->passed;
+    while (hash->count < most && !*is_end) {
+        if (!leave_frame(walker, frame, hash, is_end))
+            return false;
+        if (decided || hash->count <= limit->passed)
+            continue;
+        uint32_t making = find_making(walker, hash, limit->salt ^ unloaded << 32);
+        decided = making != MORE || hash->count > limit->passed + limit->making;
+        if (making < limit->making)
+            most = limit->wanted + limit->passed + making;
+    }
+    return true;
+}
+
+bool frame_walk(struct frame_walker *walker, const struct frame_limit *limit, struct stack_key *key)
 {
     const struct vm_structs *vm = walk.vm;
     struct machine_frame frame;
@@ -278,17 +353,13 @@ bool frame_walk(struct frame_walker *walker, uint32_t most, struct stack_key *ke
         !anchored_is_sound(walker, here, &frame))
         return false;
     struct frame_hash hash = {0};
-    bool is_end = false, is_sound = true;
-    while (hash.count < most && !is_end && is_sound) {
-        if (frame.pc == walk.call_stub_return)
-            is_sound = leave_entry(walker, &frame, &is_end);
-        else if (frame.pc >= walk.interpreter_start && frame.pc < walk.interpreter_end)
-            is_sound = leave_interpreted(walker, &frame, &hash);
-        else
-            is_sound = leave_compiled(walker, &frame, &hash);
-    }
+    bool is_end = false;
     uint64_t unloaded = (uint64_t) (*walk.unloaded + *walk.shared_unloaded);
+    if (!walk_frames(walker, &frame, limit, unloaded, &hash, &is_end))
+        return false;
     key->low = stack_key_mix(stack_key_mix(hash.low, hash.count), unloaded << 1 | is_end);
     key->high = stack_key_mix(stack_key_mix(hash.high, unloaded << 1 | is_end), hash.count);
-    return is_sound;
+    key->low = stack_key_mix(key->low, limit->salt);
+    key->high = stack_key_mix(key->high, ~limit->salt);
+    return true;
 }

@@ -22,9 +22,20 @@ bool frame_walk_prepare(JNIEnv *jni, const char **reason);
 struct frame_walker *frame_walker_create(JNIEnv *jni);
 void frame_walker_destroy(struct frame_walker *walker);
 
-/* The key of the thread's innermost Java frames, of so many at least: stacks with equal keys and
- * equal `most` are equal in their `most` innermost frames.  False: the stack has a frame that is
- * not understood. */
-bool frame_walk(struct frame_walker *walker, uint32_t most, struct stack_key *key);
+/* How many frames decide a stack. */
+struct frame_limit {
+    uint32_t wanted;
+    uint32_t passed; /* frames that are passed over at the inner end, and always there */
+    uint32_t making; /* that may follow and be passed over, too: 0 to so many */
+    uint64_t salt;   /* decides with the frames how many of them are */
+};
+
+/* The key of the thread's innermost Java frames; stacks with equal keys, found with equal limits,
+ * are equal in the frames that are wanted.  False: the stack has a frame that is not understood. */
+bool frame_walk(struct frame_walker *walker, const struct frame_limit *limit,
+                struct stack_key *key);
+
+/* After a walk: of its stack, so many frames are `making`. */
+void frame_walk_learn(struct frame_walker *walker, uint32_t making);
 
 #endif

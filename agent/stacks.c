@@ -154,31 +154,27 @@ static struct stack_key key_of_frames(const jvmtiFrameInfo *frames, size_t depth
     return key;
 }
 
-static void mix_class(struct stack_key *key, uint64_t class)
-{
-    key->low = stack_key_mix(key->low, class);
-    key->high = stack_key_mix(key->high, ~class);
-}
-
 /* The JVM is asked for the frames; 0 if it has none. */
 static uint32_t ask(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
-                    jobject made, uint64_t class)
+                    jobject made, uint64_t class, size_t *making)
 {
     struct stack_known *known = stack_tree_known(session->stacks);
     uint32_t wanted = session->options.stack, above = made != NULL ? CONSTRUCTORS : 0, number;
     jint got = 0;
+    *making = 0;
     if ((*tracer.jvmti)
             ->GetStackTrace(tracer.jvmti, NULL, made != NULL ? PROBES : 0, (jint) (wanted + above),
                             stacks->frames, &got) != JVMTI_ERROR_NONE)
         return 0;
-    size_t depth = (size_t) got;
-    struct stack_key key = key_of_frames(stacks->frames, depth);
-    mix_class(&key, class);
+    size_t depth = (size_t) got, first = 0;
+    if (made != NULL)
+        first = frames_of_making(session, stacks, jni, depth, made, class);
+    *making = first;
+    size_t count = first + wanted < depth ? wanted : depth - first;
+    struct stack_key key = key_of_frames(stacks->frames + first, count);
     if (stack_known_find(known, &key, &number))
         return number;
-    size_t first = made != NULL ? frames_of_making(session, stacks, jni, depth, made, class) : 0;
-    size_t end = first + wanted < depth ? first + wanted : depth;
-    number = stack_tree_walk(session, stacks->frames + first, end - first);
+    number = stack_tree_walk(session, stacks->frames + first, count);
     stack_known_add(known, &key, number);
     return number;
 }
@@ -186,8 +182,9 @@ static uint32_t ask(struct session *session, struct thread_stacks *stacks, JNIEn
 static void compare(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
                     jobject made, uint64_t class, uint32_t number)
 {
+    size_t making;
     atomic_fetch_add_explicit(&walking.compared, 1, memory_order_relaxed);
-    uint32_t right = ask(session, stacks, jni, made, class);
+    uint32_t right = ask(session, stacks, jni, made, class, &making);
     if (right != number && atomic_fetch_add(&walking.different, 1) < 10)
         log_message("call stacks: %" PRIu32 " should be %" PRIu32, number, right);
 }
@@ -196,16 +193,30 @@ static void compare(struct session *session, struct thread_stacks *stacks, JNIEn
 static bool find_key(const struct session *session, struct thread_stacks *stacks, bool in_java,
                      uint64_t class, struct stack_key *key)
 {
-    uint32_t most = session->options.stack + (in_java ? CONSTRUCTORS + PROBES : 0);
-    if (stacks->walker == NULL || !walking.on || !frame_walk(stacks->walker, most, key))
-        return false;
-    mix_class(key, class);
-    return true;
+    const struct frame_limit limit = {.wanted = session->options.stack,
+                                      .passed = in_java ? PROBES : 0,
+                                      .making = in_java ? CONSTRUCTORS : 0,
+                                      .salt = stack_key_mix(session->number, class)};
+    return stacks->walker != NULL && walking.on && frame_walk(stacks->walker, &limit, key);
 }
 
-static bool key_is(const struct stack_key *key, const struct stack_key *other)
+/* A stack that is not known; it becomes so unless a method was redefined, or a class unloaded, in
+ * between. */
+static uint32_t ask_and_learn(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
+                              jobject made, uint64_t class, const struct stack_key *key)
 {
-    return key->low == other->low && key->high == other->high;
+    struct stack_key again;
+    size_t making;
+    uint32_t number = ask(session, stacks, jni, made, class, &making);
+    atomic_fetch_add_explicit(&walking.asked, 1, memory_order_relaxed);
+    if (key == NULL)
+        atomic_fetch_add_explicit(&walking.unknown, 1, memory_order_relaxed);
+    else if (find_key(session, stacks, made != NULL, class, &again) && again.low == key->low &&
+             again.high == key->high) {
+        stack_known_add(stack_tree_known(session->stacks), key, number);
+        frame_walk_learn(stacks->walker, (uint32_t) making);
+    }
+    return number;
 }
 
 uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIEnv *jni,
@@ -217,21 +228,13 @@ uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIE
         stacks_of(os, jni, session->options.stack + (made != NULL ? CONSTRUCTORS : 0));
     if (stacks == NULL)
         return 0;
-    struct stack_known *known = stack_tree_known(session->stacks);
-    struct stack_key key, again;
+    struct stack_key key;
     uint32_t number;
-    bool walked = find_key(session, stacks, made != NULL, class, &key);
-    if (walked && stack_known_find(known, &key, &number)) {
-        if (__builtin_expect(session->options.walk == WALK_CHECK, 0))
-            compare(session, stacks, jni, made, class, number);
-        return number;
-    }
-    number = ask(session, stacks, jni, made, class);
-    atomic_fetch_add_explicit(&walking.asked, 1, memory_order_relaxed);
-    if (!walked)
-        atomic_fetch_add_explicit(&walking.unknown, 1, memory_order_relaxed);
-    /* Not if a method was redefined, or a class unloaded, meanwhile. */
-    else if (find_key(session, stacks, made != NULL, class, &again) && key_is(&key, &again))
-        stack_known_add(known, &key, number);
+    if (!find_key(session, stacks, made != NULL, class, &key))
+        return ask_and_learn(session, stacks, jni, made, class, NULL);
+    if (!stack_known_find(stack_tree_known(session->stacks), &key, &number))
+        return ask_and_learn(session, stacks, jni, made, class, &key);
+    if (__builtin_expect(session->options.walk == WALK_CHECK, 0))
+        compare(session, stacks, jni, made, class, number);
     return number;
 }

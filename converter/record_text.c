@@ -121,6 +121,14 @@ struct line {
     char bytes[4096];
 };
 
+static void line_begin(struct line *line, FILE *file)
+{
+    line->file = file;
+    line->length = 0;
+    line->flushes = 0;
+    line->bytes[0] = '\0';
+}
+
 static void line_flush(struct line *line)
 {
     fwrite(line->bytes, 1, line->length, line->file);
@@ -346,8 +354,7 @@ void record_text_put(const struct record_text *text, uint32_t record, const uint
 {
     const struct step_record *type = &text->definition->records[record];
     struct line line;
-    line.file = out;
-    line.length = line.flushes = 0;
+    line_begin(&line, out);
     line_text(&line, type->name);
     if (type->field_count > 0)
         line_char(&line, ' ');
@@ -361,8 +368,7 @@ void record_text_put_entry(const struct record_text *text, uint32_t record, uint
 {
     const struct step_record *type = &text->definition->records[record];
     struct line line;
-    line.file = out;
-    line.length = line.flushes = 0;
+    line_begin(&line, out);
     line_text(&line, type->name);
     line_char(&line, '#');
     put_number(id, 10, &line);

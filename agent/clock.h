@@ -42,6 +42,20 @@ static inline uint64_t clock_monotonic_ns(void)
     return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
 }
 
+/* The CPU's counter, where clock_uses_counter: as it comes, for what happened long ago. */
+static inline uint64_t clock_counter(void)
+{
+#if defined(__x86_64__)
+    return __rdtsc();
+#elif defined(__aarch64__)
+    uint64_t count;
+    __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(count)::"memory");
+    return count;
+#else
+    return 0;
+#endif
+}
+
 /* The counter is read only when all earlier loads are done, so that a stamp taken after something
  * was seen in memory is not before the stamp of what put it there. */
 static inline uint64_t clock_raw(void)
@@ -51,23 +65,16 @@ static inline uint64_t clock_raw(void)
     if (clock_uses_counter)
         return __rdtscp(&cpu);
 #elif defined(__aarch64__)
-    if (clock_uses_counter) {
-        uint64_t count;
-        __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(count)::"memory");
-        return count;
-    }
+    if (clock_uses_counter)
+        return clock_counter();
 #endif
     return clock_monotonic_ns();
 }
 
-/* The same without the order: for what happened long ago. */
+/* The same without the order. */
 static inline uint64_t clock_raw_unordered(void)
 {
-#if defined(__x86_64__)
-    if (clock_uses_counter)
-        return __rdtsc();
-#endif
-    return clock_raw();
+    return clock_uses_counter ? clock_counter() : clock_monotonic_ns();
 }
 
 #endif

@@ -148,7 +148,7 @@ struct quick {
 static inline bool begin_quickly(struct quick *quick)
 {
     struct os_thread *os = quick->os = thread_self;
-    if (__builtin_expect(os == NULL || probes_need_fence, 0))
+    if (__builtin_expect(os == NULL || probes_need_fence || !clock_uses_counter, 0))
         return false;
     atomic_store_explicit(&os->in_probe, 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst); /* see probe_enter() */
@@ -167,21 +167,32 @@ static inline bool begin_quickly(struct quick *quick)
     return false;
 }
 
+/* Calls nothing, so that no register need be saved. */
+static inline bool write_quickly(const struct quick *quick, enum step_live_kind kind,
+                                 uint64_t method)
+{
+    struct live_stream *stream = quick->stream;
+    uint64_t stamp = clock_counter() - tracer.scale.zero;
+    if (stamp > stream->last_stamp)
+        stream->last_stamp = stamp;
+    return write_short_at(stream->last_stamp, stream, stream->cursor, kind, method);
+}
+
 bool method_entered_quickly(uint32_t number)
 {
     struct quick quick;
     if (!begin_quickly(&quick))
         return false;
     struct java_thread *java = quick.java;
-    struct live_stream *stream = quick.stream;
     _Atomic uint64_t *known = known_of(number);
     uint64_t packed = known != NULL ? atomic_load_explicit(known, memory_order_relaxed) : 0;
     uint64_t method = packed & NOT_TRACED;
     bool done = packed >> SESSION_SHIFT == quick.session->number && method != NOT_TRACED &&
                 !quick.session->names_objects && java->depth != java->capacity &&
-                write_short(quick.session, stream, stream->cursor, STEP_LIVE_ENTRY_SHORT, method);
+                write_quickly(&quick, STEP_LIVE_ENTRY_SHORT, method);
     if (done)
-        java->frames[java->depth++] = (struct method_frame){method, key_of(number), 0, stream};
+        java->frames[java->depth++] =
+            (struct method_frame){method, key_of(number), 0, quick.stream};
     probe_leave(quick.os);
     return done;
 }
@@ -192,11 +203,9 @@ bool method_left_quickly(uint32_t number)
     if (!begin_quickly(&quick))
         return false;
     struct java_thread *java = quick.java;
-    struct live_stream *stream = quick.stream;
     const struct method_frame *frame = java->depth != 0 ? &java->frames[java->depth - 1] : NULL;
-    bool done =
-        frame != NULL && frame->key == key_of(number) && frame->pending == 0 &&
-        write_short(quick.session, stream, stream->cursor, STEP_LIVE_EXIT_SHORT, frame->method);
+    bool done = frame != NULL && frame->key == key_of(number) && frame->pending == 0 &&
+                write_quickly(&quick, STEP_LIVE_EXIT_SHORT, frame->method);
     java->depth -= done;
     probe_leave(quick.os);
     return done;

@@ -56,10 +56,9 @@ static inline void write_alloc(struct session *session, struct live_stream *stre
 
 /* The short form of a method event: one word, with the time since the stamp before.  False if it
  * cannot be said so. */
-static inline bool write_short(struct session *session, struct live_stream *stream, uint64_t *room,
-                               enum step_live_kind kind, uint64_t method)
+static inline bool write_short_at(uint64_t stamp, struct live_stream *stream, uint64_t *room,
+                                  enum step_live_kind kind, uint64_t method)
 {
-    uint64_t stamp = thread_stamp_unordered(session, stream);
     uint64_t past = stamp - stream->base_stamp;
     if (__builtin_expect(stream->base_stamp == 0 || past >> STEP_LIVE_PAST_BITS != 0 ||
                              method >> STEP_LIVE_METHOD_BITS != 0,
@@ -69,6 +68,12 @@ static inline bool write_short(struct session *session, struct live_stream *stre
     stream->base_stamp = stamp;
     live_commit(stream, 1, 1);
     return true;
+}
+
+static inline bool write_short(struct session *session, struct live_stream *stream, uint64_t *room,
+                               enum step_live_kind kind, uint64_t method)
+{
+    return write_short_at(thread_stamp_unordered(session, stream), stream, room, kind, method);
 }
 
 /* The long form, with an object where the kind has one. */

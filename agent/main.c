@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "reaper.h"
 #include "threads.h"
 #include "tracer.h"
 #include "triggers.h"
@@ -40,6 +41,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
     tracer.dying = true;
     session_stop(END_VM_DEATH);
     trigger_disarm();
+    reaper_wake();
 }
 
 void main_callbacks(jvmtiEventCallbacks *callbacks)

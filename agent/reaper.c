@@ -284,6 +284,8 @@ static void JNICALL reaper_run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
             look = 0;
         else if (look + 1 < LOOKS)
             look++;
+        if (tracer.dying) /* a JVM that ends waits 300 ms for threads that wait in native code */
+            return;
         reaper_pass(jni);
         clean_up(jni);
     }

@@ -68,7 +68,7 @@ struct tracer {
     int java_major; /* 17, 25, ... */
     bool attached;  /* loaded into a running JVM */
     bool has_virtual_threads;
-    bool dying;            /* VM death: set before the last session ends */
+    _Atomic bool dying;    /* VM death: set before the last session ends */
     bool early_collection; /* TLABs handed out before sampling must be retired (before 21) */
     uint32_t capable;      /* enum option_event bits that this JVM can give */
     struct options options;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "live_decoder.h"
+#include "live_drain.h"
 #include "log.h"
 #include "method_counts.h"
 #include "probes.h"
@@ -16,7 +17,6 @@
 #include "trace_file.h"
 #include "tracer.h"
 
-#define TICK_NS 100000000L
 #define QUIESCE_NS 50000L
 /* What raw bytes may become in the file, at worst and at a guess. */
 #define WORST_RATIO 4u
@@ -65,38 +65,20 @@ static void parse(struct drain *drain, struct live_chunk_ref *ref, size_t words)
         fail(drain, status, &error);
 }
 
-static size_t published_words(const struct step_live_chunk *chunk)
-{
-    return (size_t) (atomic_load_explicit(&chunk->used, memory_order_acquire) / sizeof(uint64_t));
-}
-
 /* Chunks whose records are in the file go back to the pool. */
 static void release_written(struct drain *drain, struct live_stream *stream)
 {
     uint64_t written = step_writer_written_count(drain->session->writer, stream->number);
     uint64_t settled = live_decoder_settled(drain->session->decoder, stream->number, written);
-    while (stream->retained_head != NULL && stream->retained_head->end_record <= settled) {
-        struct live_chunk_ref *ref = stream->retained_head;
-        stream->retained_head = ref->next;
-        if (stream->retained_head == NULL)
-            stream->retained_tail = NULL;
-        stream->retained_bytes -= ref->chunk->size_bytes;
-        live_map_release(drain->session->map, ref);
-    }
+    live_release_settled(drain->session->map, stream, settled);
 }
 
 static void take_full_chunk(struct drain *drain, struct live_chunk_ref *ref)
 {
     struct live_stream *stream = ref->stream;
     ref->next = NULL;
-    parse(drain, ref, published_words(ref->chunk));
-    stream->expected_order++;
-    if (stream->retained_tail != NULL)
-        stream->retained_tail->next = ref;
-    else
-        stream->retained_head = ref;
-    stream->retained_tail = ref;
-    stream->retained_bytes += ref->chunk->size_bytes;
+    parse(drain, ref, live_published_words(ref->chunk));
+    live_retain(ref);
     /* Definitions are not counted as records: only when they are written may their chunk go. */
     if (stream->number == STEP_LIVE_STREAM_GLOBAL)
         check(drain, step_writer_flush_stream(drain->session->writer, stream->number));
@@ -109,7 +91,7 @@ static void take_active_chunk(struct drain *drain, struct live_stream *stream)
 {
     struct live_chunk_ref *ref = atomic_load_explicit(&stream->ref, memory_order_acquire);
     if (ref != NULL && ref->chunk->order == stream->expected_order)
-        parse(drain, ref, published_words(ref->chunk));
+        parse(drain, ref, live_published_words(ref->chunk));
 }
 
 /* All full chunks.  What they name was defined before they became full, so the global stream, as
@@ -121,7 +103,7 @@ static bool take_full_chunks(struct drain *drain)
     pthread_mutex_lock(&session->global_lock);
     struct live_chunk_ref *ref = live_map_take_full(session->map);
     struct live_chunk_ref *active = atomic_load(&session->global->ref);
-    size_t active_words = active != NULL ? published_words(active->chunk) : 0;
+    size_t active_words = active != NULL ? live_published_words(active->chunk) : 0;
     pthread_mutex_unlock(&session->global_lock);
     bool any = ref != NULL;
     while (ref != NULL) {
@@ -145,31 +127,23 @@ static bool take_full_chunks(struct drain *drain)
     return any;
 }
 
-static struct live_stream *all_streams(struct live_map *map)
-{
-    pthread_mutex_lock(&map->lock);
-    struct live_stream *first = map->all_streams;
-    pthread_mutex_unlock(&map->lock);
-    return first;
-}
-
 /* Everything that is published anywhere. */
 static void take_everything(struct drain *drain)
 {
     while (take_full_chunks(drain))
         ;
-    for (struct live_stream *stream = all_streams(drain->session->map); stream != NULL;
+    for (struct live_stream *stream = live_all_streams(drain->session->map); stream != NULL;
          stream = stream->next_all)
         take_active_chunk(drain, stream);
 }
 
-/* The buffers fill up with records of blocks that are not full: write those blocks as they are. */
 static void relieve(struct drain *drain)
 {
     struct live_map *map = drain->session->map;
-    if (atomic_load(&map->backlog_bytes) < map->limit_bytes / 2)
+    if (!live_needs_relief(map))
         return;
-    for (struct live_stream *stream = all_streams(map); stream != NULL; stream = stream->next_all) {
+    for (struct live_stream *stream = live_all_streams(map); stream != NULL;
+         stream = stream->next_all) {
         if (stream->retained_bytes == 0)
             continue;
         check(drain, step_writer_flush_stream(drain->session->writer, stream->number));
@@ -179,7 +153,7 @@ static void relieve(struct drain *drain)
 
 static void release_all_written(struct drain *drain)
 {
-    for (struct live_stream *stream = all_streams(drain->session->map); stream != NULL;
+    for (struct live_stream *stream = live_all_streams(drain->session->map); stream != NULL;
          stream = stream->next_all)
         release_written(drain, stream);
 }
@@ -306,27 +280,13 @@ static void end_session(struct drain *drain)
     pthread_mutex_unlock(&session->state_lock);
 }
 
-static void wait_for_work(struct live_map *map)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += TICK_NS;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_nsec -= 1000000000L;
-        until.tv_sec++;
-    }
-    if (sem_timedwait(&map->work, &until) == 0)
-        while (sem_trywait(&map->work) == 0)
-            ;
-}
-
 void *drain_run(void *data)
 {
     struct drain drain = {.session = data};
     struct session *session = data;
     pthread_setname_np(pthread_self(), "StepTrace drain");
     while (!must_end(&drain)) {
-        wait_for_work(session->map);
+        live_wait_for_work(session->map);
         take_full_chunks(&drain);
         relieve(&drain);
         if (probe_close_free_batch(session, false))

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "live_drain.h"
 #include "live_heap.h"
 #include "log.h"
 #include "record_probes.h"
 
-#define TICK_NS 100000000L
 #define QUIESCE_NS 50000L
 
 struct drain {
@@ -29,17 +29,12 @@ static void check(struct drain *drain, enum step_status status, const struct ste
                 text[0] != '\0' ? text : step_status_text(status));
 }
 
-static size_t published_words(const struct step_live_chunk *chunk)
-{
-    return (size_t) (atomic_load_explicit(&chunk->used, memory_order_acquire) / sizeof(uint64_t));
-}
-
 static void parse(struct drain *drain, struct live_chunk_ref *ref)
 {
     struct live_heap_decoder *decoder = drain->recording->decoder;
     const struct step_live_chunk *chunk = ref->chunk;
     struct step_error error = {.status = STEP_STATUS_OK};
-    size_t words = published_words(chunk), consumed = 0;
+    size_t words = live_published_words(chunk), consumed = 0;
     if (drain->failed)
         return;
     if (ref->parsed_words == 0)
@@ -59,14 +54,7 @@ static void parse(struct drain *drain, struct live_chunk_ref *ref)
 static void release_written(struct drain *drain, struct live_stream *stream)
 {
     uint64_t written = step_writer_written_count(drain->recording->writer, stream->number);
-    while (stream->retained_head != NULL && stream->retained_head->end_record <= written) {
-        struct live_chunk_ref *ref = stream->retained_head;
-        stream->retained_head = ref->next;
-        if (stream->retained_head == NULL)
-            stream->retained_tail = NULL;
-        stream->retained_bytes -= ref->chunk->size_bytes;
-        live_map_release(drain->recording->map, ref);
-    }
+    live_release_settled(drain->recording->map, stream, written);
 }
 
 static void take_full_chunk(struct drain *drain, struct live_chunk_ref *ref)
@@ -74,13 +62,7 @@ static void take_full_chunk(struct drain *drain, struct live_chunk_ref *ref)
     struct live_stream *stream = ref->stream;
     ref->next = NULL;
     parse(drain, ref);
-    stream->expected_order++;
-    if (stream->retained_tail != NULL)
-        stream->retained_tail->next = ref;
-    else
-        stream->retained_head = ref;
-    stream->retained_tail = ref;
-    stream->retained_bytes += ref->chunk->size_bytes;
+    live_retain(ref);
     release_written(drain, stream);
 }
 
@@ -96,21 +78,12 @@ static bool take_full_chunks(struct drain *drain)
     return any;
 }
 
-static struct live_stream *all_streams(struct live_map *map)
-{
-    pthread_mutex_lock(&map->lock);
-    struct live_stream *first = map->all_streams;
-    pthread_mutex_unlock(&map->lock);
-    return first;
-}
-
-/* The buffers fill up with records of blocks that are not full: write those blocks as they are. */
 static void relieve(struct drain *drain)
 {
     struct live_map *map = drain->recording->map;
-    if (atomic_load(&map->backlog_bytes) < map->limit_bytes / 2)
+    if (!live_needs_relief(map))
         return;
-    for (struct live_stream *stream = all_streams(map); stream != NULL; stream = stream->next_all) {
+    for (struct live_stream *stream = live_all_streams(map); stream != NULL; stream = stream->next_all) {
         if (stream->retained_bytes == 0)
             continue;
         check(drain, step_writer_flush_stream(drain->recording->writer, stream->number), NULL);
@@ -169,7 +142,7 @@ static void close_trace(struct drain *drain)
     recording->file->ending = true;
     while (take_full_chunks(drain))
         ;
-    for (struct live_stream *stream = all_streams(recording->map); stream != NULL;
+    for (struct live_stream *stream = live_all_streams(recording->map); stream != NULL;
          stream = stream->next_all) {
         struct live_chunk_ref *ref = atomic_load_explicit(&stream->ref, memory_order_acquire);
         if (ref != NULL)
@@ -195,27 +168,13 @@ static void end_recording(struct drain *drain)
     live_map_destroy(recording->map, drain->failed);
 }
 
-static void wait_for_work(struct live_map *map)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += TICK_NS;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_nsec -= 1000000000L;
-        until.tv_sec++;
-    }
-    if (sem_timedwait(&map->work, &until) == 0)
-        while (sem_trywait(&map->work) == 0)
-            ;
-}
-
 void *record_drain_run(void *data)
 {
     struct drain drain = {.recording = data};
     recorder_local.mode = MODE_OWN;
     pthread_setname_np(pthread_self(), "StepTrace drain");
     while (!must_end(&drain)) {
-        wait_for_work(drain.recording->map);
+        live_wait_for_work(drain.recording->map);
         take_full_chunks(&drain);
         relieve(&drain);
     }

@@ -9,21 +9,10 @@
 #include "run.h"
 #include "steptrace/java_trace.h"
 
-#define STREAM_LIMIT (UINT64_C(1) << 24)
 #define TEXT_LIMIT (UINT64_C(1) << 20)
 
 /* Of java.MethodEntry, MethodExit and ObjectAlloc. */
 enum { ENTRY_SLOTS = 4, EXIT_SLOTS = 3, ALLOC_SLOTS = 5 };
-
-static uint64_t clock_ns(const struct step_live_header *clock, uint64_t stamp)
-{
-    return (uint64_t) ((unsigned __int128) stamp * clock->clock_multiplier >> clock->clock_shift);
-}
-
-uint64_t live_clock_ticks(const struct step_live_header *clock, uint64_t stamp)
-{
-    return clock_ns(clock, stamp) / clock->resolution_ns;
-}
 
 struct live_decoder *live_decoder_create(const struct step_live_header *clock,
                                          struct step_writer *writer)
@@ -31,10 +20,7 @@ struct live_decoder *live_decoder_create(const struct step_live_header *clock,
     struct live_decoder *decoder = calloc(1, sizeof *decoder);
     if (decoder == NULL)
         return NULL;
-    memcpy(&decoder->clock, clock, sizeof decoder->clock);
-    if (decoder->clock.resolution_ns == 0)
-        decoder->clock.resolution_ns = 1;
-    decoder->clock.clock_shift &= 63;
+    decoder->clock = live_clock(clock);
     decoder->writer = writer;
     decoder->has_runs = step_writer_takes_runs(writer, JAVA_METHOD_ENTRY, ENTRY_SLOTS) &&
                         step_writer_takes_runs(writer, JAVA_METHOD_EXIT, EXIT_SLOTS) &&
@@ -46,9 +32,7 @@ void live_decoder_destroy(struct live_decoder *decoder)
 {
     if (decoder == NULL)
         return;
-    for (size_t i = 0; i < decoder->stream_count; i++)
-        window_destroy(decoder->streams[i].window);
-    free(decoder->streams);
+    live_streams_reset(&decoder->streams);
     free(decoder->frees.ids);
     free(decoder->frees.scratch);
     free(decoder->batch_ends.records);
@@ -57,20 +41,7 @@ void live_decoder_destroy(struct live_decoder *decoder)
 
 static struct stream_state *stream_at(struct live_decoder *decoder, uint64_t stream)
 {
-    if (stream >= STREAM_LIMIT)
-        return NULL;
-    if (stream >= decoder->stream_count) {
-        size_t wanted = (size_t) stream + 1 + decoder->stream_count / 2 + 16;
-        struct stream_state *grown = realloc(decoder->streams, wanted * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        memset(grown + decoder->stream_count, 0, (wanted - decoder->stream_count) * sizeof *grown);
-        for (size_t i = decoder->stream_count; i < wanted; i++)
-            grown[i].resumed = step_writer_put_count(decoder->writer, i);
-        decoder->streams = grown;
-        decoder->stream_count = wanted;
-    }
-    return &decoder->streams[stream];
+    return live_streams_at(&decoder->streams, decoder->writer, stream);
 }
 
 enum step_status live_decoder_begin(struct live_decoder *decoder, uint64_t stream,
@@ -91,15 +62,15 @@ enum step_status live_decoder_begin(struct live_decoder *decoder, uint64_t strea
 
 uint64_t live_decoder_next_record(const struct live_decoder *decoder, uint64_t stream)
 {
-    return stream < decoder->stream_count ? decoder->streams[stream].next_record : 0;
+    return live_streams_next_record(&decoder->streams, stream);
 }
 
 uint64_t live_decoder_settled(struct live_decoder *decoder, uint64_t stream, uint64_t written)
 {
     struct batch_ends *ends = &decoder->batch_ends;
     if (stream != STEP_LIVE_STREAM_FREES)
-        return stream < decoder->stream_count && decoder->streams[stream].window != NULL
-                   ? window_settled(decoder->streams[stream].window, written)
+        return stream < decoder->streams.count && decoder->streams.states[stream].window != NULL
+                   ? window_settled(decoder->streams.states[stream].window, written)
                    : written;
     size_t passed = 0;
     while (passed < ends->count && ends->records[passed] <= written)
@@ -171,23 +142,6 @@ static size_t record_words(const uint64_t *words, size_t count)
     return total <= count ? total : 0;
 }
 
-static uint64_t later_ticks(struct live_decoder *decoder, struct stream_state *state,
-                            uint64_t stamp)
-{
-    uint64_t ns = clock_ns(&decoder->clock, stamp);
-    uint64_t resolution = decoder->clock.resolution_ns;
-    if (ns - state->last_ns < resolution) /* most events: no division for them */
-        return state->last_ticks;
-    uint64_t ticks = ns / resolution;
-    if (ticks <= state->last_ticks)
-        return state->last_ticks;
-    state->last_ticks = ticks;
-    state->last_ns = ticks * resolution;
-    if (ticks > decoder->max_ticks)
-        decoder->max_ticks = ticks;
-    return ticks;
-}
-
 static uint64_t stamp_of(struct stream_state *state, enum stamp_form form, uint64_t word)
 {
     uint64_t payload = word >> STEP_LIVE_KIND_BITS;
@@ -202,7 +156,8 @@ static enum step_status take_record(struct live_decoder *decoder, uint64_t strea
     uint32_t kind = (uint32_t) (words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
     struct raw raw = {decoder, state, stream, words, count, 0, 0};
     if (rows[kind].stamp != NO_STAMP)
-        raw.ticks = later_ticks(decoder, state, stamp_of(state, rows[kind].stamp, words[0]));
+        raw.ticks =
+            live_later_ticks(&decoder->clock, state, stamp_of(state, rows[kind].stamp, words[0]));
     if (kind == STEP_LIVE_ALLOC)
         state->last_object = words[2];
     else if (kind == STEP_LIVE_ALLOC_NEXT)
@@ -229,7 +184,8 @@ static const uint16_t common[1u << STEP_LIVE_KIND_BITS] = {
 static size_t put_common(struct live_decoder *decoder, struct stream_state *state, uint32_t kind,
                          const uint64_t *words, uint64_t *slots)
 {
-    slots[0] = later_ticks(decoder, state, stamp_of(state, rows[kind].stamp, words[0]));
+    slots[0] =
+        live_later_ticks(&decoder->clock, state, stamp_of(state, rows[kind].stamp, words[0]));
     slots[1] = state->thread;
     if (kind == STEP_LIVE_ALLOC_NEXT) {
         slots[2] = words[1] & UINT32_MAX;
@@ -244,32 +200,34 @@ static size_t put_common(struct live_decoder *decoder, struct stream_state *stat
 
 /*
  * Takes the run of such records that stands at `words`, while nothing waits in a constructor's
- * window; returns how many words that is.  What it does is what take_record() would do.
+ * window; `*taken` is how many words that is.  What it does is what take_record() would do.
  */
-static size_t take_run(struct live_decoder *decoder, uint64_t stream, struct stream_state *state,
-                       const uint64_t *words, size_t count, enum step_status *status)
+static enum step_status take_run(struct live_decoder *decoder, uint64_t stream,
+                                 struct stream_state *state, const uint64_t *words, size_t count,
+                                 size_t *taken)
 {
     struct step_run run;
+    *taken = 0;
     if (!decoder->has_runs || (state->window != NULL && window_is_open(state->window)) ||
         state->next_record < state->resumed)
-        return 0;
-    *status = step_writer_begin_run(decoder->writer, stream, &run);
-    if (*status != STEP_STATUS_OK)
-        return 0;
+        return STEP_STATUS_OK;
+    enum step_status status = step_writer_begin_run(decoder->writer, stream, &run);
+    if (status != STEP_STATUS_OK)
+        return status;
     uint64_t *slots = run.slots;
-    size_t records = 0, taken = 0;
-    while (records < run.most && taken < count) {
-        uint32_t kind = (uint32_t) (words[taken] & ((1u << STEP_LIVE_KIND_BITS) - 1));
+    size_t records = 0, at = 0;
+    while (records < run.most && at < count) {
+        uint32_t kind = (uint32_t) (words[at] & ((1u << STEP_LIVE_KIND_BITS) - 1));
         uint32_t type = common[kind];
-        if (type == 0 || (kind == STEP_LIVE_ALLOC_NEXT && (state->stack != 0 || count - taken < 2)))
+        if (type == 0 || (kind == STEP_LIVE_ALLOC_NEXT && (state->stack != 0 || count - at < 2)))
             break;
-        slots += put_common(decoder, state, kind, words + taken, slots);
+        slots += put_common(decoder, state, kind, words + at, slots);
         run.types[records++] = (uint16_t) (type - 1);
-        taken += rows[kind].fixed_words;
+        at += rows[kind].fixed_words;
     }
     state->next_record += records;
-    *status = step_writer_end_run(decoder->writer, records, (size_t) (slots - run.slots));
-    return taken;
+    *taken = at;
+    return step_writer_end_run(decoder->writer, records, (size_t) (slots - run.slots));
 }
 
 enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t stream,
@@ -282,26 +240,25 @@ enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t strea
         return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
                               "stream number %llu is out of range", (unsigned long long) stream);
     while (*consumed < count) {
+        const uint64_t *at = words + *consumed;
+        size_t left = count - *consumed, taken = 0;
         enum step_status status = STEP_STATUS_OK;
-        size_t run = 0;
-        if (common[words[*consumed] & ((1u << STEP_LIVE_KIND_BITS) - 1)] != 0)
-            run = take_run(decoder, stream, state, words + *consumed, count - *consumed, &status);
-        *consumed += run;
-        if (run > 0 && status == STEP_STATUS_OK)
-            continue;
-        size_t whole = *consumed < count ? record_words(words + *consumed, count - *consumed) : 1;
-        if (whole == 0)
-            break;
-        if (whole == SIZE_MAX)
-            return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
-                                  "no raw record starts with %016llx",
-                                  (unsigned long long) words[*consumed]);
-        if (status == STEP_STATUS_OK)
-            status = take_record(decoder, stream, state, words + *consumed, count - *consumed);
+        if (common[at[0] & ((1u << STEP_LIVE_KIND_BITS) - 1)] != 0)
+            status = take_run(decoder, stream, state, at, left, &taken);
+        if (status == STEP_STATUS_OK && taken == 0) {
+            taken = record_words(at, left);
+            if (taken == 0)
+                break;
+            if (taken == SIZE_MAX)
+                return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
+                                      "no raw record starts with %016llx",
+                                      (unsigned long long) at[0]);
+            status = take_record(decoder, stream, state, at, left);
+        }
         if (status != STEP_STATUS_OK)
             return step_error_set(error, status, NULL, STEP_NO_OFFSET,
                                   "a raw record could not be taken: %s", step_status_text(status));
-        *consumed += whole;
+        *consumed += taken;
     }
     return STEP_STATUS_OK;
 }
@@ -309,8 +266,8 @@ enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t strea
 static enum step_status close_all_windows(struct live_decoder *decoder)
 {
     enum step_status status = STEP_STATUS_OK;
-    for (size_t i = 0; i < decoder->stream_count && status == STEP_STATUS_OK; i++) {
-        struct raw raw = {.decoder = decoder, .state = &decoder->streams[i], .stream = i};
+    for (size_t i = 0; i < decoder->streams.count && status == STEP_STATUS_OK; i++) {
+        struct raw raw = {.decoder = decoder, .state = &decoder->streams.states[i], .stream = i};
         status = live_close_window(&raw);
     }
     return status;
@@ -326,6 +283,6 @@ enum step_status live_decoder_finish(struct live_decoder *decoder, uint64_t stam
     struct stream_state *state = stream_at(decoder, STEP_LIVE_STREAM_FREES);
     if (state == NULL)
         return STEP_STATUS_NO_MEMORY;
-    uint64_t ticks = later_ticks(decoder, state, stamp);
-    return live_put_frees(decoder, state, ticks > decoder->max_ticks ? ticks : decoder->max_ticks);
+    live_later_ticks(&decoder->clock, state, stamp);
+    return live_put_frees(decoder, state, live_streams_latest(&decoder->streams));
 }

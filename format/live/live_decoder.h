@@ -37,7 +37,4 @@ uint64_t live_decoder_next_record(const struct live_decoder *decoder, uint64_t s
  * another order than they came in, so a batch counts only as a whole. */
 uint64_t live_decoder_settled(struct live_decoder *decoder, uint64_t stream, uint64_t written);
 
-/* Clock ticks since zero to the trace's ticks. */
-uint64_t live_clock_ticks(const struct step_live_header *clock, uint64_t stamp);
-
 #endif

@@ -3,25 +3,14 @@
 #include "live_heap.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "live_decoder.h"
+#include "live_streams.h"
 #include "steptrace/hatf_trace.h"
-
-#define STREAM_LIMIT (UINT64_C(1) << 24)
-
-struct heap_stream {
-    uint64_t next_record;
-    uint64_t resumed; /* records below this number are in the trace file already */
-    uint64_t thread;
-    uint64_t last_ticks;
-};
 
 struct live_heap_decoder {
     struct step_live_header clock;
     struct step_writer *writer;
-    struct heap_stream *streams;
-    size_t stream_count;
+    struct live_streams streams;
 };
 
 /* What a row's function gets: the raw record, whole. */
@@ -39,10 +28,7 @@ struct live_heap_decoder *live_heap_decoder_create(const struct step_live_header
     struct live_heap_decoder *decoder = calloc(1, sizeof *decoder);
     if (decoder == NULL)
         return NULL;
-    memcpy(&decoder->clock, clock, sizeof decoder->clock);
-    if (decoder->clock.resolution_ns == 0)
-        decoder->clock.resolution_ns = 1;
-    decoder->clock.clock_shift &= 63;
+    decoder->clock = live_clock(clock);
     decoder->writer = writer;
     return decoder;
 }
@@ -51,32 +37,14 @@ void live_heap_decoder_destroy(struct live_heap_decoder *decoder)
 {
     if (decoder == NULL)
         return;
-    free(decoder->streams);
+    live_streams_reset(&decoder->streams);
     free(decoder);
-}
-
-static struct heap_stream *stream_at(struct live_heap_decoder *decoder, uint64_t stream)
-{
-    if (stream >= STREAM_LIMIT)
-        return NULL;
-    if (stream >= decoder->stream_count) {
-        size_t wanted = (size_t) stream + 1 + decoder->stream_count / 2 + 16;
-        struct heap_stream *grown = realloc(decoder->streams, wanted * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        memset(grown + decoder->stream_count, 0, (wanted - decoder->stream_count) * sizeof *grown);
-        for (size_t i = decoder->stream_count; i < wanted; i++)
-            grown[i].resumed = step_writer_put_count(decoder->writer, i);
-        decoder->streams = grown;
-        decoder->stream_count = wanted;
-    }
-    return &decoder->streams[stream];
 }
 
 enum step_status live_heap_decoder_begin(struct live_heap_decoder *decoder, uint64_t stream,
                                          uint64_t first_record, uint64_t thread)
 {
-    struct heap_stream *state = stream_at(decoder, stream);
+    struct stream_state *state = live_streams_at(&decoder->streams, decoder->writer, stream);
     if (state == NULL)
         return STEP_STATUS_LIMIT;
     state->next_record = first_record;
@@ -86,7 +54,7 @@ enum step_status live_heap_decoder_begin(struct live_heap_decoder *decoder, uint
 
 uint64_t live_heap_decoder_next_record(const struct live_heap_decoder *decoder, uint64_t stream)
 {
-    return stream < decoder->stream_count ? decoder->streams[stream].next_record : 0;
+    return live_streams_next_record(&decoder->streams, stream);
 }
 
 static enum step_status put_thread(const struct heap_raw *raw, uint32_t record)
@@ -144,14 +112,12 @@ static const struct {
 };
 
 static enum step_status take_event(struct live_heap_decoder *decoder, uint64_t stream,
-                                   struct heap_stream *state, const uint64_t *words, uint32_t kind)
+                                   struct stream_state *state, const uint64_t *words, uint32_t kind)
 {
-    uint64_t ticks = live_clock_ticks(&decoder->clock, words[0] >> STEP_LIVE_KIND_BITS);
-    if (ticks > state->last_ticks)
-        state->last_ticks = ticks;
+    uint64_t ticks = live_later_ticks(&decoder->clock, state, words[0] >> STEP_LIVE_KIND_BITS);
     if (state->next_record++ < state->resumed)
         return STEP_STATUS_OK;
-    const struct heap_raw raw = {decoder->writer, stream, state->thread, state->last_ticks, words};
+    const struct heap_raw raw = {decoder->writer, stream, state->thread, ticks, words};
     return rows[kind].take(&raw);
 }
 
@@ -159,7 +125,7 @@ enum step_status live_heap_decoder_words(struct live_heap_decoder *decoder, uint
                                          const uint64_t *words, size_t count, size_t *consumed,
                                          struct step_error *error)
 {
-    struct heap_stream *state = stream_at(decoder, stream);
+    struct stream_state *state = live_streams_at(&decoder->streams, decoder->writer, stream);
     *consumed = 0;
     if (state == NULL)
         return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,

@@ -4,23 +4,10 @@
 #ifndef LIVE_RECORDS_H
 #define LIVE_RECORDS_H
 
-#include "constructor_window.h"
 #include "live_decoder.h"
-#include "steptrace/writer.h"
+#include "live_streams.h"
 
 #define WORD_BYTES sizeof(uint64_t)
-
-struct stream_state {
-    uint64_t next_record;
-    uint64_t resumed; /* records below this number are in the trace file already */
-    uint64_t thread;
-    uint64_t last_ticks;
-    uint64_t last_ns;     /* of a stamp that came to last_ticks, rounded down to a tick */
-    uint64_t last_object; /* of the allocations in this chunk */
-    uint64_t last_stamp;  /* in this chunk */
-    struct constructor_window *window; /* NULL until a constructor is seen */
-    uint64_t stack;                    /* the frame that they come from */
-};
 
 /* Object ids of one collection, until its FREE_END. */
 struct free_batch {
@@ -43,9 +30,7 @@ struct live_decoder {
     struct batch_ends batch_ends;
     struct step_live_header clock;
     struct step_writer *writer;
-    struct stream_state *streams;
-    size_t stream_count;
-    uint64_t max_ticks;
+    struct live_streams streams;
     bool has_runs; /* the writer takes records of methods and allocations in runs */
     struct free_batch frees;
 };

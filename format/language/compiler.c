@@ -7,6 +7,79 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef STEPTRACE_VERSION
+#define STEPTRACE_VERSION "0.1.0"
+#endif
+
+int compiler_finish_output(const char *program)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_DONE;
+    fprintf(stderr, "%s: standard output: %s\n", program, strerror(errno));
+    return EXIT_FAILED;
+}
+
+static const struct compiler_output version = {"--version", "", "says which version this is", NULL};
+static const struct compiler_output help = {"--help", "", "says this", NULL};
+
+static void print_option(const char *program, const struct compiler_output *output)
+{
+    printf("  %s %-10s %-10s %s\n", program, output->option, output->arguments, output->meaning);
+}
+
+static int print_help(const struct compiler *compiler)
+{
+    printf("%s, %s\n\n", compiler->program, compiler->title);
+    for (size_t i = 0; i < compiler->output_count; i++)
+        print_option(compiler->program, &compiler->outputs[i]);
+    print_option(compiler->program, &version);
+    print_option(compiler->program, &help);
+    printf("\n%s", compiler->notes);
+    return compiler_finish_output(compiler->program);
+}
+
+/* NULL: there is none of that name. */
+static const struct compiler_output *find_output(const struct compiler *compiler,
+                                                 const char *option)
+{
+    if (strcmp(option, version.option) == 0)
+        return &version;
+    if (strcmp(option, help.option) == 0)
+        return &help;
+    for (size_t i = 0; i < compiler->output_count; i++)
+        if (strcmp(option, compiler->outputs[i].option) == 0)
+            return &compiler->outputs[i];
+    return NULL;
+}
+
+static int run_output(const struct compiler *compiler, const struct compiler_output *output,
+                      int count, char **arguments)
+{
+    if (output->run != NULL)
+        return output->run(count, arguments);
+    if (count != 0)
+        return EXIT_USAGE;
+    if (output == &help)
+        return print_help(compiler);
+    printf("%s %s\n", compiler->program, STEPTRACE_VERSION);
+    return compiler_finish_output(compiler->program);
+}
+
+int compiler_run(const struct compiler *compiler, bool valid, int count, char **arguments)
+{
+    const struct compiler_output *output =
+        valid && count > 1 ? find_output(compiler, arguments[1]) : NULL;
+    if (output == NULL) {
+        fprintf(stderr, "usage: %s %s ... (see %s --help)\n", compiler->program, compiler->usage,
+                compiler->program);
+        return EXIT_USAGE;
+    }
+    int code = run_output(compiler, output, count - 2, arguments + 2);
+    if (code == EXIT_USAGE)
+        fprintf(stderr, "usage: %s %s %s\n", compiler->program, output->option, output->arguments);
+    return code;
+}
+
 /* The line with a caret below the fault's place; a tab in front of it stays one. */
 static void show_line(const struct step_fault *fault)
 {

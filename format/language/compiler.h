@@ -1,11 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the compilers stepc and metatfc have in common: faults on stderr, files that are written. */
+/* What the compilers stepc and metatfc have in common: options, faults, files that are written. */
 #ifndef COMPILER_H
 #define COMPILER_H
 
 #include <stdio.h>
 
 #include "steptrace/definition.h"
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
+
+/* What a compiler makes, by option; `run` gets the arguments behind it and gives an exit code. */
+struct compiler_output {
+    const char *option;
+    const char *arguments;
+    const char *meaning;
+    int (*run)(int count, char **arguments);
+};
+
+struct compiler {
+    const char *program;
+    const char *title; /* of its help */
+    const char *notes; /* below the options in it */
+    const char *usage; /* behind "usage: PROGRAM " */
+    const struct compiler_output *outputs;
+    size_t output_count;
+};
+
+/* Runs what the first argument asks for, --version and --help included; not `valid`: arguments
+ * before it were wrong.  The exit code. */
+int compiler_run(const struct compiler *compiler, bool valid, int count, char **arguments);
+
+/* Flushes standard output; an exit code. */
+int compiler_finish_output(const char *program);
 
 /* "file:line:column: message", then the line with a caret.  A step_fault_visit. */
 void compiler_report_fault(void *user, const struct step_fault *fault);

@@ -11,12 +11,6 @@
 #include "steptrace/maps.h"
 #include "text_outputs.h"
 
-#ifndef STEPTRACE_VERSION
-#define STEPTRACE_VERSION "0.1.0"
-#endif
-
-enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
-
 #define TEXT_LIMIT ((size_t) 16 << 20)
 
 /* Directories of -I. */
@@ -144,14 +138,6 @@ static int check_files(int count, char **arguments)
     return worst;
 }
 
-static int finish_output(void)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return EXIT_DONE;
-    fprintf(stderr, "stepc: standard output: %s\n", strerror(errno));
-    return EXIT_FAILED;
-}
-
 /* "defs/zoo.step" to "zoo". */
 static void make_title(const char *path, char *title, size_t size)
 {
@@ -174,7 +160,7 @@ static int write_text(int count, char **arguments, void (*print)(const struct te
     make_title(arguments[0], title, sizeof title);
     print(&(struct text_output){definition, title, stdout});
     step_definition_destroy(definition);
-    return finish_output();
+    return compiler_finish_output("stepc");
 }
 
 static int write_canonical(int count, char **arguments)
@@ -197,46 +183,24 @@ static int write_schema(int count, char **arguments)
     return write_text(count, arguments, print_schema);
 }
 
-static int print_version(int count, char **arguments)
-{
-    (void) arguments;
-    if (count != 0)
-        return EXIT_USAGE;
-    printf("stepc %s\n", STEPTRACE_VERSION);
-    return finish_output();
-}
-
-static int print_help(int count, char **arguments);
-
-static const struct output {
-    const char *option;
-    const char *arguments;
-    const char *meaning;
-    int (*run)(int count, char **arguments);
-} outputs[] = {
+static const struct compiler_output outputs[] = {
     {"--check", "FILE...", "checks definitions", check_files},
     {"--print", "FILE", "prints a definition in its canonical form", write_canonical},
     {"--doc", "FILE", "prints its documentation, as Markdown", write_markdown},
     {"--doc=man", "FILE", "prints its documentation, as a man page", write_man_page},
     {"--json", "FILE", "prints its records, as JSON", write_schema},
     {"--c", "BASE FILE", "writes BASE.h and BASE.c: structs, tables, writer and reader", write_c},
-    {"--version", "", "says which version this is", print_version},
-    {"--help", "", "says this", print_help},
 };
 
-static int print_help(int count, char **arguments)
-{
-    (void) arguments;
-    if (count != 0)
-        return EXIT_USAGE;
-    printf("stepc, the compiler of STEP-DL definitions\n\n");
-    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++)
-        printf("  stepc %-10s %-10s %s\n", outputs[i].option, outputs[i].arguments,
-               outputs[i].meaning);
-    printf("\n-I DIR before or behind an option: included files are looked for in DIR as well.\n"
-           "Exit codes: 0 done, 1 failed, 2 usage, 3 a definition has faults\n");
-    return finish_output();
-}
+static const struct compiler stepc = {
+    .program = "stepc",
+    .title = "the compiler of STEP-DL definitions",
+    .notes = "-I DIR before or behind an option: included files are looked for in DIR as well.\n"
+             "Exit codes: 0 done, 1 failed, 2 usage, 3 a definition has faults\n",
+    .usage = "[-I DIR] --check|--print|--doc|--json|--c|--help",
+    .outputs = outputs,
+    .output_count = sizeof outputs / sizeof outputs[0],
+};
 
 /* Takes -I DIR out of the arguments.  False: a directory is missing, or there are too many. */
 static bool take_directories(int *count, char **arguments)
@@ -262,16 +226,6 @@ static bool take_directories(int *count, char **arguments)
 
 int main(int count, char **arguments)
 {
-    bool good = take_directories(&count, arguments);
-    for (size_t i = 0; good && count > 1 && i < sizeof outputs / sizeof outputs[0]; i++) {
-        if (strcmp(arguments[1], outputs[i].option) != 0)
-            continue;
-        int code = outputs[i].run(count - 2, arguments + 2);
-        if (code == EXIT_USAGE)
-            fprintf(stderr, "usage: stepc %s %s\n", outputs[i].option, outputs[i].arguments);
-        return code;
-    }
-    fprintf(stderr, "usage: stepc [-I DIR] --check|--print|--doc|--json|--c|--help ... "
-                    "(see stepc --help)\n");
-    return EXIT_USAGE;
+    bool valid = take_directories(&count, arguments);
+    return compiler_run(&stepc, valid, count, arguments);
 }

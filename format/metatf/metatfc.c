@@ -9,12 +9,6 @@
 #include "compiler.h"
 #include "metatfc_model.h"
 
-#ifndef STEPTRACE_VERSION
-#define STEPTRACE_VERSION "0.1.0"
-#endif
-
-enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
-
 #define TEXT_LIMIT ((size_t) 1 << 20)
 
 static char *read_text(const char *path, size_t *length)
@@ -93,14 +87,6 @@ static int write_c(int count, char **arguments)
     return code;
 }
 
-static int finish_output(void)
-{
-    if (fflush(stdout) == 0)
-        return EXIT_DONE;
-    fprintf(stderr, "metatfc: standard output: %s\n", strerror(errno));
-    return EXIT_FAILED;
-}
-
 static void list_field(uint32_t i, const struct metatf_field *field)
 {
     printf("    %3" PRIu32 " %s: %s", i, field->path,
@@ -135,57 +121,26 @@ static int list_records(int count, char **arguments)
         }
     }
     metatf_dtd_destroy(dtd);
-    return finish_output();
+    return compiler_finish_output("metatfc");
 }
 
-static int print_version(int count, char **arguments)
-{
-    (void) arguments;
-    if (count != 0)
-        return EXIT_USAGE;
-    printf("metatfc %s\n", STEPTRACE_VERSION);
-    return finish_output();
-}
-
-static int print_help(int count, char **arguments);
-
-static const struct output {
-    const char *option;
-    const char *arguments;
-    const char *meaning;
-    int (*run)(int count, char **arguments);
-} outputs[] = {
+static const struct compiler_output outputs[] = {
     {"--check", "DTD...", "checks DTDs", check_files},
     {"--c", "BASE DTD", "writes BASE.h and BASE.c: event structs, reader and writer", write_c},
     {"--list", "DTD", "lists sections, records with tags, fields with numbers", list_records},
-    {"--version", "", "says which version this is", print_version},
-    {"--help", "", "says this", print_help},
 };
 
-static int print_help(int count, char **arguments)
-{
-    (void) arguments;
-    if (count != 0)
-        return EXIT_USAGE;
-    printf("metatfc, the compiler of Meta-TF's trace descriptions (DTDs)\n\n");
-    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++)
-        printf("  metatfc %-10s %-10s %s\n", outputs[i].option, outputs[i].arguments,
-               outputs[i].meaning);
-    printf("\nA DTD of '-' is standard input.\n"
-           "Exit codes: 0 done, 1 failed, 2 usage, 3 a DTD has faults\n");
-    return finish_output();
-}
+static const struct compiler metatfc = {
+    .program = "metatfc",
+    .title = "the compiler of Meta-TF's trace descriptions (DTDs)",
+    .notes = "A DTD of '-' is standard input.\n"
+             "Exit codes: 0 done, 1 failed, 2 usage, 3 a DTD has faults\n",
+    .usage = "--check|--c|--list|--help",
+    .outputs = outputs,
+    .output_count = sizeof outputs / sizeof outputs[0],
+};
 
 int main(int count, char **arguments)
 {
-    for (size_t i = 0; count > 1 && i < sizeof outputs / sizeof outputs[0]; i++) {
-        if (strcmp(arguments[1], outputs[i].option) != 0)
-            continue;
-        int code = outputs[i].run(count - 2, arguments + 2);
-        if (code == EXIT_USAGE)
-            fprintf(stderr, "usage: metatfc %s %s\n", outputs[i].option, outputs[i].arguments);
-        return code;
-    }
-    fprintf(stderr, "usage: metatfc --check|--c|--list|--help ... (see metatfc --help)\n");
-    return EXIT_USAGE;
+    return compiler_run(&metatfc, true, count, arguments);
 }

@@ -153,13 +153,20 @@ static void write_value(const struct text *text, uint32_t i)
         line(text, "uint64_t v%u = %s->%s;", i, e, mc->member);
 }
 
+/* The item that the loop over a repetition is at, under the name `inner`. */
+static void name_item(const struct text *text, uint32_t i, const char *outer, const char *inner)
+{
+    const char *member = text->mc->fields[i].member;
+    line(text, "const struct %s_%s *%s = &%s->%s_items[i%u];", text->mc->name, member, inner, outer,
+         member, i);
+    line(text, "(void) %s;", inner);
+}
+
 static void put_fields(struct text *text, uint32_t first, uint32_t count);
 
 static void put_repeat(struct text *text, uint32_t i)
 {
-    const struct mc_record *mc = text->mc;
-    uint32_t repeat = mc->record->fields[i].repeat;
-    const char *member = mc->fields[i].member;
+    uint32_t repeat = text->mc->record->fields[i].repeat;
     char outer[16], inner[16];
     element(text->depth, outer);
     element(text->depth + 1, inner);
@@ -168,9 +175,7 @@ static void put_repeat(struct text *text, uint32_t i)
     line(text, "for (uint64_t i%u = 0; i%u < v%u && metatf_put_element(w, &at, %u); i%u++) {", i, i,
          i, repeat, i);
     text->depth++;
-    line(text, "const struct %s_%s *%s = &%s->%s_items[i%u];", mc->name, member, inner, outer,
-         member, i);
-    line(text, "(void) %s;", inner);
+    name_item(text, i, outer, inner);
     put_fields(text, i + 1, repeat);
     text->depth--;
     line(text, "}");
@@ -231,9 +236,7 @@ static void list_fields(struct text *text, uint32_t first, uint32_t count)
             continue;
         line(text, "for (uint64_t i%u = 0; i%u < v%u; i%u++) {", i, i, i, i);
         text->depth++;
-        line(text, "const struct %s_%s *%s = &%s->%s_items[i%u];", text->mc->name, member, inner,
-             outer, member, i);
-        line(text, "(void) %s;", inner);
+        name_item(text, i, outer, inner);
         list_fields(text, i + 1, field->repeat);
         text->depth--;
         line(text, "}");

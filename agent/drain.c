@@ -220,10 +220,8 @@ static void write_vm_death(struct session *session)
     pthread_mutex_lock(&session->global_lock);
     uint64_t *room = live_reserve(session->map, session->global, 1);
     if (room != NULL) {
-        uint64_t stamp = clock_raw() - tracer.scale.zero;
-        if (stamp < session->global->last_stamp)
-            stamp = session->global->last_stamp;
-        room[0] = live_word(STEP_LIVE_VM_DEATH, stamp);
+        room[0] = live_word(STEP_LIVE_VM_DEATH,
+                            stream_stamp(session->global, clock_raw() - tracer.scale.zero));
         live_commit(session->global, 1, 1);
     }
     pthread_mutex_unlock(&session->global_lock);

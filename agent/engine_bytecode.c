@@ -111,6 +111,20 @@ static void method_left_alone(void *context, const char *class_name, const char 
                       allocations ? FACT_ALLOCATIONS : FACT_METHOD_EVENTS);
 }
 
+static struct rewrite_request request_of(const uint8_t *bytes, size_t length,
+                                         struct class_plan *plan)
+{
+    return (struct rewrite_request){.class_file = bytes,
+                                    .size_bytes = length,
+                                    .alloc = engine.alloc,
+                                    .method = plan->traced || plan->watched,
+                                    .nameless = engine.nameless,
+                                    .apart = true,
+                                    .method_number = number_method,
+                                    .left_alone = method_left_alone,
+                                    .context = plan};
+}
+
 /* Rewrites a class; says so in the trace where that cannot be done. */
 static bool rewrite(const struct rewrite_request *request, const char *name, uint8_t **out,
                     size_t *out_bytes)
@@ -146,17 +160,7 @@ static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined
     if (!atomic_load(&engine.on) || jni == NULL || (name != NULL && strcmp(name, PROBE_CLASS) == 0))
         return;
     struct class_plan plan = plan_class(jni, loader, name != NULL ? name : "");
-    struct rewrite_request request = {
-        .class_file = bytes,
-        .size_bytes = (size_t) length,
-        .alloc = engine.alloc,
-        .method = plan.traced || plan.watched,
-        .nameless = engine.nameless,
-        .apart = true,
-        .method_number = number_method,
-        .left_alone = method_left_alone,
-        .context = &plan,
-    };
+    struct rewrite_request request = request_of(bytes, (size_t) length, &plan);
     uint8_t *out = NULL;
     size_t out_bytes = 0;
     if (!request.alloc && !request.method && !(engine.armed && loader == NULL))
@@ -180,17 +184,7 @@ uint8_t *engine_rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes
 {
     struct class_plan plan = {.traced = takes_loader(jni, loader),
                               .watched = engine.session->options.stop_at.count != 0};
-    struct rewrite_request request = {
-        .class_file = bytes,
-        .size_bytes = length,
-        .alloc = engine.alloc,
-        .method = plan.traced || plan.watched,
-        .nameless = engine.nameless,
-        .apart = true,
-        .method_number = number_method,
-        .left_alone = method_left_alone,
-        .context = &plan,
-    };
+    struct rewrite_request request = request_of(bytes, length, &plan);
     uint8_t *out = NULL;
     if (!atomic_load(&engine.on) || loader == NULL || (!request.alloc && !request.method) ||
         !rewrite(&request, "?", &out, new_length))

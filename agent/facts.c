@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "names.h"
+#include "threads.h"
 
 #define HEAD_WORDS 3u
 #define TEXT_LIMIT 200000u /* what a chunk surely holds */
@@ -17,11 +18,7 @@ static void put_fact(struct session *session, enum step_live_fact fact, uint64_t
     words[1] = fact;
     words[2] = payload_bytes;
     pthread_mutex_lock(&session->global_lock);
-    uint64_t stamp = tracer_stamp(session);
-    if (stamp < session->global->last_stamp)
-        stamp = session->global->last_stamp;
-    session->global->last_stamp = stamp;
-    words[0] = live_word(STEP_LIVE_FACT, stamp);
+    words[0] = live_word(STEP_LIVE_FACT, thread_stamp(session, session->global));
     global_write(session, words, HEAD_WORDS + (payload_bytes + 7) / 8, 1);
     pthread_mutex_unlock(&session->global_lock);
 }

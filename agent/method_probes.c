@@ -172,10 +172,8 @@ static inline bool write_quickly(const struct quick *quick, enum step_live_kind 
                                  uint64_t method)
 {
     struct live_stream *stream = quick->stream;
-    uint64_t stamp = clock_counter() - tracer.scale.zero;
-    if (stamp > stream->last_stamp)
-        stream->last_stamp = stamp;
-    return write_short_at(stream->last_stamp, stream, stream->cursor, kind, method);
+    uint64_t stamp = stream_stamp(stream, clock_counter() - tracer.scale.zero);
+    return write_short_at(stamp, stream, stream->cursor, kind, method);
 }
 
 bool method_entered_quickly(uint32_t number)

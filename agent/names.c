@@ -154,11 +154,7 @@ void global_write(struct session *session, const uint64_t *words, size_t count, 
 
 void global_event(struct session *session, enum step_live_kind kind, uint64_t word, size_t words)
 {
-    uint64_t stamp = tracer_stamp(session);
-    if (stamp < session->global->last_stamp)
-        stamp = session->global->last_stamp;
-    session->global->last_stamp = stamp;
-    uint64_t record[2] = {live_word(kind, stamp), word};
+    uint64_t record[2] = {live_word(kind, thread_stamp(session, session->global)), word};
     global_write(session, record, words, 1);
 }
 

@@ -85,13 +85,18 @@ static inline void probe_leave(struct os_thread *os)
 /* The thread's stream, taken at first use; NULL: out of memory. */
 struct live_stream *thread_stream(struct session *session, struct os_thread *os);
 
-/* The time of an event in the stream: now, and never before the event before. */
-static inline uint64_t thread_stamp(const struct session *session, struct live_stream *stream)
+/* The time of an event in the stream: never before the event before. */
+static inline uint64_t stream_stamp(struct live_stream *stream, uint64_t stamp)
 {
-    uint64_t stamp = tracer_stamp(session);
     if (stamp > stream->last_stamp)
         stream->last_stamp = stamp;
     return stream->last_stamp;
+}
+
+/* That of an event that happens now. */
+static inline uint64_t thread_stamp(const struct session *session, struct live_stream *stream)
+{
+    return stream_stamp(stream, tracer_stamp(session));
 }
 
 /* The same for an event that names no object, and so follows from nothing that another thread did
@@ -100,10 +105,7 @@ static inline uint64_t thread_stamp_unordered(const struct session *session,
                                               struct live_stream *stream)
 {
     uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
-    uint64_t stamp = frozen != 0 ? frozen : clock_raw_unordered() - tracer.scale.zero;
-    if (stamp > stream->last_stamp)
-        stream->last_stamp = stamp;
-    return stream->last_stamp;
+    return stream_stamp(stream, frozen != 0 ? frozen : clock_raw_unordered() - tracer.scale.zero);
 }
 
 /* The Java thread that runs here, registered at first sight; `thread` is the callback's. */

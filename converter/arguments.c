@@ -162,6 +162,8 @@ enum step_status arguments_parse(struct arguments *arguments, int argc, char **a
             argv[count++] = argv[at++];
         }
     }
+    if (count < (size_t) argc)
+        argv[count] = NULL; /* argv[argc] is */
     arguments->operands = (const char **) argv;
     arguments->operand_count = count;
     return status;

@@ -35,7 +35,7 @@ struct arguments {
     size_t row_count;
     bool stop_at_operand; /* what follows the first operand belongs to somebody else */
     /* results */
-    const char **operands; /* point into argv */
+    const char **operands; /* point into argv, NULL behind them as behind argv */
     size_t operand_count;
     bool help_wanted; /* `--help` was there, and has been printed */
 };

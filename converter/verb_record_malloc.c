@@ -283,7 +283,6 @@ static enum step_status record(struct recording *recording, const struct argumen
 {
     char library[PATH_MAX];
     char **command = (char **) arguments->operands;
-    command[arguments->operand_count] = NULL; /* the parser has moved the operands to the front */
     if (strcmp(recording->output, "-") == 0)
         return arguments_fault(arguments, "-o -: a trace that is recorded needs a file");
     if (!make_step_path(recording))
@@ -319,6 +318,5 @@ enum step_status verb_record_malloc(int argc, char **argv)
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
     status = arguments_expect(&arguments, 1, SIZE_MAX);
-    arguments.operands[arguments.operand_count] = NULL; /* what was moved to the front of argv */
     return status == STEP_STATUS_OK ? record(&recording, &arguments) : status;
 }

@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "facts.h"
 #include "hidden_classes.h"
+#include "leaf_calls.h"
 #include "log.h"
 #include "method_probes.h"
 #include "names.h"
@@ -302,16 +303,9 @@ static void set_callbacks(jvmtiEventCallbacks *callbacks)
     callbacks->NativeMethodBind = native_methods_on_bind;
 }
 
-static bool link_probes(JNIEnv *jni, const struct session *session)
-{
-    const struct options *options = &session->options;
-    return probe_natives_link(jni, options->method == METHOD_COUNT,
-                              options->start_at.count + options->stop_at.count != 0);
-}
-
 static bool arm(JNIEnv *jni, const struct session *session, bool on)
 {
-    if (on && !link_probes(jni, session))
+    if (on && !probe_natives_link(jni, &session->options))
         return false;
     engine.session = session;
     engine.alloc = engine.method = false;
@@ -329,7 +323,7 @@ static bool arm(JNIEnv *jni, const struct session *session, bool on)
 static void start(JNIEnv *jni, const struct session *session)
 {
     uint32_t events = session->options.events;
-    if (!link_probes(jni, session))
+    if (!probe_natives_link(jni, &session->options))
         return;
     engine.armed = false;
     hidden_classes_intercept(jni);
@@ -354,6 +348,7 @@ static void start(JNIEnv *jni, const struct session *session)
 static void stop(JNIEnv *jni)
 {
     atomic_store(&engine.on, false);
+    leaf_calls_end();
     if (engine.method)
         engine_notify(false, JVMTI_EVENT_NATIVE_METHOD_BIND);
     if (engine.alloc) {

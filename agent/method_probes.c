@@ -48,15 +48,30 @@ static uint64_t know(struct session *session, _Atomic uint64_t *known, jmethodID
     return id;
 }
 
-/* First sight of a number: the probe was called by the method itself. */
-static uint64_t find_method(struct session *session, _Atomic uint64_t *known)
+static jmethodID in_between;
+
+void method_called_through(jmethodID probe)
+{
+    in_between = probe;
+}
+
+static jmethodID method_at(jint depth)
 {
     jmethodID method = NULL;
     jlocation location;
-    if ((*tracer.jvmti)->GetFrameLocation(tracer.jvmti, NULL, 1, &method, &location) !=
-        JVMTI_ERROR_NONE)
-        return NOT_TRACED;
-    return know(session, known, method);
+    return (*tracer.jvmti)->GetFrameLocation(tracer.jvmti, NULL, depth, &method, &location) ==
+                   JVMTI_ERROR_NONE
+               ? method
+               : NULL;
+}
+
+/* First sight of a number: the probe was called by the method itself. */
+static uint64_t find_method(struct session *session, _Atomic uint64_t *known)
+{
+    jmethodID method = method_at(1);
+    if (method != NULL && method == in_between)
+        method = method_at(2);
+    return method != NULL ? know(session, known, method) : NOT_TRACED;
 }
 
 /* Where the number's method stands; NULL: there is no such number. */

@@ -10,6 +10,8 @@ enum method_leave { LEAVE_RETURN, LEAVE_UNWIND, LEAVE_CAUGHT };
 
 /* A number for a method that is being rewritten; 0: none are left. */
 uint32_t method_new_number(void);
+/* The probe in Java that stands between a method and its native probe. */
+void method_called_through(jmethodID probe);
 /* The method's entry in the session's dictionary; 0: it is not traced.  Called by its own probe. */
 uint64_t method_of_number(struct session *session, uint32_t number);
 /* Says which method a number is, where it cannot be seen on the stack; false: it is not traced. */

@@ -7,6 +7,7 @@
 
 #include "bytecode/rewrite.h"
 #include "clones.h"
+#include "leaf_calls.h"
 #include "log.h"
 #include "method_counts.h"
 #include "method_probes.h"
@@ -261,28 +262,11 @@ static const union probe_function watching[PROBE_COUNT] = {
     [PROBE_UNWIND] = {.number = watch_unwind},
 };
 
-static const char *const names[PROBE_COUNT] = {
-#define PROBE_TEXT(name, text, descriptor) text,
-    PROBE_METHODS(PROBE_TEXT)
-#undef PROBE_TEXT
-};
-
 static const char *const descriptors[PROBE_COUNT] = {
 #define PROBE_DESCRIPTOR(name, text, descriptor) descriptor,
     PROBE_METHODS(PROBE_DESCRIPTOR)
 #undef PROBE_DESCRIPTOR
 };
-
-static jclass define_class(JNIEnv *jni)
-{
-    size_t size = 0;
-    uint8_t *bytes = probe_class_file(&size);
-    jclass class = NULL;
-    if (bytes != NULL)
-        class = (*jni)->DefineClass(jni, PROBE_CLASS, NULL, (const jbyte *) bytes, (jsize) size);
-    free(bytes);
-    return class;
-}
 
 /*
  * The JVM warns, on stdout, when native methods of a class of its own are registered by code that
@@ -297,7 +281,19 @@ static struct {
     jint count;
     pthread_t thread;
     bool wanted, registered;
+    bool leaf; /* entry() and exit() are Java */
 } linking;
+
+static jclass define_class(JNIEnv *jni)
+{
+    size_t size = 0;
+    uint8_t *bytes = probe_class_file(linking.leaf, &size);
+    jclass class = NULL;
+    if (bytes != NULL)
+        class = (*jni)->DefineClass(jni, PROBE_CLASS, NULL, (const jbyte *) bytes, (jsize) size);
+    free(bytes);
+    return class;
+}
 
 static jsize JNICALL register_on_string_length(JNIEnv *jni, jstring string)
 {
@@ -356,7 +352,7 @@ static bool link_methods(JNIEnv *jni, bool watched)
         union {
             const char *in;
             char *out;
-        } name = {names[i]}, descriptor = {descriptors[i]};
+        } name = {probe_native_name((enum probe) i, linking.leaf)}, descriptor = {descriptors[i]};
         bool watches = watched && watching[i].address != NULL;
         methods[i] = (JNINativeMethod){name.out, descriptor.out,
                                        watches ? watching[i].address : chosen[i].address};
@@ -364,24 +360,30 @@ static bool link_methods(JNIEnv *jni, bool watched)
     return probe_natives_register(jni, linking.probes, methods, PROBE_COUNT);
 }
 
-static bool define_probes(JNIEnv *jni)
+static bool define_probes(JNIEnv *jni, bool methods)
 {
     if (linking.probes != NULL)
         return true;
+    linking.leaf = methods && leaf_calls_possible();
     jclass class = define_class(jni);
     linking.probes = class != NULL ? (*jni)->NewGlobalRef(jni, class) : NULL;
+    if (linking.leaf && linking.probes != NULL)
+        method_called_through((*jni)->GetStaticMethodID(jni, class, "entry", "(I)V"));
     return linking.probes != NULL;
 }
 
-bool probe_natives_link(JNIEnv *jni, bool counts, bool watched)
+bool probe_natives_link(JNIEnv *jni, const struct options *options)
 {
     static enum { NEVER, PLAIN, WATCHED } linked;
+    bool counts = options->method == METHOD_COUNT;
+    bool watched = options->start_at.count + options->stop_at.count != 0;
     const union probe_function *wanted = counts ? counting : recording;
-    if (linked == (watched ? WATCHED : PLAIN) && wanted == atomic_load(&chosen))
-        return true;
+    bool same = linked == (watched ? WATCHED : PLAIN) && wanted == atomic_load(&chosen);
     atomic_store(&chosen, wanted);
-    if (define_probes(jni) && link_methods(jni, watched)) {
+    if (same ||
+        (define_probes(jni, (options->events & EVENT_METHOD) != 0) && link_methods(jni, watched))) {
         linked = watched ? WATCHED : PLAIN;
+        leaf_calls_use(!counts && !watched);
         return true;
     }
     (*jni)->ExceptionDescribe(jni);

@@ -112,9 +112,20 @@ struct rewrite_error {
 enum rewrite_result class_rewrite(const struct rewrite_request *request, uint8_t **out,
                                   size_t *out_bytes, struct rewrite_error *error);
 
-/* The class file of PROBE_CLASS, all of whose methods are native; the caller frees it with free().
- * NULL: out of memory. */
-uint8_t *probe_class_file(size_t *size_bytes);
+/*
+ * The class file of PROBE_CLASS; the caller frees it with free().  NULL: out of memory.  Its
+ * methods are native, but with `leaf` the probes of entries and exits that have a number and
+ * nothing else are in Java: each calls Math.tan() with a NaN whose bits are its number and the
+ * constant below, and its native method only if the answer is not 0.
+ */
+uint8_t *probe_class_file(bool leaf, size_t *size_bytes);
+/* What the native method of a probe is called there. */
+const char *probe_native_name(enum probe probe, bool leaf);
+
+#define LEAF_NUMBER_BITS 27u
+#define LEAF_TAG UINT64_C(0xfffd5be9e) /* a quiet NaN's 36 upper bits */
+#define LEAF_ENTRY_BITS (LEAF_TAG << 28)
+#define LEAF_EXIT_BITS (LEAF_TAG << 28 | UINT64_C(1) << LEAF_NUMBER_BITS)
 
 /* Newest class file version that is known (JDK 25). */
 #define REWRITE_NEWEST_VERSION 69

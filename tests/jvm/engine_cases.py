@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of methods that the bytecode engine leaves alone, of those that begin and end a trace, and of
-counts in place of method events, and of another agent beside ours."""
+counts in place of method events, of probes by Math.tan(), and of another agent beside ours."""
 import collections
 import json
 import os
@@ -179,6 +179,26 @@ def method_count(session):
     require("facts/ExitInMethods.deep" in page, "the report does not show the counts")
 
 
+# Probes that come by Math.tan().
+
+def leaf_calls(session):
+    """Math.tan() is what it was, and no call is lost, however it is compiled."""
+    modes = {"": 20000, "-Xint": 1000, "-Xcomp": 1000, "-XX:TieredStopAtLevel=1": 20000,
+             "-XX:-TieredCompilation": 20000,
+             "-XX:+UnlockDiagnosticVMOptions -XX:-UseLibmIntrinsic": 20000}
+    for vm, rounds in modes.items():
+        bare = session.run(session.java("Tangents", vm) + [str(rounds)])
+        agent = "file=run.step,events=method,include=facts/**"
+        result = session.run(session.java("Tangents", vm, agent) + [str(rounds)])
+        require((bare.returncode, bare.stdout, result.stderr) ==
+                (result.returncode, result.stdout, bare.stderr),
+                f"{vm}: it says {shown(result.stdout)} {shown(result.stderr)}")
+        session.step("check", "run.step")
+        rows = json.loads(session.step("stats", "--json", "--top=0", "run.step"))["methods"]
+        calls = {row["method"]: row["calls"] for row in rows if row["method"] != "<clinit>"}
+        require(calls == {"main": 1, "odd": rounds, "mixed": 16 * rounds}, f"{vm}: {calls}")
+
+
 # Another agent that rewrites.
 
 JACOCO = "/usr/share/java/org.jacoco.agent.jar"
@@ -235,4 +255,4 @@ def second_agent(session):
 
 
 TABLE = {function.__name__: function
-         for function in (not_probed, start_stop, never_started, method_count, second_agent)}
+         for function in (not_probed, start_stop, never_started, method_count, leaf_calls, second_agent)}

@@ -483,20 +483,26 @@ static void test_every_byte(void)
     free(whole);
 }
 
-static void test_probe_class(void)
+static void check_probe_class(bool leaf, uint32_t methods)
 {
     size_t size;
-    uint8_t *bytes = probe_class_file(&size);
+    uint8_t *bytes = probe_class_file(leaf, &size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
     struct class_file file = {.bytes = bytes, .size = size};
     CU_ASSERT_TRUE_FATAL(pool_parse(&file));
     struct class_text name;
     CU_ASSERT_TRUE(pool_class_name(&file, load_u2(bytes + file.pool_end + 2), &name));
     CU_ASSERT_TRUE(text_is(name, PROBE_CLASS));
-    CU_ASSERT_EQUAL(load_u2(bytes + file.pool_end + 10), PROBE_COUNT + 2);
+    CU_ASSERT_EQUAL(load_u2(bytes + file.pool_end + 10), methods);
     arena_reset(&file.arena);
     CU_ASSERT_EQUAL(rewrite_bytes(bytes, size, true), REWRITE_UNCHANGED);
     free(bytes);
+}
+
+static void test_probe_class(void)
+{
+    check_probe_class(false, PROBE_COUNT + 2);
+    check_probe_class(true, PROBE_COUNT + 4);
 }
 
 static void test_instruction_sizes(void)

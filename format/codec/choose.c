@@ -62,15 +62,19 @@ static uint64_t width_of(uint64_t mask)
 }
 
 /* Negative numbers, of signed fields and of differences, are made small. */
-static void settle_sign(const struct step_wish *wish, struct step_chain *chain,
-                        struct step_scratch *scratch, size_t count, struct shape *shape)
+static enum step_status settle_sign(const struct step_wish *wish, struct step_chain *chain,
+                                    struct step_scratch *scratch, size_t count, struct shape *shape)
 {
     bool may_be_negative = wish->is_signed || chain->length > 0;
     if (!may_be_negative || shape->mask >> 63 == 0)
-        return;
-    step_transform_zigzag.forward(NULL, NULL, scratch->work, scratch->work, count);
+        return STEP_STATUS_OK;
+    if (!step_scratch_reserve(scratch, count))
+        return STEP_STATUS_NO_MEMORY;
+    step_transform_zigzag.forward(NULL, NULL, scratch->result, scratch->work, count);
+    scratch->result = scratch->work;
     step_chain_append(chain, &step_transform_zigzag, 0, 0, 0);
-    *shape = outline_of(scratch->work, count);
+    *shape = outline_of(scratch->result, count);
+    return STEP_STATUS_OK;
 }
 
 /* The most promising forms for a shape; returns how many. */
@@ -125,7 +129,7 @@ static size_t cost_of(const struct attempt *attempt, const uint64_t *values, siz
                                          : SIZE_MAX;
 }
 
-/* Tries the forms on scratch->work; the best goes into `chain`, its size is returned. */
+/* Tries the forms on scratch->result; the best goes into `chain`, its size is returned. */
 static size_t try_forms(struct step_chain *chain, const struct shape *shape, size_t count,
                         struct step_compressor *compressor, struct step_scratch *scratch)
 {
@@ -133,7 +137,7 @@ static size_t try_forms(struct step_chain *chain, const struct shape *shape, siz
     size_t n = gather_forms(shape, count, step_compressor_is_best(compressor), attempts);
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
-        size_t cost = cost_of(&attempts[i], scratch->work, count, compressor, &scratch->raw);
+        size_t cost = cost_of(&attempts[i], scratch->result, count, compressor, &scratch->raw);
         if (cost < best) {
             best = cost;
             chain->form = attempts[i].form;
@@ -159,17 +163,19 @@ static enum step_status finish(const struct step_wish *wish, const struct step_s
     enum step_status status = step_chain_forward(chain, series, values, count, scratch);
     if (status != STEP_STATUS_OK)
         return status;
-    struct shape shape = outline_of(scratch->work, count);
-    settle_sign(wish, chain, scratch, count, &shape);
+    struct shape shape = outline_of(scratch->result, count);
+    status = settle_sign(wish, chain, scratch, count, &shape);
+    if (status != STEP_STATUS_OK)
+        return status;
     if (shape.constant) {
-        make_constant(chain, count > 0 ? scratch->work[0] : 0);
+        make_constant(chain, count > 0 ? scratch->result[0] : 0);
         return status;
     }
     bool grew =
         chain->form == &step_form_constant ||
         (chain->form->fits != NULL && !chain->form->fits(chain->form_parameter, shape.mask));
     if (sampled && grew) {
-        count_large(scratch->work, count, &shape);
+        count_large(scratch->result, count, &shape);
         bool small = shape.beyond[3] <= count / 4;
         chain->form = shape.others <= count / 4 ? &step_form_runs
                       : small                   ? &step_form_packed
@@ -193,12 +199,14 @@ static enum step_status try_candidates(const struct step_wish *wish,
         enum step_status status = step_chain_forward(trial, series, values, sample, scratch);
         if (status != STEP_STATUS_OK)
             return status;
-        struct shape shape = outline_of(scratch->work, sample);
-        settle_sign(wish, trial, scratch, sample, &shape);
-        count_large(scratch->work, sample, &shape);
+        struct shape shape = outline_of(scratch->result, sample);
+        status = settle_sign(wish, trial, scratch, sample, &shape);
+        if (status != STEP_STATUS_OK)
+            return status;
+        count_large(scratch->result, sample, &shape);
         size_t cost = 0;
         if (shape.constant)
-            make_constant(trial, scratch->work[0]);
+            make_constant(trial, scratch->result[0]);
         else
             cost = try_forms(trial, &shape, sample, compressor, scratch);
         if (cost < best) {

@@ -39,9 +39,10 @@ struct step_choice {
     unsigned blocks_left; /* that it is taken for */
 };
 
-/* Chooses for `values`; `reference` is the first parameter of `given`.  On return scratch->work
- * holds the values after the chain's transforms, ready for step_column_write().  What `recalled`
- * has is taken instead of a trial, as long as it may be; it may be NULL. */
+/* Chooses for `values`; `reference` is the first parameter of `given`.  On return
+ * scratch->result is the values after the chain's transforms (`values` themselves where it has
+ * none), ready for step_column_write().  What `recalled` has is taken instead of a trial, as long
+ * as it may be; it may be NULL. */
 enum step_status step_choose(const struct step_wish *wish, const struct step_series *series,
                              uint64_t reference, const uint64_t *values, size_t count,
                              struct step_compressor *compressor, struct step_scratch *scratch,

@@ -43,10 +43,11 @@ enum step_status step_chain_forward(const struct step_chain *chain,
                                     const struct step_series *series, const uint64_t *values,
                                     size_t count, struct step_scratch *scratch)
 {
+    scratch->result = values;
+    if (chain->length == 0)
+        return STEP_STATUS_OK;
     if (!step_scratch_reserve(scratch, count))
         return STEP_STATUS_NO_MEMORY;
-    if (chain->length == 0 && count > 0)
-        memcpy(scratch->work, values, count * sizeof *values);
     for (size_t i = 0; i < chain->length; i++) {
         const struct step_chain_link *link = &chain->links[i];
         enum step_status status = link->transform->forward(
@@ -54,6 +55,7 @@ enum step_status step_chain_forward(const struct step_chain *chain,
         if (status != STEP_STATUS_OK)
             return status;
     }
+    scratch->result = scratch->work;
     return STEP_STATUS_OK;
 }
 
@@ -68,7 +70,7 @@ enum step_status step_column_write(const struct step_chain *chain, size_t count,
         return STEP_STATUS_NO_MEMORY;
     if (count > 0)
         scratch->raw.length =
-            chain->form->encode(chain->form_parameter, scratch->work, count, scratch->raw.data);
+            chain->form->encode(chain->form_parameter, scratch->result, count, scratch->raw.data);
     if (scratch->raw.length == STEP_FORM_NO_MEMORY)
         return STEP_STATUS_NO_MEMORY;
     size_t before = out->length;

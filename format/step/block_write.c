@@ -98,23 +98,24 @@ static enum step_status find_series(const struct step_columns *columns, uint32_t
     return step_gather(&sequence, index, column->given_field, count, storage, series);
 }
 
-/* Values that are multiples of a number, as the quotients: the chain begins with that. */
+/* Values that are multiples of a number, as the quotients, which stand in `*scaled`: the chain
+ * begins with that. */
 static enum step_status write_scaled(struct step_block_writer *writer, const struct step_wish *wish,
                                      const struct step_series *series, uint64_t reference,
                                      const struct step_column_data *data, uint64_t resolution,
-                                     struct step_choice *recalled, struct step_chain *chain)
+                                     struct step_choice *recalled, struct step_chain *chain,
+                                     uint64_t **scaled)
 {
     struct step_chain scale = {0};
     step_chain_append(&scale, &step_transform_scale, resolution, 0, 0);
-    uint64_t *scaled = malloc((data->count + 1) * sizeof *scaled);
-    if (scaled == NULL)
+    *scaled = malloc((data->count + 1) * sizeof **scaled);
+    if (*scaled == NULL)
         return STEP_STATUS_NO_MEMORY;
     enum step_status status = step_transform_scale.forward(scale.links[0].parameters, NULL,
-                                                           data->values, scaled, data->count);
+                                                           data->values, *scaled, data->count);
     if (status == STEP_STATUS_OK)
-        status = step_choose(wish, series, reference, scaled, data->count, writer->compressor,
+        status = step_choose(wish, series, reference, *scaled, data->count, writer->compressor,
                              &writer->scratch, recalled, chain);
-    free(scaled);
     if (status != STEP_STATUS_OK)
         return status;
     if (chain->length == 0 && chain->form == &step_form_constant) {
@@ -135,14 +136,16 @@ static enum step_status write_values(struct step_block_writer *writer, const str
                                      struct step_choice *recalled, struct step_coding *coding)
 {
     struct step_chain chain;
+    uint64_t *scaled = NULL;
     enum step_status status =
-        resolution > 1
-            ? write_scaled(writer, wish, series, reference, data, resolution, recalled, &chain)
-            : step_choose(wish, series, reference, data->values, data->count, writer->compressor,
-                          &writer->scratch, recalled, &chain);
+        resolution > 1 ? write_scaled(writer, wish, series, reference, data, resolution, recalled,
+                                      &chain, &scaled)
+                       : step_choose(wish, series, reference, data->values, data->count,
+                                     writer->compressor, &writer->scratch, recalled, &chain);
     if (status == STEP_STATUS_OK)
         status = step_column_write(&chain, data->count, writer->compressor, &writer->scratch,
                                    &writer->sections, coding);
+    free(scaled);
     if (status == STEP_STATUS_OK && recalled != NULL)
         step_choice_judge(recalled, data->count, coding->stored_length);
     return status;

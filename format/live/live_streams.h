@@ -19,6 +19,7 @@ struct stream_state {
     uint64_t last_stamp;               /* in this chunk */
     struct constructor_window *window; /* NULL until a constructor is seen */
     uint64_t stack;                    /* the frame that they come from */
+    unsigned run_groups;               /* what the stream's runs have (live_runs.c) */
 };
 
 /* Zero-initialised is empty. */

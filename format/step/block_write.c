@@ -98,28 +98,37 @@ static enum step_status find_series(const struct step_columns *columns, uint32_t
     return step_gather(&sequence, index, column->given_field, count, storage, series);
 }
 
+/* A column on its way: its values (series->step 0: all are the first), what it goes by, and how the
+ * file names that. */
+struct writing {
+    const struct step_wish *wish;
+    const struct step_series *given;
+    uint64_t reference;
+    struct step_series series;
+    size_t count;
+    uint64_t resolution;
+};
+
 /* Values that are multiples of a number, as the quotients, which stand in `*scaled`: the chain
  * begins with that. */
-static enum step_status write_scaled(struct step_block_writer *writer, const struct step_wish *wish,
-                                     const struct step_series *series, uint64_t reference,
-                                     const struct step_column_data *data, uint64_t resolution,
-                                     struct step_choice *recalled, struct step_chain *chain,
-                                     uint64_t **scaled)
+static enum step_status write_scaled(struct step_block_writer *writer,
+                                     const struct writing *writing, struct step_choice *recalled,
+                                     struct step_chain *chain, uint64_t **scaled)
 {
     struct step_chain scale = {0};
-    step_chain_append(&scale, &step_transform_scale, resolution, 0, 0);
-    *scaled = malloc((data->count + 1) * sizeof **scaled);
+    step_chain_append(&scale, &step_transform_scale, writing->resolution, 0, 0);
+    *scaled = malloc((writing->count + 1) * sizeof **scaled);
     if (*scaled == NULL)
         return STEP_STATUS_NO_MEMORY;
-    enum step_status status = step_transform_scale.forward(scale.links[0].parameters, NULL,
-                                                           data->values, *scaled, data->count);
+    enum step_status status = step_transform_scale.forward(
+        scale.links[0].parameters, NULL, writing->series.values, *scaled, writing->count);
     if (status == STEP_STATUS_OK)
-        status = step_choose(wish, series, reference, *scaled, data->count, writer->compressor,
-                             &writer->scratch, recalled, chain);
+        status = step_choose(writing->wish, writing->given, writing->reference, *scaled,
+                             writing->count, writer->compressor, &writer->scratch, recalled, chain);
     if (status != STEP_STATUS_OK)
         return status;
     if (chain->length == 0 && chain->form == &step_form_constant) {
-        chain->form_parameter = data->count > 0 ? data->values[0] : 0;
+        chain->form_parameter = writing->count > 0 ? writing->series.values[0] : 0;
         return status;
     }
     scale.form = chain->form;
@@ -130,24 +139,27 @@ static enum step_status write_scaled(struct step_block_writer *writer, const str
     return status;
 }
 
-static enum step_status write_values(struct step_block_writer *writer, const struct step_wish *wish,
-                                     const struct step_series *series, uint64_t reference,
-                                     const struct step_column_data *data, uint64_t resolution,
-                                     struct step_choice *recalled, struct step_coding *coding)
+static enum step_status write_values(struct step_block_writer *writer,
+                                     const struct writing *writing, struct step_choice *recalled,
+                                     struct step_coding *coding)
 {
-    struct step_chain chain;
+    struct step_chain chain = {.form = &step_form_constant};
     uint64_t *scaled = NULL;
-    enum step_status status =
-        resolution > 1 ? write_scaled(writer, wish, series, reference, data, resolution, recalled,
-                                      &chain, &scaled)
-                       : step_choose(wish, series, reference, data->values, data->count,
-                                     writer->compressor, &writer->scratch, recalled, &chain);
+    enum step_status status = STEP_STATUS_OK;
+    if (writing->series.step == 0)
+        chain.form_parameter = writing->series.values[0];
+    else if (writing->resolution > 1)
+        status = write_scaled(writer, writing, recalled, &chain, &scaled);
+    else
+        status =
+            step_choose(writing->wish, writing->given, writing->reference, writing->series.values,
+                        writing->count, writer->compressor, &writer->scratch, recalled, &chain);
     if (status == STEP_STATUS_OK)
-        status = step_column_write(&chain, data->count, writer->compressor, &writer->scratch,
+        status = step_column_write(&chain, writing->count, writer->compressor, &writer->scratch,
                                    &writer->sections, coding);
     free(scaled);
     if (status == STEP_STATUS_OK && recalled != NULL)
-        step_choice_judge(recalled, data->count, coding->stored_length);
+        step_choice_judge(recalled, writing->count, coding->stored_length);
     return status;
 }
 
@@ -224,19 +236,21 @@ static enum step_status write_column(struct step_block_writer *writer,
                                      struct step_choice *recalled)
 {
     const struct step_plan_column *column = &columns->plan->columns[index];
-    const struct step_column_data *data = &columns->columns[index];
     struct step_coding coding;
     enum step_status status;
     if (column->kind == STEP_COLUMN_BYTES) {
         status = write_bytes(writer, columns, index, &coding);
     } else {
-        struct step_series series = {NULL, 0};
-        uint64_t reference = 0;
+        struct step_series given = {NULL, 0};
+        struct writing writing = {.wish = &column->wish.column,
+                                  .given = &given,
+                                  .series = columns->series[index],
+                                  .count = columns->columns[index].count,
+                                  .resolution = column->wish.policy.resolution};
         uint64_t *storage;
-        status = find_series(columns, index, &storage, &series, &reference);
+        status = find_series(columns, index, &storage, &given, &writing.reference);
         if (status == STEP_STATUS_OK)
-            status = write_values(writer, &column->wish.column, &series, reference, data,
-                                  column->wish.policy.resolution, recalled, &coding);
+            status = write_values(writer, &writing, recalled, &coding);
         free(storage);
     }
     if (status != STEP_STATUS_OK)
@@ -254,9 +268,10 @@ static enum step_status write_types(struct step_block_writer *writer,
                                     struct step_choice *recalled)
 {
     static const struct step_wish wish = {.identifier = true};
+    const struct writing writing = {
+        .wish = &wish, .series = {columns->types.values, 1}, .count = columns->types.count};
     struct step_coding coding;
-    enum step_status status =
-        write_values(writer, &wish, NULL, 0, &columns->types, 0, recalled, &coding);
+    enum step_status status = write_values(writer, &writing, recalled, &coding);
     if (status != STEP_STATUS_OK)
         return status;
     return step_coding_append(&coding, &writer->directory) &&

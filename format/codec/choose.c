@@ -9,6 +9,7 @@ enum {
     THOROUGH_SAMPLE = 1 << 18,
     RECALLED_FROM = 4 * SAMPLE, /* values: with fewer, a trial costs little and shows much */
     RECALLED_BLOCKS = 5,
+    RECALLED_MOST = 40,
 };
 
 /* What the forms' fitness depends on. */
@@ -230,6 +231,22 @@ static bool recall(struct step_choice *recalled, const struct step_candidates *c
     return true;
 }
 
+/* A choice that won again is kept for longer, and may do as badly as it did. */
+static void keep(struct step_choice *recalled, size_t place, const struct step_chain *chain)
+{
+    struct step_choice choice = {.candidate = place,
+                                 .form = chain->form,
+                                 .form_parameter = chain->form_parameter,
+                                 .blocks = RECALLED_BLOCKS};
+    if (recalled->form == choice.form && recalled->candidate == place &&
+        recalled->form_parameter == choice.form_parameter) {
+        choice.rate = recalled->rate;
+        choice.blocks = recalled->blocks * 2 < RECALLED_MOST ? recalled->blocks * 2 : RECALLED_MOST;
+    }
+    choice.blocks_left = choice.blocks;
+    *recalled = choice;
+}
+
 enum step_status step_choose(const struct step_wish *wish, const struct step_series *series,
                              uint64_t reference, const uint64_t *values, size_t count,
                              struct step_compressor *compressor, struct step_scratch *scratch,
@@ -257,10 +274,7 @@ enum step_status step_choose(const struct step_wish *wish, const struct step_ser
     const struct step_form *form = chain->form;
     status = finish(wish, series, values, count, sample < count, scratch, chain);
     if (recalls && chain->form == form && form != &step_form_constant)
-        *recalled = (struct step_choice){.candidate = place,
-                                         .form = form,
-                                         .form_parameter = chain->form_parameter,
-                                         .blocks_left = RECALLED_BLOCKS};
+        keep(recalled, place, chain);
     return status;
 }
 
@@ -268,9 +282,9 @@ void step_choice_judge(struct step_choice *choice, size_t count, uint64_t stored
 {
     if (choice->blocks_left == 0 || count < RECALLED_FROM)
         return;
-    uint64_t rate = (stored_bytes << 16) / count;
-    if (choice->rate == 0)
-        choice->rate = rate + 1;
-    else if (rate > choice->rate + choice->rate / 8 + 64)
+    uint64_t rate = (stored_bytes << 16) / count + 1;
+    if (choice->rate != 0 && rate > choice->rate + choice->rate / 8 + 64)
         choice->blocks_left = 0;
+    if (rate > choice->rate)
+        choice->rate = rate;
 }

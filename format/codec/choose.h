@@ -35,8 +35,9 @@ struct step_choice {
     size_t candidate; /* its place among the candidates */
     const struct step_form *form;
     uint64_t form_parameter;
-    uint64_t rate;        /* bytes that 65,536 values took */
-    unsigned blocks_left; /* that it is taken for */
+    uint64_t rate;        /* bytes that 65,536 values took, at worst */
+    unsigned blocks_left; /* that it is taken for, */
+    unsigned blocks;      /* of so many in all: more each time that a trial confirms it */
 };
 
 /* Chooses for `values`; `reference` is the first parameter of `given`.  On return

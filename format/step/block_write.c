@@ -11,7 +11,8 @@
 
 enum {
     TRIAL_RECORDS = 8192,
-    ROWS_PAUSE = 15 /* large blocks that are not tried as rows after one that lost by far */
+    ROWS_PAUSE = 15,      /* large blocks that are not tried as rows after one that lost by far, */
+    ROWS_PAUSE_MOST = 127 /* and after some of those */
 };
 
 enum step_status step_block_writer_init(struct step_block_writer *writer,
@@ -362,7 +363,12 @@ static bool rows_may_win(struct step_block_writer *writer, const struct step_col
     size_t sample = step_compress_estimate(writer->compressor, writer->rows.rows.data,
                                            writer->rows.rows.length);
     bool may_win = sample / 2 < writer->block.length / (count / TRIAL_RECORDS);
-    writer->rows_pause = may_win ? 0 : ROWS_PAUSE;
+    unsigned longer = writer->rows_patience * 2 + 1;
+    writer->rows_patience = may_win                    ? 0
+                            : longer < ROWS_PAUSE      ? ROWS_PAUSE
+                            : longer < ROWS_PAUSE_MOST ? longer
+                                                       : ROWS_PAUSE_MOST;
+    writer->rows_pause = writer->rows_patience;
     return may_win;
 }
 

@@ -9,7 +9,7 @@ enum {
     THOROUGH_SAMPLE = 1 << 18,
     RECALLED_FROM = 4 * SAMPLE, /* values: with fewer, a trial costs little and shows much */
     RECALLED_BLOCKS = 5,
-    RECALLED_MOST = 40,
+    RECALLED_MOST = 20,
 };
 
 /* What the forms' fitness depends on. */

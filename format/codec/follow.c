@@ -8,8 +8,8 @@
 #include "predictor.h"
 #include "transform.h"
 
-/* Parameter of `stack`: the record type that pushes.  The series is 1 where the value is pushed,
- * else 0: the value is what the top of the stack foretells, which is popped. */
+/* Parameter of `stack`: the record type that pushes.  The series has a 1 where the value is
+ * pushed; else the value is what the top of the stack foretells, which is popped. */
 static inline void stack_loop(const struct step_series *series, const uint64_t *in, uint64_t *out,
                               size_t count, uint64_t *stack, bool inverse)
 {
@@ -17,14 +17,14 @@ static inline void stack_loop(const struct step_series *series, const uint64_t *
      * there if it is pushed: a branch for that would not be foreseen. */
     size_t depth = 0;
     stack[0] = 0;
-    const uint64_t *push = series->values;
-    for (size_t i = 0; i < count; i++, push += series->step) {
+    for (size_t i = 0; i < count; i++) {
+        size_t pushed = series->values[i / 64] >> i % 64 & 1;
         uint64_t value = in[i];
         uint64_t guess = stack[depth];
         uint64_t popped = inverse ? step_front_value(value, guess) : step_front_code(value, guess);
         stack[depth + 1] = value;
-        out[i] = *push != 0 ? value : popped;
-        depth = *push != 0 ? depth + 1 : depth - (depth != 0);
+        out[i] = pushed != 0 ? value : popped;
+        depth += pushed - ((pushed ^ 1) & (depth != 0));
     }
 }
 

@@ -18,6 +18,7 @@ struct live_decoder *live_decoder_create(const struct step_live_header *clock,
     decoder->clock = live_clock(clock);
     decoder->writer = writer;
     decoder->has_runs = live_runs_init(decoder->run_layouts, writer);
+    decoder->stamps_per_ns = live_runs_stamps_per_ns(&decoder->clock);
     return decoder;
 }
 

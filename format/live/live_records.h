@@ -37,6 +37,7 @@ struct live_decoder {
     struct live_streams streams;
     bool has_runs; /* the writer takes records of methods and allocations in runs */
     struct step_run_layout run_layouts[LIVE_RUN_LAYOUTS];
+    uint64_t stamps_per_ns; /* for those */
     struct free_batch frees;
 };
 
@@ -83,6 +84,7 @@ enum step_status live_take_fact(const struct raw *raw);
 /* live_runs.c: false if the writer takes no runs of such records. */
 bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
                     const struct step_writer *writer);
+uint64_t live_runs_stamps_per_ns(const struct step_live_header *clock);
 /* Can a run start with this word? */
 bool live_starts_run(uint64_t word);
 /* Takes the run at `words`, which does what taking each record would do; `*taken` is how many words

@@ -7,6 +7,7 @@
 #include "rows.h"
 
 struct step_column_data {
+    bool ascends;     /* none is less than the one before, as is known */
     uint64_t *values; /* where the rows have none: see `series` */
     size_t count;
     size_t capacity;
@@ -32,7 +33,7 @@ struct step_columns {
     uint32_t *records; /* by local number, in order of the definition */
     uint64_t *counts;
     size_t type_count;
-    uint64_t *tally; /* by record */
+    uint64_t *tally; /* by record, several times */
     size_t record_count;
 };
 

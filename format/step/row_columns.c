@@ -17,6 +17,7 @@ void step_row_columns_clear(struct step_row_columns *columns)
     for (size_t i = 0; i < columns->column_count; i++) {
         columns->columns[i].count = 0;
         columns->columns[i].varies = false;
+        columns->columns[i].jumps = false;
     }
 }
 
@@ -71,8 +72,22 @@ bool step_row_columns_repeat(struct step_row_columns *columns, uint32_t number, 
         return true;
     }
     uint64_t *values = step_row_columns_reserve(columns, number, count);
-    for (size_t i = 0; values != NULL && i < count; i++)
+    if (values == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
         values[i] = value;
-    column->count += values != NULL ? count : 0;
-    return values != NULL;
+    step_row_columns_take(columns, number, count, true);
+    return true;
+}
+
+void step_row_columns_take(struct step_row_columns *columns, uint32_t number, size_t count,
+                           bool ascend)
+{
+    struct step_row_column *column = &columns->columns[number];
+    const uint64_t *first = column->values + column->count;
+    if (count == 0)
+        return;
+    if (!ascend || (column->count != 0 && first[-1] > first[0]))
+        column->jumps = true;
+    column->count += count;
 }

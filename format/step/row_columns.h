@@ -14,6 +14,7 @@ struct step_row_column {
     size_t capacity;
     uint64_t same; /* the value of all of them, */
     bool varies;   /* unless this */
+    bool jumps;    /* some may be less than the one before */
 };
 
 /* Zero-initialised is empty. */
@@ -32,6 +33,11 @@ uint64_t *step_row_columns_reserve(struct step_row_columns *columns, uint32_t co
 /* Appends a value so many times; false: out of memory. */
 bool step_row_columns_repeat(struct step_row_columns *columns, uint32_t column, uint64_t value,
                              size_t count);
+
+/* Takes `count` values that were put at the place that was reserved, of which none is less than the
+ * one before if they `ascend`. */
+void step_row_columns_take(struct step_row_columns *columns, uint32_t column, size_t count,
+                           bool ascend);
 
 static inline uint64_t step_row_columns_value(const struct step_row_column *column, size_t i)
 {

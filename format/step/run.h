@@ -10,13 +10,14 @@
 
 enum { STEP_RUN_RECORDS = 8192, STEP_RUN_COLUMNS = 8 };
 
-/* The columns that a run may put values into (UINT32_MAX: none), and whether it puts one value for
- * all its records that have the column. */
+/* The columns that a run may put values into (UINT32_MAX: none), whether it puts one value for all
+ * its records that have the column, and whether none of its values is less than the one before. */
 struct step_run_layout {
     size_t count;
     struct step_run_column {
         uint32_t column;
         bool same;
+        bool ascends;
     } columns[STEP_RUN_COLUMNS];
 };
 

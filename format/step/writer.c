@@ -248,7 +248,7 @@ enum step_status step_writer_end_run(struct step_writer *writer,
         if (column == STEP_NO_INDEX)
             continue;
         if (!layout->columns[i].same)
-            columns->columns[column].count += run->counts[i];
+            step_row_columns_take(columns, column, run->counts[i], layout->columns[i].ascends);
         else if (!step_row_columns_repeat(columns, column, run->same_values[i], run->counts[i]))
             return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
     }

@@ -59,6 +59,12 @@ enum step_status step_chain_forward(const struct step_chain *chain,
     return STEP_STATUS_OK;
 }
 
+static bool is_dense(const struct step_chain *chain)
+{
+    return chain->form == &step_form_runs ||
+           (chain->form == &step_form_packed && chain->form_parameter < 8);
+}
+
 enum step_status step_column_write(const struct step_chain *chain, size_t count,
                                    struct step_compressor *compressor, struct step_scratch *scratch,
                                    struct step_buffer *out, struct step_coding *coding)
@@ -75,8 +81,8 @@ enum step_status step_column_write(const struct step_chain *chain, size_t count,
         return STEP_STATUS_NO_MEMORY;
     size_t before = out->length;
     enum step_compression method;
-    enum step_status status =
-        step_compress(compressor, scratch->raw.data, scratch->raw.length, out, &method);
+    enum step_status status = (is_dense(chain) ? step_compress_dense : step_compress)(
+        compressor, scratch->raw.data, scratch->raw.length, out, &method);
     coding->method = method;
     coding->raw_length = scratch->raw.length;
     coding->stored_length = out->length - before;

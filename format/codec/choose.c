@@ -2,6 +2,8 @@
 /* The trial of candidates on a sample of the column. */
 #include "choose.h"
 
+#include <string.h>
+
 #include "candidates.h"
 
 enum {
@@ -29,6 +31,37 @@ static struct shape outline_of(const uint64_t *values, size_t count)
         differences |= values[i] ^ values[0];
     }
     return (struct shape){.mask = mask, .constant = differences == 0};
+}
+
+/* The values after the chain, and their outline.  Differences are looked at while they are near. */
+static enum step_status outline_chain(const struct step_chain *chain,
+                                      const struct step_series *series, const uint64_t *values,
+                                      size_t count, struct step_scratch *scratch,
+                                      struct shape *shape)
+{
+    enum { PART = 2048 };
+    if (chain->length != 1 || chain->links[0].transform != &step_transform_delta || count <= PART) {
+        enum step_status status = step_chain_forward(chain, series, values, count, scratch);
+        if (status == STEP_STATUS_OK)
+            *shape = outline_of(scratch->result, count);
+        return status;
+    }
+    if (!step_scratch_reserve(scratch, count))
+        return STEP_STATUS_NO_MEMORY;
+    uint64_t parameters[STEP_TRANSFORM_PARAMETERS];
+    memcpy(parameters, chain->links[0].parameters, sizeof parameters);
+    uint64_t *out = scratch->work;
+    *shape = (struct shape){.constant = true};
+    for (size_t i = 0; i < count; i += PART) {
+        size_t part = count - i < PART ? count - i : PART;
+        step_transform_delta.forward(parameters, series, values + i, out + i, part);
+        struct shape part_shape = outline_of(out + i, part);
+        shape->mask |= part_shape.mask;
+        shape->constant = shape->constant && part_shape.constant && out[i] == out[0];
+        parameters[0] = values[i + part - 1];
+    }
+    scratch->result = out;
+    return STEP_STATUS_OK;
 }
 
 static void count_large(const uint64_t *values, size_t count, struct shape *shape)
@@ -161,11 +194,10 @@ static enum step_status finish(const struct step_wish *wish, const struct step_s
 {
     if (chain->length > 0 && chain->links[chain->length - 1].transform == &step_transform_zigzag)
         chain->length--;
-    enum step_status status = step_chain_forward(chain, series, values, count, scratch);
-    if (status != STEP_STATUS_OK)
-        return status;
-    struct shape shape = outline_of(scratch->result, count);
-    status = settle_sign(wish, chain, scratch, count, &shape);
+    struct shape shape;
+    enum step_status status = outline_chain(chain, series, values, count, scratch, &shape);
+    if (status == STEP_STATUS_OK)
+        status = settle_sign(wish, chain, scratch, count, &shape);
     if (status != STEP_STATUS_OK)
         return status;
     if (shape.constant) {

@@ -18,13 +18,14 @@ static inline void stack_loop(const struct step_series *series, const uint64_t *
     size_t depth = 0;
     stack[0] = 0;
     for (size_t i = 0; i < count; i++) {
-        size_t pushed = series->values[i / 64] >> i % 64 & 1;
+        uint64_t pushed = series->values[i / 64] >> i % 64 & 1;
+        uint64_t mask = 0 - pushed;
         uint64_t value = in[i];
         uint64_t guess = stack[depth];
         uint64_t popped = inverse ? step_front_value(value, guess) : step_front_code(value, guess);
         stack[depth + 1] = value;
-        out[i] = pushed != 0 ? value : popped;
-        depth += pushed - ((pushed ^ 1) & (depth != 0));
+        out[i] = (value & mask) | (popped & ~mask);
+        depth += 2 * pushed + ((pushed | depth) == 0) - 1;
     }
 }
 

@@ -2,6 +2,8 @@
 /* The trial of candidates on a sample of the column. */
 #include "choose.h"
 
+#include <string.h>
+
 #include "candidates.h"
 
 enum {
@@ -9,6 +11,7 @@ enum {
     THOROUGH_SAMPLE = 1 << 18,
     RECALLED_FROM = 4 * SAMPLE, /* values: with fewer, a trial costs little and shows much */
     RECALLED_BLOCKS = 5,
+    RECALLED_MOST = 20,
 };
 
 /* What the forms' fitness depends on. */
@@ -28,6 +31,37 @@ static struct shape outline_of(const uint64_t *values, size_t count)
         differences |= values[i] ^ values[0];
     }
     return (struct shape){.mask = mask, .constant = differences == 0};
+}
+
+/* The values after the chain, and their outline.  Differences are looked at while they are near. */
+static enum step_status outline_chain(const struct step_chain *chain,
+                                      const struct step_series *series, const uint64_t *values,
+                                      size_t count, struct step_scratch *scratch,
+                                      struct shape *shape)
+{
+    enum { PART = 2048 };
+    if (chain->length != 1 || chain->links[0].transform != &step_transform_delta || count <= PART) {
+        enum step_status status = step_chain_forward(chain, series, values, count, scratch);
+        if (status == STEP_STATUS_OK)
+            *shape = outline_of(scratch->result, count);
+        return status;
+    }
+    if (!step_scratch_reserve(scratch, count))
+        return STEP_STATUS_NO_MEMORY;
+    uint64_t parameters[STEP_TRANSFORM_PARAMETERS];
+    memcpy(parameters, chain->links[0].parameters, sizeof parameters);
+    uint64_t *out = scratch->work;
+    *shape = (struct shape){.constant = true};
+    for (size_t i = 0; i < count; i += PART) {
+        size_t part = count - i < PART ? count - i : PART;
+        step_transform_delta.forward(parameters, series, values + i, out + i, part);
+        struct shape part_shape = outline_of(out + i, part);
+        shape->mask |= part_shape.mask;
+        shape->constant = shape->constant && part_shape.constant && out[i] == out[0];
+        parameters[0] = values[i + part - 1];
+    }
+    scratch->result = out;
+    return STEP_STATUS_OK;
 }
 
 static void count_large(const uint64_t *values, size_t count, struct shape *shape)
@@ -62,15 +96,19 @@ static uint64_t width_of(uint64_t mask)
 }
 
 /* Negative numbers, of signed fields and of differences, are made small. */
-static void settle_sign(const struct step_wish *wish, struct step_chain *chain,
-                        struct step_scratch *scratch, size_t count, struct shape *shape)
+static enum step_status settle_sign(const struct step_wish *wish, struct step_chain *chain,
+                                    struct step_scratch *scratch, size_t count, struct shape *shape)
 {
     bool may_be_negative = wish->is_signed || chain->length > 0;
     if (!may_be_negative || shape->mask >> 63 == 0)
-        return;
-    step_transform_zigzag.forward(NULL, NULL, scratch->work, scratch->work, count);
+        return STEP_STATUS_OK;
+    if (!step_scratch_reserve(scratch, count))
+        return STEP_STATUS_NO_MEMORY;
+    step_transform_zigzag.forward(NULL, NULL, scratch->result, scratch->work, count);
+    scratch->result = scratch->work;
     step_chain_append(chain, &step_transform_zigzag, 0, 0, 0);
-    *shape = outline_of(scratch->work, count);
+    *shape = outline_of(scratch->result, count);
+    return STEP_STATUS_OK;
 }
 
 /* The most promising forms for a shape; returns how many. */
@@ -125,7 +163,7 @@ static size_t cost_of(const struct attempt *attempt, const uint64_t *values, siz
                                          : SIZE_MAX;
 }
 
-/* Tries the forms on scratch->work; the best goes into `chain`, its size is returned. */
+/* Tries the forms on scratch->result; the best goes into `chain`, its size is returned. */
 static size_t try_forms(struct step_chain *chain, const struct shape *shape, size_t count,
                         struct step_compressor *compressor, struct step_scratch *scratch)
 {
@@ -133,7 +171,7 @@ static size_t try_forms(struct step_chain *chain, const struct shape *shape, siz
     size_t n = gather_forms(shape, count, step_compressor_is_best(compressor), attempts);
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
-        size_t cost = cost_of(&attempts[i], scratch->work, count, compressor, &scratch->raw);
+        size_t cost = cost_of(&attempts[i], scratch->result, count, compressor, &scratch->raw);
         if (cost < best) {
             best = cost;
             chain->form = attempts[i].form;
@@ -156,20 +194,21 @@ static enum step_status finish(const struct step_wish *wish, const struct step_s
 {
     if (chain->length > 0 && chain->links[chain->length - 1].transform == &step_transform_zigzag)
         chain->length--;
-    enum step_status status = step_chain_forward(chain, series, values, count, scratch);
+    struct shape shape;
+    enum step_status status = outline_chain(chain, series, values, count, scratch, &shape);
+    if (status == STEP_STATUS_OK)
+        status = settle_sign(wish, chain, scratch, count, &shape);
     if (status != STEP_STATUS_OK)
         return status;
-    struct shape shape = outline_of(scratch->work, count);
-    settle_sign(wish, chain, scratch, count, &shape);
     if (shape.constant) {
-        make_constant(chain, count > 0 ? scratch->work[0] : 0);
+        make_constant(chain, count > 0 ? scratch->result[0] : 0);
         return status;
     }
     bool grew =
         chain->form == &step_form_constant ||
         (chain->form->fits != NULL && !chain->form->fits(chain->form_parameter, shape.mask));
     if (sampled && grew) {
-        count_large(scratch->work, count, &shape);
+        count_large(scratch->result, count, &shape);
         bool small = shape.beyond[3] <= count / 4;
         chain->form = shape.others <= count / 4 ? &step_form_runs
                       : small                   ? &step_form_packed
@@ -193,12 +232,14 @@ static enum step_status try_candidates(const struct step_wish *wish,
         enum step_status status = step_chain_forward(trial, series, values, sample, scratch);
         if (status != STEP_STATUS_OK)
             return status;
-        struct shape shape = outline_of(scratch->work, sample);
-        settle_sign(wish, trial, scratch, sample, &shape);
-        count_large(scratch->work, sample, &shape);
+        struct shape shape = outline_of(scratch->result, sample);
+        status = settle_sign(wish, trial, scratch, sample, &shape);
+        if (status != STEP_STATUS_OK)
+            return status;
+        count_large(scratch->result, sample, &shape);
         size_t cost = 0;
         if (shape.constant)
-            make_constant(trial, scratch->work[0]);
+            make_constant(trial, scratch->result[0]);
         else
             cost = try_forms(trial, &shape, sample, compressor, scratch);
         if (cost < best) {
@@ -220,6 +261,22 @@ static bool recall(struct step_choice *recalled, const struct step_candidates *c
     chain->form = recalled->form;
     chain->form_parameter = recalled->form_parameter;
     return true;
+}
+
+/* A choice that won again is kept for longer, and may do as badly as it did. */
+static void keep(struct step_choice *recalled, size_t place, const struct step_chain *chain)
+{
+    struct step_choice choice = {.candidate = place,
+                                 .form = chain->form,
+                                 .form_parameter = chain->form_parameter,
+                                 .blocks = RECALLED_BLOCKS};
+    if (recalled->form == choice.form && recalled->candidate == place &&
+        recalled->form_parameter == choice.form_parameter) {
+        choice.rate = recalled->rate;
+        choice.blocks = recalled->blocks * 2 < RECALLED_MOST ? recalled->blocks * 2 : RECALLED_MOST;
+    }
+    choice.blocks_left = choice.blocks;
+    *recalled = choice;
 }
 
 enum step_status step_choose(const struct step_wish *wish, const struct step_series *series,
@@ -249,10 +306,7 @@ enum step_status step_choose(const struct step_wish *wish, const struct step_ser
     const struct step_form *form = chain->form;
     status = finish(wish, series, values, count, sample < count, scratch, chain);
     if (recalls && chain->form == form && form != &step_form_constant)
-        *recalled = (struct step_choice){.candidate = place,
-                                         .form = form,
-                                         .form_parameter = chain->form_parameter,
-                                         .blocks_left = RECALLED_BLOCKS};
+        keep(recalled, place, chain);
     return status;
 }
 
@@ -260,9 +314,9 @@ void step_choice_judge(struct step_choice *choice, size_t count, uint64_t stored
 {
     if (choice->blocks_left == 0 || count < RECALLED_FROM)
         return;
-    uint64_t rate = (stored_bytes << 16) / count;
-    if (choice->rate == 0)
-        choice->rate = rate + 1;
-    else if (rate > choice->rate + choice->rate / 8 + 64)
+    uint64_t rate = (stored_bytes << 16) / count + 1;
+    if (choice->rate != 0 && rate > choice->rate + choice->rate / 8 + 64)
         choice->blocks_left = 0;
+    if (rate > choice->rate)
+        choice->rate = rate;
 }

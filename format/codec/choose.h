@@ -35,13 +35,15 @@ struct step_choice {
     size_t candidate; /* its place among the candidates */
     const struct step_form *form;
     uint64_t form_parameter;
-    uint64_t rate;        /* bytes that 65,536 values took */
-    unsigned blocks_left; /* that it is taken for */
+    uint64_t rate;        /* bytes that 65,536 values took, at worst */
+    unsigned blocks_left; /* that it is taken for, */
+    unsigned blocks;      /* of so many in all: more each time that a trial confirms it */
 };
 
-/* Chooses for `values`; `reference` is the first parameter of `given`.  On return scratch->work
- * holds the values after the chain's transforms, ready for step_column_write().  What `recalled`
- * has is taken instead of a trial, as long as it may be; it may be NULL. */
+/* Chooses for `values`; `reference` is the first parameter of `given`.  On return
+ * scratch->result is the values after the chain's transforms (`values` themselves where it has
+ * none), ready for step_column_write().  What `recalled` has is taken instead of a trial, as long
+ * as it may be; it may be NULL. */
 enum step_status step_choose(const struct step_wish *wish, const struct step_series *series,
                              uint64_t reference, const uint64_t *values, size_t count,
                              struct step_compressor *compressor, struct step_scratch *scratch,

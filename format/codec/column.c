@@ -43,10 +43,11 @@ enum step_status step_chain_forward(const struct step_chain *chain,
                                     const struct step_series *series, const uint64_t *values,
                                     size_t count, struct step_scratch *scratch)
 {
+    scratch->result = values;
+    if (chain->length == 0)
+        return STEP_STATUS_OK;
     if (!step_scratch_reserve(scratch, count))
         return STEP_STATUS_NO_MEMORY;
-    if (chain->length == 0 && count > 0)
-        memcpy(scratch->work, values, count * sizeof *values);
     for (size_t i = 0; i < chain->length; i++) {
         const struct step_chain_link *link = &chain->links[i];
         enum step_status status = link->transform->forward(
@@ -54,7 +55,14 @@ enum step_status step_chain_forward(const struct step_chain *chain,
         if (status != STEP_STATUS_OK)
             return status;
     }
+    scratch->result = scratch->work;
     return STEP_STATUS_OK;
+}
+
+static bool is_dense(const struct step_chain *chain)
+{
+    return chain->form == &step_form_runs ||
+           (chain->form == &step_form_packed && chain->form_parameter < 8);
 }
 
 enum step_status step_column_write(const struct step_chain *chain, size_t count,
@@ -68,13 +76,13 @@ enum step_status step_column_write(const struct step_chain *chain, size_t count,
         return STEP_STATUS_NO_MEMORY;
     if (count > 0)
         scratch->raw.length =
-            chain->form->encode(chain->form_parameter, scratch->work, count, scratch->raw.data);
+            chain->form->encode(chain->form_parameter, scratch->result, count, scratch->raw.data);
     if (scratch->raw.length == STEP_FORM_NO_MEMORY)
         return STEP_STATUS_NO_MEMORY;
     size_t before = out->length;
     enum step_compression method;
-    enum step_status status =
-        step_compress(compressor, scratch->raw.data, scratch->raw.length, out, &method);
+    enum step_status status = (is_dense(chain) ? step_compress_dense : step_compress)(
+        compressor, scratch->raw.data, scratch->raw.length, out, &method);
     coding->method = method;
     coding->raw_length = scratch->raw.length;
     coding->stored_length = out->length - before;

@@ -46,6 +46,7 @@ void step_coding_print_unknown(const struct step_coding *coding, char *out, size
 struct step_scratch {
     uint64_t *work; /* values under way */
     size_t work_capacity;
+    const uint64_t *result; /* what a chain made: `work`, or the values that it was given */
     struct step_buffer raw; /* bytes before compression */
 };
 
@@ -55,12 +56,13 @@ bool step_scratch_reserve(struct step_scratch *scratch, size_t count);
 void step_chain_append(struct step_chain *chain, const struct step_transform *transform,
                        uint64_t first, uint64_t second, uint64_t third);
 
-/* Applies the chain's transforms to `values`; the result stands in scratch->work. */
+/* Applies the chain's transforms to `values`.  scratch->result is what comes of it: `values`
+ * themselves if there are none. */
 enum step_status step_chain_forward(const struct step_chain *chain,
                                     const struct step_series *series, const uint64_t *values,
                                     size_t count, struct step_scratch *scratch);
 
-/* Writes scratch->work in the chain's form, compresses it, appends it to `out`, and fills
+/* Writes scratch->result in the chain's form, compresses it, appends it to `out`, and fills
  * `coding`. */
 enum step_status step_column_write(const struct step_chain *chain, size_t count,
                                    struct step_compressor *compressor, struct step_scratch *scratch,

@@ -8,41 +8,49 @@
 #include "predictor.h"
 #include "transform.h"
 
-/* Parameter of `stack`: the record type that pushes.  The series is 1 where the value is pushed,
- * else 0: the value is what the top of the stack foretells, which is popped. */
-static enum step_status stack_run(const struct step_series *series, const uint64_t *in,
-                                  uint64_t *out, size_t count, bool inverse)
+/* Parameter of `stack`: the record type that pushes.  The series has a 1 where the value is
+ * pushed; else the value is what the top of the stack foretells, which is popped. */
+static inline void stack_loop(const struct step_series *series, const uint64_t *in, uint64_t *out,
+                              size_t count, uint64_t *stack, bool inverse)
 {
-    uint64_t *stack = malloc((count + 1) * sizeof *stack);
+    /* The bottom is a 0 that stays.  A value is put above the top in any case, and the top goes
+     * there if it is pushed: a branch for that would not be foreseen. */
     size_t depth = 0;
-    if (stack == NULL)
-        return STEP_STATUS_NO_MEMORY;
-    const uint64_t *push = series->values;
-    for (size_t i = 0; i < count; i++, push += series->step) {
+    stack[0] = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t pushed = series->values[i / 64] >> i % 64 & 1;
+        uint64_t mask = 0 - pushed;
         uint64_t value = in[i];
-        if (*push != 0) {
-            stack[depth++] = out[i] = value;
-            continue;
-        }
-        uint64_t guess = depth > 0 ? stack[--depth] : 0;
-        out[i] = inverse ? step_front_value(value, guess) : step_front_code(value, guess);
+        uint64_t guess = stack[depth];
+        uint64_t popped = inverse ? step_front_value(value, guess) : step_front_code(value, guess);
+        stack[depth + 1] = value;
+        out[i] = (value & mask) | (popped & ~mask);
+        depth += 2 * pushed + ((pushed | depth) == 0) - 1;
     }
-    free(stack);
-    return STEP_STATUS_OK;
 }
 
 static enum step_status stack_forward(const uint64_t *parameters, const struct step_series *series,
                                       const uint64_t *in, uint64_t *out, size_t count)
 {
     (void) parameters;
-    return stack_run(series, in, out, count, false);
+    uint64_t *stack = malloc((count + 2) * sizeof *stack);
+    if (stack == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    stack_loop(series, in, out, count, stack, false);
+    free(stack);
+    return STEP_STATUS_OK;
 }
 
 static enum step_status stack_inverse(const uint64_t *parameters, const struct step_series *series,
                                       uint64_t *values, size_t count)
 {
     (void) parameters;
-    return stack_run(series, values, values, count, true);
+    uint64_t *stack = malloc((count + 2) * sizeof *stack);
+    if (stack == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    stack_loop(series, values, values, count, stack, true);
+    free(stack);
+    return STEP_STATUS_OK;
 }
 
 const struct step_transform step_transform_stack = {

@@ -29,27 +29,69 @@ static uint64_t packed_bound(uint64_t parameter, uint64_t count)
     return packed_bytes(parameter, count) + count * STEP_VARINT_MAX;
 }
 
-static size_t packed_encode(uint64_t parameter, const uint64_t *values, size_t count, uint8_t *out)
+enum { GROUP = 8 }; /* values, which fill `bits` bytes */
+
+/* The packed bits of up to a group; those that overflow go on at `*extra`. */
+static inline uint64_t pack_some(unsigned bits, const uint64_t *values, size_t count,
+                                 uint8_t **extra)
 {
-    unsigned bits = (unsigned) parameter;
     uint64_t top = (UINT64_C(1) << bits) - 1;
-    uint8_t *extra = out + packed_bytes(bits, count);
-    uint8_t *at = out;
-    unsigned byte = 0;
-    unsigned filled = 0;
+    uint64_t word = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t low = values[i] < top ? values[i] : top;
         if (low == top)
-            extra = step_varint_put(extra, values[i] - top);
-        byte |= (unsigned) low << filled;
-        filled += bits;
-        if (filled == 8) {
-            *at++ = (uint8_t) byte;
-            byte = filled = 0;
-        }
+            *extra = step_varint_put(*extra, values[i] - top);
+        word |= low << (i * bits);
     }
-    if (filled > 0)
-        *at = (uint8_t) byte;
+    return word;
+}
+
+/* Of a group in which no value overflows, none needs a look. */
+static inline uint64_t pack_group(unsigned bits, const uint64_t *values, uint8_t **extra)
+{
+    uint64_t mask = 0;
+    uint64_t word = 0;
+    for (size_t i = 0; i < GROUP; i++) {
+        mask |= values[i] | (values[i] + 1);
+        word |= values[i] << (i * bits);
+    }
+    return mask >> bits == 0 ? word : pack_some(bits, values, GROUP, extra);
+}
+
+static inline void store_bytes(uint8_t *out, uint64_t word, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = (uint8_t) (word >> (8 * i));
+}
+
+/* Returns where the values end that overflow, which begin at `extra`. */
+static inline uint8_t *pack(unsigned bits, const uint64_t *values, size_t count, uint8_t *out,
+                            uint8_t *extra)
+{
+    size_t i = 0;
+    for (; i + GROUP <= count; i += GROUP, out += bits)
+        store_bytes(out, pack_group(bits, values + i, &extra), bits);
+    uint64_t last = pack_some(bits, values + i, count - i, &extra);
+    store_bytes(out, last, (size_t) packed_bytes(bits, count - i));
+    return extra;
+}
+
+static size_t packed_encode(uint64_t parameter, const uint64_t *values, size_t count, uint8_t *out)
+{
+    uint8_t *extra = out + packed_bytes(parameter, count);
+    switch (parameter) {
+    case 1:
+        extra = pack(1, values, count, out, extra);
+        break;
+    case 2:
+        extra = pack(2, values, count, out, extra);
+        break;
+    case 4:
+        extra = pack(4, values, count, out, extra);
+        break;
+    default:
+        extra = pack(8, values, count, out, extra);
+    }
     return (size_t) (extra - out);
 }
 

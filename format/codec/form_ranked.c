@@ -5,11 +5,13 @@
  * value, its place in the table, or 255; then for each 255 the value as a varint.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "bytes.h"
 #include "form.h"
 
 enum { TABLE = 255, ESCAPE = 255, MAX_HASH_BITS = 12, MOST_DISTINCT = 1 << (MAX_HASH_BITS - 1) };
+enum { SMALL = 1 << 14 };
 /* A census of more values than this looks at some of them only. */
 enum { ENOUGH = 1 << 15 };
 
@@ -111,6 +113,43 @@ static size_t fill_table(struct census *census, uint64_t *table)
     return n;
 }
 
+/* Writes the ranks, and returns where what has none ends, which begins at `at`. */
+static uint8_t *put_found(const struct census *census, const uint64_t *values, size_t count,
+                          uint8_t *ranks, uint8_t *at)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct tally *tally = find(census, values[i]);
+        ranks[i] = (uint8_t) (tally->count != 0 ? tally->rank : ESCAPE);
+        if (ranks[i] == ESCAPE)
+            at = step_varint_put(at, values[i]);
+    }
+    return at;
+}
+
+/* The same for values below SMALL, most of them by a look into a table. */
+static uint8_t *put_small(const uint64_t *table, size_t table_count, const uint64_t *values,
+                          size_t count, uint8_t *ranks, uint8_t *at)
+{
+    uint8_t rank_of[SMALL];
+    memset(rank_of, ESCAPE, sizeof rank_of);
+    for (size_t i = 0; i < table_count; i++)
+        rank_of[table[i]] = (uint8_t) i;
+    for (size_t i = 0; i < count; i++) {
+        ranks[i] = rank_of[values[i]];
+        if (ranks[i] == ESCAPE)
+            at = step_varint_put(at, values[i]);
+    }
+    return at;
+}
+
+static bool are_small(const uint64_t *values, size_t count)
+{
+    uint64_t mask = 0;
+    for (size_t i = 0; i < count; i++)
+        mask |= values[i];
+    return mask < SMALL;
+}
+
 static size_t ranked_encode(uint64_t parameter, const uint64_t *values, size_t count, uint8_t *out)
 {
     (void) parameter;
@@ -124,12 +163,8 @@ static size_t ranked_encode(uint64_t parameter, const uint64_t *values, size_t c
         at = step_varint_put(at, table[i] - (i > 0 ? table[i - 1] : 0));
     uint8_t *ranks = at;
     at += count;
-    for (size_t i = 0; i < count; i++) {
-        const struct tally *tally = find(&census, values[i]);
-        ranks[i] = (uint8_t) (tally->count != 0 ? tally->rank : ESCAPE);
-        if (ranks[i] == ESCAPE)
-            at = step_varint_put(at, values[i]);
-    }
+    at = count >= SMALL && are_small(values, count) ? put_small(table, n, values, count, ranks, at)
+                                                    : put_found(&census, values, count, ranks, at);
     free(census.tallies);
     return (size_t) (at - out);
 }

@@ -86,9 +86,10 @@ static bool context_valid(const uint64_t *parameters)
 }
 
 /* The predicted value becomes 0; those below it move up by one. */
-static inline void context_forward_loop(struct step_context context, const uint64_t *in,
+static inline void context_forward_loop(size_t order, unsigned shift, const uint64_t *in,
                                         uint64_t *out, size_t count, uint64_t *table)
 {
+    struct step_context context = {{0}, order, shift};
     for (size_t i = 0; i < count; i++) {
         uint64_t *guess = &table[step_context_entry(&context)];
         uint64_t value = in[i];
@@ -117,8 +118,17 @@ static enum step_status context_forward(const uint64_t *parameters,
     uint64_t *table = calloc((size_t) 1 << parameters[1], sizeof *table);
     if (table == NULL)
         return STEP_STATUS_NO_MEMORY;
-    struct step_context context = {{0}, (size_t) parameters[0], 64 - (unsigned) parameters[1]};
-    context_forward_loop(context, in, out, count, table);
+    unsigned shift = 64 - (unsigned) parameters[1];
+    switch (parameters[0]) { /* a loop for each usual order: its values stay in registers */
+    case 1:
+        context_forward_loop(1, shift, in, out, count, table);
+        break;
+    case 2:
+        context_forward_loop(2, shift, in, out, count, table);
+        break;
+    default:
+        context_forward_loop((size_t) parameters[0], shift, in, out, count, table);
+    }
     free(table);
     return STEP_STATUS_OK;
 }

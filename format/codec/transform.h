@@ -41,7 +41,8 @@ enum { STEP_TRANSFORM_NAMED = 12, STEP_TRANSFORM_NAME = 8 };
 
 enum { STEP_TRANSFORM_PARAMETERS = 4 };
 
-/* Values of another column, one for each value at hand; `step` 0: all are values[0]. */
+/* Values of another column, one for each value at hand (but for PUSHES); `step` 0: all are
+ * values[0]. */
 struct step_series {
     const uint64_t *values;
     size_t step;
@@ -50,7 +51,7 @@ struct step_series {
 enum step_series_kind {
     STEP_SERIES_NONE,
     STEP_SERIES_FIELD,  /* another field of the same record */
-    STEP_SERIES_PUSHES, /* is the record of a type */
+    STEP_SERIES_PUSHES, /* is the record of a type: values[i / 64] has bit i % 64 for value i */
     STEP_SERIES_LATEST  /* what another column had last */
 };
 

@@ -101,9 +101,17 @@ static size_t run_all(struct step_compressor *compressor, const uint8_t *data, s
     return best;
 }
 
-enum step_status step_compress(struct step_compressor *compressor, const uint8_t *data,
-                               size_t length, struct step_buffer *out,
-                               enum step_compression *method)
+static size_t run_dense(struct step_compressor *compressor, const uint8_t *data, size_t length,
+                        uint8_t *out, size_t room)
+{
+    const struct step_method *method = compressor->method;
+    return method->compress_dense(&compressor->contexts[row_of(method->id)], data, length, out,
+                                  room);
+}
+
+static enum step_status compress(struct step_compressor *compressor, bool dense,
+                                 const uint8_t *data, size_t length, struct step_buffer *out,
+                                 enum step_compression *method)
 {
     size_t result = 0;
     *method = STEP_COMPRESSION_NONE;
@@ -112,6 +120,9 @@ enum step_status step_compress(struct step_compressor *compressor, const uint8_t
     uint8_t *place = out->data != NULL ? out->data + out->length : NULL;
     if (length >= WORTH_TRYING && compressor->best)
         result = run_all(compressor, data, length, place, method);
+    else if (length >= WORTH_TRYING && compressor->method != NULL && dense &&
+             compressor->level == 0 && compressor->method->compress_dense != NULL)
+        result = run_dense(compressor, data, length, place, length - 1);
     else if (length >= WORTH_TRYING && compressor->method != NULL)
         result =
             run(compressor, compressor->method, compressor->level, data, length, place, length - 1);
@@ -121,6 +132,20 @@ enum step_status step_compress(struct step_compressor *compressor, const uint8_t
         memcpy(place, data, result = length);
     out->length += result;
     return STEP_STATUS_OK;
+}
+
+enum step_status step_compress(struct step_compressor *compressor, const uint8_t *data,
+                               size_t length, struct step_buffer *out,
+                               enum step_compression *method)
+{
+    return compress(compressor, false, data, length, out, method);
+}
+
+enum step_status step_compress_dense(struct step_compressor *compressor, const uint8_t *data,
+                                     size_t length, struct step_buffer *out,
+                                     enum step_compression *method)
+{
+    return compress(compressor, true, data, length, out, method);
 }
 
 size_t step_compress_estimate(struct step_compressor *compressor, const uint8_t *data,

@@ -26,6 +26,11 @@ void step_compressor_destroy(struct step_compressor *compressor);
 enum step_status step_compress(struct step_compressor *compressor, const uint8_t *data,
                                size_t length, struct step_buffer *out,
                                enum step_compression *method);
+/* The same for dense bytes, as of small numbers packed in bits: where nothing short comes again but
+ * by chance. */
+enum step_status step_compress_dense(struct step_compressor *compressor, const uint8_t *data,
+                                     size_t length, struct step_buffer *out,
+                                     enum step_compression *method);
 /* Bytes that `data` takes when compressed in a quick way: what choices are made by. */
 size_t step_compress_estimate(struct step_compressor *compressor, const uint8_t *data,
                               size_t length);

@@ -19,6 +19,9 @@ struct step_method {
      * result would not fit into `room` bytes, or on failure. */
     size_t (*compress)(void **context, int level, const uint8_t *data, size_t length, uint8_t *out,
                        size_t room);
+    /* The same for dense bytes (compress.h) at the default level; NULL: there is no other way. */
+    size_t (*compress_dense)(void **context, const uint8_t *data, size_t length, uint8_t *out,
+                             size_t room);
     void (*free_compressor)(void *context);
     /* OK where the bytes give exactly `raw_length` bytes. */
     enum step_status (*decompress)(void **context, const uint8_t *data, size_t length, uint8_t *raw,

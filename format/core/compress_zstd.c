@@ -4,6 +4,8 @@
 
 #include "compress_method.h"
 
+enum { DEFAULT_LEVEL = 5 };
+
 static size_t compress_zstd(void **context, int level, const uint8_t *data, size_t length,
                             uint8_t *out, size_t room)
 {
@@ -12,6 +14,24 @@ static size_t compress_zstd(void **context, int level, const uint8_t *data, size
     if (*context == NULL)
         return 0;
     size_t result = ZSTD_compressCCtx(*context, out, room, data, length, level);
+    return ZSTD_isError(result) ? 0 : result;
+}
+
+/* Short matches are chance in such bytes, and to look for long ones takes less time.  Parameters
+ * are not in force for ZSTD_compressCCtx(). */
+static size_t compress_dense(void **context, const uint8_t *data, size_t length, uint8_t *out,
+                             size_t room)
+{
+    enum { LEAST_MATCH = 6, FEW = 32 << 10 };
+    if (*context == NULL)
+        *context = ZSTD_createCCtx();
+    if (*context == NULL ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(*context, ZSTD_c_compressionLevel, DEFAULT_LEVEL)) ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(*context, ZSTD_c_strategy,
+                                            length <= FEW ? ZSTD_dfast : ZSTD_greedy)) ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(*context, ZSTD_c_minMatch, LEAST_MATCH)))
+        return 0;
+    size_t result = ZSTD_compress2(*context, out, room, data, length);
     return ZSTD_isError(result) ? 0 : result;
 }
 
@@ -38,10 +58,11 @@ static void free_decompressor(void *context)
 
 const struct step_method step_method_zstd = {
     .id = STEP_COMPRESSION_ZSTD,
-    .default_level = 5,
+    .default_level = DEFAULT_LEVEL,
     .quick_level = 1,
     .most_level = 19,
     .compress = compress_zstd,
+    .compress_dense = compress_dense,
     .free_compressor = free_compressor,
     .decompress = decompress_zstd,
     .free_decompressor = free_decompressor,

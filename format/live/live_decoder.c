@@ -6,13 +6,8 @@
 #include <string.h>
 
 #include "live_records.h"
-#include "run.h"
-#include "steptrace/java_trace.h"
 
 #define TEXT_LIMIT (UINT64_C(1) << 20)
-
-/* Of java.MethodEntry, MethodExit and ObjectAlloc. */
-enum { ENTRY_SLOTS = 4, EXIT_SLOTS = 3, ALLOC_SLOTS = 5 };
 
 struct live_decoder *live_decoder_create(const struct step_live_header *clock,
                                          struct step_writer *writer)
@@ -22,9 +17,8 @@ struct live_decoder *live_decoder_create(const struct step_live_header *clock,
         return NULL;
     decoder->clock = live_clock(clock);
     decoder->writer = writer;
-    decoder->has_runs = step_writer_takes_runs(writer, JAVA_METHOD_ENTRY, ENTRY_SLOTS) &&
-                        step_writer_takes_runs(writer, JAVA_METHOD_EXIT, EXIT_SLOTS) &&
-                        step_writer_takes_runs(writer, JAVA_OBJECT_ALLOC, ALLOC_SLOTS);
+    decoder->has_runs = live_runs_init(decoder->run_layouts, writer);
+    decoder->stamps_per_ns = live_runs_stamps_per_ns(&decoder->clock);
     return decoder;
 }
 
@@ -172,64 +166,6 @@ static enum step_status take_record(struct live_decoder *decoder, uint64_t strea
     return rows[kind].take(&raw);
 }
 
-/* The type of the records that come most, by their raw kind: entries and exits in short, and,
- * without stacks, allocations in a row. */
-static const uint16_t common[1u << STEP_LIVE_KIND_BITS] = {
-    [STEP_LIVE_ENTRY_SHORT] = JAVA_METHOD_ENTRY + 1,
-    [STEP_LIVE_EXIT_SHORT] = JAVA_METHOD_EXIT + 1,
-    [STEP_LIVE_ALLOC_NEXT] = JAVA_OBJECT_ALLOC + 1,
-};
-
-/* Puts one of them; returns its slots.  `words` has all of it, `slots` room for the longest. */
-static size_t put_common(struct live_decoder *decoder, struct stream_state *state, uint32_t kind,
-                         const uint64_t *words, uint64_t *slots)
-{
-    slots[0] =
-        live_later_ticks(&decoder->clock, state, stamp_of(state, rows[kind].stamp, words[0]));
-    slots[1] = state->thread;
-    if (kind == STEP_LIVE_ALLOC_NEXT) {
-        slots[2] = words[1] & UINT32_MAX;
-        slots[3] = (words[1] >> 32) * 8;
-        slots[4] = ++state->last_object;
-        return ALLOC_SLOTS;
-    }
-    slots[2] = words[0] >> STEP_LIVE_KIND_BITS & ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1);
-    slots[3] = 0; /* the object of an entry; of an exit, it is written over */
-    return kind == STEP_LIVE_ENTRY_SHORT ? ENTRY_SLOTS : EXIT_SLOTS;
-}
-
-/*
- * Takes the run of such records that stands at `words`, while nothing waits in a constructor's
- * window; `*taken` is how many words that is.  What it does is what take_record() would do.
- */
-static enum step_status take_run(struct live_decoder *decoder, uint64_t stream,
-                                 struct stream_state *state, const uint64_t *words, size_t count,
-                                 size_t *taken)
-{
-    struct step_run run;
-    *taken = 0;
-    if (!decoder->has_runs || (state->window != NULL && window_is_open(state->window)) ||
-        state->next_record < state->resumed)
-        return STEP_STATUS_OK;
-    enum step_status status = step_writer_begin_run(decoder->writer, stream, &run);
-    if (status != STEP_STATUS_OK)
-        return status;
-    uint64_t *slots = run.slots;
-    size_t records = 0, at = 0;
-    while (records < run.most && at < count) {
-        uint32_t kind = (uint32_t) (words[at] & ((1u << STEP_LIVE_KIND_BITS) - 1));
-        uint32_t type = common[kind];
-        if (type == 0 || (kind == STEP_LIVE_ALLOC_NEXT && (state->stack != 0 || count - at < 2)))
-            break;
-        slots += put_common(decoder, state, kind, words + at, slots);
-        run.types[records++] = (uint16_t) (type - 1);
-        at += rows[kind].fixed_words;
-    }
-    state->next_record += records;
-    *taken = at;
-    return step_writer_end_run(decoder->writer, records, (size_t) (slots - run.slots));
-}
-
 enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t stream,
                                     const uint64_t *words, size_t count, size_t *consumed,
                                     struct step_error *error)
@@ -243,8 +179,8 @@ enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t strea
         const uint64_t *at = words + *consumed;
         size_t left = count - *consumed, taken = 0;
         enum step_status status = STEP_STATUS_OK;
-        if (common[at[0] & ((1u << STEP_LIVE_KIND_BITS) - 1)] != 0)
-            status = take_run(decoder, stream, state, at, left, &taken);
+        if (live_starts_run(at[0]))
+            status = live_take_run(decoder, stream, state, at, left, &taken);
         if (status == STEP_STATUS_OK && taken == 0) {
             taken = record_words(at, left);
             if (taken == 0)

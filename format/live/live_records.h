@@ -6,6 +6,7 @@
 
 #include "live_decoder.h"
 #include "live_streams.h"
+#include "run.h"
 
 #define WORD_BYTES sizeof(uint64_t)
 
@@ -26,12 +27,17 @@ struct batch_ends {
     uint64_t settled; /* the last one that is written */
 };
 
+/* What a stream's runs may have (live_runs.c): one or both. */
+enum { LIVE_RUN_METHODS = 1, LIVE_RUN_ALLOCATIONS = 2, LIVE_RUN_LAYOUTS = 4 };
+
 struct live_decoder {
     struct batch_ends batch_ends;
     struct step_live_header clock;
     struct step_writer *writer;
     struct live_streams streams;
     bool has_runs; /* the writer takes records of methods and allocations in runs */
+    struct step_run_layout run_layouts[LIVE_RUN_LAYOUTS];
+    uint64_t stamps_per_ns; /* for those */
     struct free_batch frees;
 };
 
@@ -74,6 +80,18 @@ enum step_status live_take_define_method(const struct raw *raw);
 enum step_status live_take_define_thread(const struct raw *raw);
 enum step_status live_take_define_frame(const struct raw *raw);
 enum step_status live_take_fact(const struct raw *raw);
+
+/* live_runs.c: false if the writer takes no runs of such records. */
+bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
+                    const struct step_writer *writer);
+uint64_t live_runs_stamps_per_ns(const struct step_live_header *clock);
+/* Can a run start with this word? */
+bool live_starts_run(uint64_t word);
+/* Takes the run at `words`, which does what taking each record would do; `*taken` is how many words
+ * that is, 0 where none can be had, as something waits in a constructor's window. */
+enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
+                               struct stream_state *state, const uint64_t *words, size_t count,
+                               size_t *taken);
 
 /* live_frees.c: an object id is held until its batch ends. */
 enum step_status live_hold_free(struct free_batch *frees, uint64_t id);

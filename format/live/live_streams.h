@@ -19,6 +19,7 @@ struct stream_state {
     uint64_t last_stamp;               /* in this chunk */
     struct constructor_window *window; /* NULL until a constructor is seen */
     uint64_t stack;                    /* the frame that they come from */
+    unsigned run_groups;               /* what the stream's runs have (live_runs.c) */
 };
 
 /* Zero-initialised is empty. */
@@ -39,12 +40,16 @@ uint64_t live_streams_latest(const struct live_streams *streams);
 /* A header's clock that nothing can be divided by 0 with. */
 struct step_live_header live_clock(const struct step_live_header *header);
 
+static inline uint64_t live_stamp_ns(const struct step_live_header *clock, uint64_t stamp)
+{
+    return (uint64_t) ((unsigned __int128) stamp * clock->clock_multiplier >> clock->clock_shift);
+}
+
 /* The trace's ticks of a stamp, and never before the stream's last. */
 static inline uint64_t live_later_ticks(const struct step_live_header *clock,
                                         struct stream_state *state, uint64_t stamp)
 {
-    uint64_t ns =
-        (uint64_t) ((unsigned __int128) stamp * clock->clock_multiplier >> clock->clock_shift);
+    uint64_t ns = live_stamp_ns(clock, stamp);
     uint64_t resolution = clock->resolution_ns;
     if (ns - state->last_ns < resolution) /* most events: no division for them */
         return state->last_ticks;

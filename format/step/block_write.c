@@ -11,7 +11,8 @@
 
 enum {
     TRIAL_RECORDS = 8192,
-    ROWS_PAUSE = 15 /* large blocks that are not tried as rows after one that lost by far */
+    ROWS_PAUSE = 15,      /* large blocks that are not tried as rows after one that lost by far, */
+    ROWS_PAUSE_MOST = 127 /* and after some of those */
 };
 
 enum step_status step_block_writer_init(struct step_block_writer *writer,
@@ -98,27 +99,37 @@ static enum step_status find_series(const struct step_columns *columns, uint32_t
     return step_gather(&sequence, index, column->given_field, count, storage, series);
 }
 
-/* Values that are multiples of a number, as the quotients: the chain begins with that. */
-static enum step_status write_scaled(struct step_block_writer *writer, const struct step_wish *wish,
-                                     const struct step_series *series, uint64_t reference,
-                                     const struct step_column_data *data, uint64_t resolution,
-                                     struct step_choice *recalled, struct step_chain *chain)
+/* A column on its way: its values (series->step 0: all are the first), what it goes by, and how the
+ * file names that. */
+struct writing {
+    const struct step_wish *wish;
+    const struct step_series *given;
+    uint64_t reference;
+    struct step_series series;
+    size_t count;
+    uint64_t resolution;
+};
+
+/* Values that are multiples of a number, as the quotients, which stand in `*scaled`: the chain
+ * begins with that. */
+static enum step_status write_scaled(struct step_block_writer *writer,
+                                     const struct writing *writing, struct step_choice *recalled,
+                                     struct step_chain *chain, uint64_t **scaled)
 {
     struct step_chain scale = {0};
-    step_chain_append(&scale, &step_transform_scale, resolution, 0, 0);
-    uint64_t *scaled = malloc((data->count + 1) * sizeof *scaled);
-    if (scaled == NULL)
+    step_chain_append(&scale, &step_transform_scale, writing->resolution, 0, 0);
+    *scaled = malloc((writing->count + 1) * sizeof **scaled);
+    if (*scaled == NULL)
         return STEP_STATUS_NO_MEMORY;
-    enum step_status status = step_transform_scale.forward(scale.links[0].parameters, NULL,
-                                                           data->values, scaled, data->count);
+    enum step_status status = step_transform_scale.forward(
+        scale.links[0].parameters, NULL, writing->series.values, *scaled, writing->count);
     if (status == STEP_STATUS_OK)
-        status = step_choose(wish, series, reference, scaled, data->count, writer->compressor,
-                             &writer->scratch, recalled, chain);
-    free(scaled);
+        status = step_choose(writing->wish, writing->given, writing->reference, *scaled,
+                             writing->count, writer->compressor, &writer->scratch, recalled, chain);
     if (status != STEP_STATUS_OK)
         return status;
     if (chain->length == 0 && chain->form == &step_form_constant) {
-        chain->form_parameter = data->count > 0 ? data->values[0] : 0;
+        chain->form_parameter = writing->count > 0 ? writing->series.values[0] : 0;
         return status;
     }
     scale.form = chain->form;
@@ -129,22 +140,27 @@ static enum step_status write_scaled(struct step_block_writer *writer, const str
     return status;
 }
 
-static enum step_status write_values(struct step_block_writer *writer, const struct step_wish *wish,
-                                     const struct step_series *series, uint64_t reference,
-                                     const struct step_column_data *data, uint64_t resolution,
-                                     struct step_choice *recalled, struct step_coding *coding)
+static enum step_status write_values(struct step_block_writer *writer,
+                                     const struct writing *writing, struct step_choice *recalled,
+                                     struct step_coding *coding)
 {
-    struct step_chain chain;
-    enum step_status status =
-        resolution > 1
-            ? write_scaled(writer, wish, series, reference, data, resolution, recalled, &chain)
-            : step_choose(wish, series, reference, data->values, data->count, writer->compressor,
-                          &writer->scratch, recalled, &chain);
+    struct step_chain chain = {.form = &step_form_constant};
+    uint64_t *scaled = NULL;
+    enum step_status status = STEP_STATUS_OK;
+    if (writing->series.step == 0)
+        chain.form_parameter = writing->series.values[0];
+    else if (writing->resolution > 1)
+        status = write_scaled(writer, writing, recalled, &chain, &scaled);
+    else
+        status =
+            step_choose(writing->wish, writing->given, writing->reference, writing->series.values,
+                        writing->count, writer->compressor, &writer->scratch, recalled, &chain);
     if (status == STEP_STATUS_OK)
-        status = step_column_write(&chain, data->count, writer->compressor, &writer->scratch,
+        status = step_column_write(&chain, writing->count, writer->compressor, &writer->scratch,
                                    &writer->sections, coding);
+    free(scaled);
     if (status == STEP_STATUS_OK && recalled != NULL)
-        step_choice_judge(recalled, data->count, coding->stored_length);
+        step_choice_judge(recalled, writing->count, coding->stored_length);
     return status;
 }
 
@@ -221,19 +237,21 @@ static enum step_status write_column(struct step_block_writer *writer,
                                      struct step_choice *recalled)
 {
     const struct step_plan_column *column = &columns->plan->columns[index];
-    const struct step_column_data *data = &columns->columns[index];
     struct step_coding coding;
     enum step_status status;
     if (column->kind == STEP_COLUMN_BYTES) {
         status = write_bytes(writer, columns, index, &coding);
     } else {
-        struct step_series series = {NULL, 0};
-        uint64_t reference = 0;
+        struct step_series given = {NULL, 0};
+        struct writing writing = {.wish = &column->wish.column,
+                                  .given = &given,
+                                  .series = columns->series[index],
+                                  .count = columns->columns[index].count,
+                                  .resolution = column->wish.policy.resolution};
         uint64_t *storage;
-        status = find_series(columns, index, &storage, &series, &reference);
+        status = find_series(columns, index, &storage, &given, &writing.reference);
         if (status == STEP_STATUS_OK)
-            status = write_values(writer, &column->wish.column, &series, reference, data,
-                                  column->wish.policy.resolution, recalled, &coding);
+            status = write_values(writer, &writing, recalled, &coding);
         free(storage);
     }
     if (status != STEP_STATUS_OK)
@@ -251,9 +269,10 @@ static enum step_status write_types(struct step_block_writer *writer,
                                     struct step_choice *recalled)
 {
     static const struct step_wish wish = {.identifier = true};
+    const struct writing writing = {
+        .wish = &wish, .series = {columns->types.values, 1}, .count = columns->types.count};
     struct step_coding coding;
-    enum step_status status =
-        write_values(writer, &wish, NULL, 0, &columns->types, 0, recalled, &coding);
+    enum step_status status = write_values(writer, &writing, recalled, &coding);
     if (status != STEP_STATUS_OK)
         return status;
     return step_coding_append(&coding, &writer->directory) &&
@@ -344,7 +363,12 @@ static bool rows_may_win(struct step_block_writer *writer, const struct step_col
     size_t sample = step_compress_estimate(writer->compressor, writer->rows.rows.data,
                                            writer->rows.rows.length);
     bool may_win = sample / 2 < writer->block.length / (count / TRIAL_RECORDS);
-    writer->rows_pause = may_win ? 0 : ROWS_PAUSE;
+    unsigned longer = writer->rows_patience * 2 + 1;
+    writer->rows_patience = may_win                    ? 0
+                            : longer < ROWS_PAUSE      ? ROWS_PAUSE
+                            : longer < ROWS_PAUSE_MOST ? longer
+                                                       : ROWS_PAUSE_MOST;
+    writer->rows_pause = writer->rows_patience;
     return may_win;
 }
 

@@ -24,7 +24,8 @@ struct step_block_writer {
     struct step_buffer sections;
     struct step_row_writer rows;
     struct step_recalled_stream recalled[STEP_RECALLED_STREAMS]; /* by stream, modulo */
-    unsigned rows_pause;      /* large blocks that are not tried as rows */
+    unsigned rows_pause;      /* large blocks that are not tried as rows from here on, */
+    unsigned rows_patience;   /* of so many */
     struct step_buffer other; /* what is compared with it */
     struct step_buffer block; /* the result: header and payload */
 };

@@ -7,6 +7,8 @@
 
 #include "scale.h"
 
+enum { STRANDS = 8 };
+
 enum step_status step_columns_create(const struct step_plan *plan, struct step_columns **out)
 {
     struct step_columns *columns = calloc(1, sizeof *columns);
@@ -21,7 +23,7 @@ enum step_status step_columns_create(const struct step_plan *plan, struct step_c
     columns->used = calloc(column_count, sizeof *columns->used);
     columns->records = calloc(record_count, sizeof *columns->records);
     columns->counts = calloc(record_count, sizeof *columns->counts);
-    columns->tally = calloc(record_count, sizeof *columns->tally);
+    columns->tally = calloc(STRANDS * record_count, sizeof *columns->tally);
     if (columns->columns != NULL && columns->series != NULL && columns->used != NULL &&
         columns->records != NULL && columns->counts != NULL && columns->tally != NULL)
         return STEP_STATUS_OK;
@@ -105,6 +107,15 @@ static enum step_status use_node(struct step_columns *columns, const struct step
     return STEP_STATUS_OK;
 }
 
+static enum step_status use_record(struct step_columns *columns, uint32_t record, uint64_t count)
+{
+    const struct step_plan *plan = columns->plan;
+    enum step_status status = STEP_STATUS_OK;
+    for (uint32_t k = 0; k < plan->records[record].field_count && status == STEP_STATUS_OK; k++)
+        status = use_node(columns, &plan->nodes[plan->records[record].field_nodes[k]], count);
+    return status;
+}
+
 static int compare_columns(const void *left, const void *right)
 {
     uint32_t a = *(const uint32_t *) left;
@@ -119,6 +130,7 @@ static void clear(struct step_columns *columns)
         data->count = 0;
         data->bytes.length = 0;
         data->used = false;
+        data->ascends = false;
     }
     columns->used_count = 0;
     columns->type_count = 0;
@@ -126,25 +138,36 @@ static void clear(struct step_columns *columns)
     columns->record_count = 0;
 }
 
+/* In strands of their own, as a processor waits for a number that it has just stored. */
+static void tally_types(uint64_t *tally, uint32_t record_count, const struct step_rows *rows)
+{
+    const uint16_t *types = rows->types;
+    size_t count = rows->record_count, i = 0;
+    memset(tally, 0, STRANDS * record_count * sizeof *tally);
+    for (; i + STRANDS <= count; i += STRANDS)
+        for (size_t k = 0; k < STRANDS; k++)
+            tally[k * record_count + types[i + k]]++;
+    for (; i < count; i++)
+        tally[types[i]]++;
+    for (size_t k = 1; k < STRANDS; k++)
+        for (size_t type = 0; type < record_count; type++)
+            tally[type] += tally[k * record_count + type];
+}
+
 static enum step_status count_types(struct step_columns *columns, const struct step_rows *rows)
 {
     const struct step_plan *plan = columns->plan;
     uint64_t *tally = columns->tally;
     uint32_t record_count = (uint32_t) plan->definition->record_count;
-    memset(tally, 0, record_count * sizeof *tally);
-    for (size_t i = 0; i < rows->record_count; i++)
-        tally[rows->types[i]]++;
+    tally_types(tally, record_count, rows);
     for (uint32_t i = 0; i < record_count; i++) {
         if (tally[i] == 0)
             continue;
         columns->records[columns->type_count] = i;
         columns->counts[columns->type_count] = tally[i];
-        for (uint32_t k = 0; k < plan->records[i].field_count; k++) {
-            const struct step_plan_node *node = &plan->nodes[plan->records[i].field_nodes[k]];
-            enum step_status status = use_node(columns, node, tally[i]);
-            if (status != STEP_STATUS_OK)
-                return status;
-        }
+        enum step_status status = use_record(columns, i, rows->by_columns ? 0 : tally[i]);
+        if (status != STEP_STATUS_OK)
+            return status;
         tally[i] = columns->type_count++;
     }
     for (size_t i = 0; i < columns->used_count; i++)
@@ -171,9 +194,13 @@ static enum step_status number_types(struct step_columns *columns, const struct 
         columns->local_types = narrow;
         columns->local_capacity = rows->record_count;
     }
+    const uint16_t *types = rows->types;
+    const uint64_t *numbers = columns->tally;
+    uint64_t *values = columns->types.values;
+    uint16_t *local = columns->local_types;
     for (size_t i = 0; i < rows->record_count; i++) {
-        columns->types.values[i] = columns->tally[rows->types[i]];
-        columns->local_types[i] = (uint16_t) columns->types.values[i];
+        values[i] = numbers[types[i]];
+        local[i] = (uint16_t) values[i];
     }
     columns->types.count = rows->record_count;
     return STEP_STATUS_OK;
@@ -314,19 +341,31 @@ static enum step_status scatter(struct step_columns *columns, const struct step_
     return STEP_STATUS_OK;
 }
 
-/* Of fields with a resolution, the values that the file will have. */
-static void round_values(struct step_columns *columns)
+/* The values where they are; `*count` is how many stand there, one if they are all the same. */
+static uint64_t *find_values(struct step_columns *columns, struct step_rows *rows, uint32_t column,
+                             size_t *count)
 {
-    for (size_t i = 0; i < columns->used_count; i++) {
-        const struct step_field_wish *wish = &columns->plan->columns[columns->used[i]].wish;
-        struct step_column_data *data = &columns->columns[columns->used[i]];
-        for (size_t k = 0; wish->resolution > 1 && k < data->count; k++)
-            data->values[k] =
-                step_scale_floor(wish->resolution, data->values[k], wish->column.is_signed);
-    }
+    struct step_column_data *data = &columns->columns[column];
+    *count = data->count;
+    if (!rows->by_columns)
+        return data->values;
+    struct step_row_column *held = &rows->columns.columns[column];
+    *count = data->count = held->count;
+    data->ascends = !held->jumps;
+    if (held->varies)
+        return held->values;
+    *count = 1;
+    return &held->same;
 }
 
-enum step_status step_columns_fill(struct step_columns *columns, const struct step_rows *rows)
+/* Of fields with a resolution, the values that the file will have. */
+static void round_values(const struct step_field_wish *wish, uint64_t *values, size_t count)
+{
+    for (size_t k = 0; wish->resolution > 1 && k < count; k++)
+        values[k] = step_scale_floor(wish->resolution, values[k], wish->column.is_signed);
+}
+
+enum step_status step_columns_fill(struct step_columns *columns, struct step_rows *rows)
 {
     for (size_t i = 0; i < columns->used_count; i++)
         columns->series[columns->used[i]] = (struct step_series){NULL, 0};
@@ -334,13 +373,17 @@ enum step_status step_columns_fill(struct step_columns *columns, const struct st
     enum step_status status = count_types(columns, rows);
     if (status == STEP_STATUS_OK)
         status = number_types(columns, rows);
-    if (status == STEP_STATUS_OK)
+    if (status == STEP_STATUS_OK && !rows->by_columns)
         status = scatter(columns, rows);
-    if (status == STEP_STATUS_OK)
-        round_values(columns);
+    if (status != STEP_STATUS_OK)
+        return status;
     for (size_t i = 0; i < columns->used_count; i++) {
         uint32_t column = columns->used[i];
-        columns->series[column] = (struct step_series){columns->columns[column].values, 1};
+        size_t count;
+        uint64_t *values = find_values(columns, rows, column, &count);
+        round_values(&columns->plan->columns[column].wish, values, count);
+        columns->series[column] =
+            (struct step_series){values, count == columns->columns[column].count};
     }
     return status;
 }
@@ -377,11 +420,15 @@ static struct step_range range_of(const struct step_columns *columns, bool time)
     bool any = false;
     for (size_t i = 0; i < columns->used_count; i++) {
         const struct step_plan_column *column = &columns->plan->columns[columns->used[i]];
+        const struct step_series *series = &columns->series[columns->used[i]];
         const struct step_column_data *data = &columns->columns[columns->used[i]];
-        if (!(time ? column->wish.is_time : column->wish.is_thread) || data->count == 0)
+        size_t count = data->count;
+        if (!(time ? column->wish.is_time : column->wish.is_thread) || count == 0)
             continue;
         any = true;
-        widen(&range, data->values, data->count);
+        if (data->ascends)
+            widen(&range, &series->values[(count - 1) * series->step], 1);
+        widen(&range, series->values, series->step == 0 || data->ascends ? 1 : count);
     }
     return any ? range : (struct step_range){0, 0};
 }

@@ -7,7 +7,8 @@
 #include "rows.h"
 
 struct step_column_data {
-    uint64_t *values;
+    bool ascends;     /* none is less than the one before, as is known */
+    uint64_t *values; /* where the rows have none: see `series` */
     size_t count;
     size_t capacity;
     struct step_buffer bytes;
@@ -23,7 +24,7 @@ struct step_type_count {
 struct step_columns {
     const struct step_plan *plan;
     struct step_column_data *columns; /* by number in the plan */
-    struct step_series *series;       /* the same, for step_gather() */
+    struct step_series *series;       /* the same: the values */
     uint32_t *used;                   /* the columns in use, in order */
     size_t used_count;
     struct step_column_data types; /* numbers local to the block; one if they are all the same */
@@ -32,15 +33,15 @@ struct step_columns {
     uint32_t *records; /* by local number, in order of the definition */
     uint64_t *counts;
     size_t type_count;
-    uint64_t *tally; /* by record */
+    uint64_t *tally; /* by record, several times */
     size_t record_count;
 };
 
 enum step_status step_columns_create(const struct step_plan *plan, struct step_columns **out);
 void step_columns_destroy(struct step_columns *columns);
 
-/* Replaces what the columns hold by `rows`. */
-enum step_status step_columns_fill(struct step_columns *columns, const struct step_rows *rows);
+/* Replaces what the columns hold by `rows`, which must stay as long as that is wanted. */
+enum step_status step_columns_fill(struct step_columns *columns, struct step_rows *rows);
 
 /* The records as step_gather() wants them. */
 struct step_sequence step_columns_sequence(const struct step_columns *columns);

@@ -21,22 +21,56 @@ static uint8_t *types_with(const struct step_sequence *sequence, uint32_t column
     return types;
 }
 
+enum { BITS = 64 }; /* of a word */
+
 static size_t type_of(const struct step_sequence *sequence, size_t i)
 {
     return sequence->type_count > 1 ? sequence->types[i] : 0;
 }
 
-/* Returns how many were written. */
-static size_t fill_pushes(const struct step_sequence *sequence, const uint8_t *types, size_t count,
-                          uint64_t *pushes)
+/* A record after the other; returns how many bits were written. */
+static size_t fill_some(const struct step_sequence *sequence, const uint8_t *types, size_t count,
+                        uint64_t *pushes)
 {
+    uint64_t word = 0;
     size_t n = 0;
     for (size_t i = 0; i < sequence->record_count && n < count; i++) {
         uint8_t type = types[type_of(sequence, i)];
-        pushes[n] = type >> 1;
-        n += type != 0;
+        if (type == 0)
+            continue;
+        word |= (uint64_t) (type >> 1) << n % BITS;
+        if (++n % BITS == 0) {
+            pushes[n / BITS - 1] = word;
+            word = 0;
+        }
     }
+    if (n % BITS != 0)
+        pushes[n / BITS] = word;
     return n;
+}
+
+/* The same where every record has a value: `count` of them, of several types. */
+static size_t fill_all(const struct step_sequence *sequence, const uint8_t *types, size_t count,
+                       uint64_t *pushes)
+{
+    const uint16_t *type = sequence->types;
+    for (size_t i = 0; i < count; i += BITS) {
+        size_t most = count - i < BITS ? count - i : BITS;
+        uint64_t word = 0;
+        for (size_t k = 0; k < most; k++)
+            word |= (uint64_t) (types[type[i + k]] >> 1) << k;
+        pushes[i / BITS] = word;
+    }
+    return count;
+}
+
+static size_t fill_pushes(const struct step_sequence *sequence, const uint8_t *types, size_t count,
+                          uint64_t *pushes)
+{
+    bool all = sequence->type_count > 1 && count <= sequence->record_count;
+    for (size_t i = 0; i < sequence->type_count; i++)
+        all = all && types[i] != 0;
+    return (all ? fill_all : fill_some)(sequence, types, count, pushes);
 }
 
 static void fill_latest(const struct step_sequence *sequence, const uint8_t *mine,
@@ -61,11 +95,13 @@ enum step_status step_follow_pushes(const struct step_sequence *sequence, uint32
                                     struct step_series *out)
 {
     uint8_t *types = types_with(sequence, column, record);
-    uint64_t *pushes = *storage = malloc((count + 1) * sizeof *pushes);
+    size_t words = count / BITS + 1;
+    uint64_t *pushes = *storage = malloc(words * sizeof *pushes);
     enum step_status status = STEP_STATUS_NO_MEMORY;
     if (types != NULL && pushes != NULL) {
         size_t filled = fill_pushes(sequence, types, count, pushes);
-        memset(pushes + filled, 0, (count + 1 - filled) * sizeof *pushes);
+        size_t whole = (filled + BITS - 1) / BITS;
+        memset(pushes + whole, 0, (words - whole) * sizeof *pushes);
         *out = (struct step_series){pushes, 1};
         status = STEP_STATUS_OK;
     }

@@ -5,8 +5,8 @@
 
 #include "gather.h"
 
-/* 1 for each value of the column whose record is of the type `record` or extends it, else 0.
- * `*storage`, which the caller frees, may hold the result. */
+/* For each value of the column a bit (transform.h: PUSHES): is its record of the type `record`, or
+ * extends it?  `*storage`, which the caller frees, may hold the result. */
 enum step_status step_follow_pushes(const struct step_sequence *sequence, uint32_t column,
                                     uint32_t record, size_t count, uint64_t **storage,
                                     struct step_series *out);

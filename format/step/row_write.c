@@ -137,6 +137,12 @@ static enum step_status put(struct step_row_writer *writer, struct step_encoder 
     return status;
 }
 
+static uint64_t value_at(const struct rowing *rowing, uint32_t column, size_t position)
+{
+    const struct step_series *series = &rowing->columns->series[column];
+    return series->values[position * series->step];
+}
+
 /* What `given` looks at: the last value of the column that has the other field. */
 static uint64_t key_of(const struct rowing *rowing, uint32_t index)
 {
@@ -153,7 +159,7 @@ static uint64_t key_of(const struct rowing *rowing, uint32_t index)
     if (!rowing->columns->columns[other].used)
         return 0;
     size_t position = rowing->writer->positions[other];
-    return position > 0 ? rowing->columns->columns[other].values[position - 1] : 0;
+    return position > 0 ? value_at(rowing, other, position - 1) : 0;
 }
 
 static enum step_status put_column(struct rowing *rowing, uint32_t index, uint64_t *value)
@@ -161,7 +167,7 @@ static enum step_status put_column(struct rowing *rowing, uint32_t index, uint64
     struct step_row_writer *writer = rowing->writer;
     struct step_encoder *encoder = &writer->encoders[index];
     uint64_t key = step_policy_has_key(&encoder->policy) ? key_of(rowing, index) : 0;
-    *value = rowing->columns->columns[index].values[writer->positions[index]++];
+    *value = value_at(rowing, index, writer->positions[index]++);
     return put(writer, encoder, writer->numbers[index], *value, key);
 }
 
@@ -195,10 +201,9 @@ static enum step_status put_string(struct rowing *rowing, uint32_t index)
 {
     static const struct step_change spell = {STEP_CHANGE_SPELL, 0};
     struct step_row_writer *writer = rowing->writer;
-    const struct step_column_data *lengths = &rowing->columns->columns[index];
     const uint8_t *bytes = rowing->columns->columns[index + 1].bytes.data;
     size_t start = writer->positions[index + 1];
-    size_t length = (size_t) lengths->values[writer->positions[index]];
+    size_t length = (size_t) value_at(rowing, index, writer->positions[index]);
     writer->positions[index + 1] += length;
     if ((writer->encoders[index].policy.strings & STEP_STRINGS_NUMBERED) == 0)
         return put_given(rowing, index, bytes, start);

@@ -14,6 +14,7 @@ void step_rows_reset(struct step_rows *rows)
     free(rows->types);
     free(rows->words);
     step_buffer_reset(&rows->bytes);
+    step_row_columns_reset(&rows->columns);
     *rows = (struct step_rows){0};
 }
 
@@ -22,6 +23,10 @@ void step_rows_clear(struct step_rows *rows)
     rows->record_count = 0;
     rows->word_count = 0;
     rows->bytes.length = 0;
+    rows->nested = false;
+    if (rows->by_columns)
+        step_row_columns_clear(&rows->columns);
+    rows->by_columns = false;
 }
 
 static bool grow_words(struct step_rows *rows, size_t extra)
@@ -171,38 +176,109 @@ static enum step_status append_nested(struct step_rows *rows, const struct step_
     return STEP_STATUS_OK;
 }
 
+/* Of a flat record. */
+static enum step_status append_words(struct step_rows *rows, const uint64_t *slots, size_t count)
+{
+    bool has_room = rows->words != NULL && count <= rows->word_capacity - rows->word_count;
+    if (!has_room && !grow_words(rows, count))
+        return STEP_STATUS_NO_MEMORY;
+    uint64_t *words = rows->words + rows->word_count;
+    for (size_t i = 0; i < count; i++)
+        words[i] = slots[i];
+    rows->word_count += count;
+    return STEP_STATUS_OK;
+}
+
+static enum step_status append_columns(struct step_row_columns *columns,
+                                       const struct step_plan_record *planned,
+                                       const uint64_t *slots)
+{
+    for (uint32_t i = 0; i < planned->slot_count; i++)
+        if (!step_row_columns_repeat(columns, planned->slot_columns[i], slots[i], 1))
+            return STEP_STATUS_NO_MEMORY;
+    return STEP_STATUS_OK;
+}
+
+/* Back to rows. */
+static enum step_status to_words(struct step_rows *rows, const struct step_plan *plan)
+{
+    size_t *places = calloc(plan->column_count + 1u, sizeof *places);
+    enum step_status status = places != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+    for (size_t i = 0; i < rows->record_count && status == STEP_STATUS_OK; i++) {
+        const struct step_plan_record *planned = &plan->records[rows->types[i]];
+        for (uint32_t k = 0; k < planned->slot_count; k++) {
+            uint32_t column = planned->slot_columns[k];
+            uint64_t value =
+                step_row_columns_value(&rows->columns.columns[column], places[column]++);
+            if (!append_word(rows, value))
+                status = STEP_STATUS_NO_MEMORY;
+        }
+    }
+    free(places);
+    if (status == STEP_STATUS_OK) {
+        step_row_columns_clear(&rows->columns);
+        rows->by_columns = false;
+    } else {
+        rows->word_count = 0;
+    }
+    return status;
+}
+
+enum step_status step_rows_to_columns(struct step_rows *rows, const struct step_plan *plan)
+{
+    if (rows->by_columns)
+        return STEP_STATUS_OK;
+    if (rows->nested)
+        return STEP_STATUS_INVALID;
+    if (!step_row_columns_create(&rows->columns, plan->column_count))
+        return STEP_STATUS_NO_MEMORY;
+    const uint64_t *words = rows->words;
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < rows->record_count && status == STEP_STATUS_OK; i++) {
+        const struct step_plan_record *planned = &plan->records[rows->types[i]];
+        status = append_columns(&rows->columns, planned, words);
+        words += planned->slot_count;
+    }
+    if (status == STEP_STATUS_OK) {
+        rows->by_columns = true;
+        rows->word_count = 0;
+    } else {
+        step_row_columns_clear(&rows->columns);
+    }
+    return status;
+}
+
 enum step_status step_rows_append(struct step_rows *rows, const struct step_plan *plan,
                                   uint32_t record, const uint64_t *slots)
 {
     if (rows->record_count == rows->record_capacity && !grow_types(rows, 1))
         return STEP_STATUS_NO_MEMORY;
     const struct step_plan_record *planned = &plan->records[record];
-    if (planned->flat) {
-        size_t count = planned->slot_count;
-        bool has_room = rows->words != NULL && count <= rows->word_capacity - rows->word_count;
-        if (!has_room && !grow_words(rows, count))
-            return STEP_STATUS_NO_MEMORY;
-        uint64_t *words = rows->words + rows->word_count;
-        for (size_t i = 0; i < count; i++)
-            words[i] = slots[i];
-        rows->word_count += count;
+    enum step_status status = STEP_STATUS_OK;
+    if (planned->flat && rows->by_columns) {
+        status = append_columns(&rows->columns, planned, slots);
+    } else if (planned->flat) {
+        status = append_words(rows, slots, planned->slot_count);
     } else {
-        enum step_status status = append_nested(rows, plan, planned, slots);
-        if (status != STEP_STATUS_OK)
-            return status;
+        if (rows->by_columns)
+            status = to_words(rows, plan);
+        if (status == STEP_STATUS_OK)
+            status = append_nested(rows, plan, planned, slots);
+        rows->nested = rows->nested || status == STEP_STATUS_OK;
     }
-    rows->types[rows->record_count++] = (uint16_t) record;
-    return STEP_STATUS_OK;
+    if (status == STEP_STATUS_OK)
+        rows->types[rows->record_count++] = (uint16_t) record;
+    return status;
 }
 
-bool step_rows_reserve(struct step_rows *rows, size_t records, size_t words)
+bool step_rows_reserve_types(struct step_rows *rows, size_t records)
 {
-    return (records <= rows->record_capacity - rows->record_count || grow_types(rows, records)) &&
-           (words <= rows->word_capacity - rows->word_count || grow_words(rows, words));
+    return records <= rows->record_capacity - rows->record_count || grow_types(rows, records);
 }
 
 size_t step_rows_memory(const struct step_rows *rows)
 {
-    return rows->record_capacity * sizeof *rows->types + rows->word_capacity * sizeof *rows->words +
-           rows->bytes.capacity;
+    size_t words = rows->word_capacity + rows->columns.capacity;
+    return rows->record_capacity * sizeof *rows->types + words * sizeof *rows->words +
+           rows->columns.column_count * sizeof *rows->columns.columns + rows->bytes.capacity;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records on the writer's side that wait for their block: copied row by row as they come, which
- * costs little for each and keeps a stream with few records small.
+ * costs little for each and keeps a stream with few records small; or, where they come in runs,
+ * column by column.
  */
 #ifndef STEP_STEP_ROWS_H
 #define STEP_STEP_ROWS_H
 
 #include "bytes.h"
-#include "plan.h"
+#include "row_columns.h"
 
 /* Zero-initialised is empty.  A record's words are its slots, but that a string or an array is its
  * length, followed by the array's elements; the strings' bytes stand in `bytes`. */
@@ -19,6 +20,9 @@ struct step_rows {
     size_t word_count;
     size_t word_capacity;
     struct step_buffer bytes;
+    bool nested;     /* some record is not flat */
+    bool by_columns; /* the values are not in `words`, but here: */
+    struct step_row_columns columns;
 };
 
 void step_rows_reset(struct step_rows *rows); /* frees the storage */
@@ -35,7 +39,7 @@ static inline bool step_rows_append_flat(struct step_rows *rows,
                                          const uint64_t *slots, size_t limit)
 {
     size_t count = planned->slot_count;
-    if (rows->words == NULL || rows->record_count + 1 >= limit ||
+    if (rows->by_columns || rows->words == NULL || rows->record_count + 1 >= limit ||
         rows->record_count >= rows->record_capacity ||
         count > rows->word_capacity - rows->word_count)
         return false;
@@ -47,8 +51,11 @@ static inline bool step_rows_append_flat(struct step_rows *rows,
     return true;
 }
 
-/* Makes room for so many more plain records, which together have so many words. */
-bool step_rows_reserve(struct step_rows *rows, size_t records, size_t words);
+/* Makes room for so many more records' types. */
+bool step_rows_reserve_types(struct step_rows *rows, size_t records);
+
+/* Goes over to columns.  INVALID where that cannot be: some records are not flat. */
+enum step_status step_rows_to_columns(struct step_rows *rows, const struct step_plan *plan);
 
 /* Bytes of storage held. */
 size_t step_rows_memory(const struct step_rows *rows);

@@ -196,36 +196,63 @@ enum step_status step_writer_put(struct step_writer *writer, uint64_t number, ui
     return settle(writer, stream);
 }
 
-bool step_writer_takes_runs(const struct step_writer *writer, uint32_t record, size_t slots)
+uint32_t step_writer_run_column(const struct step_writer *writer, uint32_t record, size_t slots,
+                                size_t slot)
 {
     const struct step_plan_record *planned = &writer->plan->records[record];
-    return record < writer->options.definition->record_count && planned->flat &&
-           !planned->checked && planned->slot_count == slots && slots <= STEP_RUN_SLOTS;
+    bool fits = record < writer->options.definition->record_count && planned->flat &&
+                !planned->checked && planned->slot_count == slots && slot < slots;
+    return fits ? planned->slot_columns[slot] : STEP_NO_INDEX;
 }
 
 enum step_status step_writer_begin_run(struct step_writer *writer, uint64_t number,
+                                       const struct step_run_layout *layout, size_t wanted,
                                        struct step_run *run)
 {
+    run->most = 0;
     if (ready(writer) != STEP_STATUS_OK)
         return writer->status;
     struct step_stream *stream = step_stream_get(&writer->streams, number);
     if (stream == NULL)
         return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
     struct step_rows *rows = &stream->rows;
+    enum step_status status = step_rows_to_columns(rows, writer->plan);
+    if (status != STEP_STATUS_OK)
+        return status == STEP_STATUS_INVALID ? STEP_STATUS_OK : keep(writer, status, NULL);
     size_t left = writer->options.block_records - rows->record_count;
-    run->most = left < STEP_RUN_RECORDS ? left : STEP_RUN_RECORDS;
-    if (!step_rows_reserve(rows, run->most, run->most * STEP_RUN_SLOTS))
+    size_t most = wanted < STEP_RUN_RECORDS ? wanted : STEP_RUN_RECORDS;
+    most = most < left ? most : left;
+    bool room = step_rows_reserve_types(rows, most);
+    for (size_t i = 0; i < layout->count && room; i++) {
+        run->counts[i] = 0;
+        run->values[i] = NULL;
+        if (!layout->columns[i].same && layout->columns[i].column != STEP_NO_INDEX)
+            room = (run->values[i] = step_row_columns_reserve(
+                        &rows->columns, layout->columns[i].column, most)) != NULL;
+    }
+    if (!room)
         return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
     run->types = rows->types + rows->record_count;
-    run->slots = rows->words + rows->word_count;
+    run->most = most;
     return STEP_STATUS_OK;
 }
 
-enum step_status step_writer_end_run(struct step_writer *writer, size_t records, size_t slots)
+enum step_status step_writer_end_run(struct step_writer *writer,
+                                     const struct step_run_layout *layout,
+                                     const struct step_run *run, size_t records)
 {
     struct step_stream *stream = writer->streams.last;
+    struct step_row_columns *columns = &stream->rows.columns;
+    for (size_t i = 0; i < layout->count; i++) {
+        uint32_t column = layout->columns[i].column;
+        if (column == STEP_NO_INDEX)
+            continue;
+        if (!layout->columns[i].same)
+            step_row_columns_take(columns, column, run->counts[i], layout->columns[i].ascends);
+        else if (!step_row_columns_repeat(columns, column, run->same_values[i], run->counts[i]))
+            return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
+    }
     stream->rows.record_count += records;
-    stream->rows.word_count += slots;
     return settle(writer, stream);
 }
 

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The raw records that come most, short method events and, without stacks, allocations in a row:
+ * straight into the writer's columns. */
+#include "live_records.h"
+#include "steptrace/java_trace.h"
+
+enum { ENTRY_SLOTS = 4, EXIT_SLOTS = 3, ALLOC_SLOTS = 5, ALLOC_WORDS = 2 };
+
+/* Of a run: the columns of its layouts. */
+enum { TIME, THREAD, METHOD, OBJECT, CLASS, SIZE, ALLOCATED, COLUMNS };
+
+#define METHODS ((unsigned) LIVE_RUN_METHODS)
+#define ALLOCATIONS ((unsigned) LIVE_RUN_ALLOCATIONS)
+
+/* By raw kind. */
+static const struct {
+    uint16_t group; /* METHODS or ALLOCATIONS; 0: no such record */
+    uint16_t type;
+} rows[1u << STEP_LIVE_KIND_BITS] = {
+    [STEP_LIVE_ENTRY_SHORT] = {METHODS, JAVA_METHOD_ENTRY},
+    [STEP_LIVE_EXIT_SHORT] = {METHODS, JAVA_METHOD_EXIT},
+    [STEP_LIVE_FRAME_POP_SHORT] = {METHODS, JAVA_FRAME_POP},
+    [STEP_LIVE_ALLOC_NEXT] = {ALLOCATIONS, JAVA_OBJECT_ALLOC},
+};
+
+#define METHOD_KINDS                                                                               \
+    (1u << STEP_LIVE_ENTRY_SHORT | 1u << STEP_LIVE_EXIT_SHORT | 1u << STEP_LIVE_FRAME_POP_SHORT)
+
+static uint32_t kind_of(uint64_t word)
+{
+    return (uint32_t) (word & ((1u << STEP_LIVE_KIND_BITS) - 1));
+}
+
+bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
+                    const struct step_writer *writer)
+{
+    static const struct {
+        uint32_t record;
+        uint8_t slots, slot;
+        uint8_t column;
+        bool same;
+        uint8_t groups;
+    } fields[] = {
+        {JAVA_METHOD_ENTRY, ENTRY_SLOTS, 0, TIME, false, METHODS | ALLOCATIONS},
+        {JAVA_METHOD_ENTRY, ENTRY_SLOTS, 1, THREAD, true, METHODS | ALLOCATIONS},
+        {JAVA_METHOD_ENTRY, ENTRY_SLOTS, 2, METHOD, false, METHODS},
+        {JAVA_METHOD_ENTRY, ENTRY_SLOTS, 3, OBJECT, true, METHODS},
+        {JAVA_METHOD_EXIT, EXIT_SLOTS, 0, TIME, false, METHODS},
+        {JAVA_METHOD_EXIT, EXIT_SLOTS, 1, THREAD, true, METHODS},
+        {JAVA_METHOD_EXIT, EXIT_SLOTS, 2, METHOD, false, METHODS},
+        {JAVA_FRAME_POP, EXIT_SLOTS, 0, TIME, false, METHODS},
+        {JAVA_FRAME_POP, EXIT_SLOTS, 1, THREAD, true, METHODS},
+        {JAVA_FRAME_POP, EXIT_SLOTS, 2, METHOD, false, METHODS},
+        {JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 0, TIME, false, ALLOCATIONS},
+        {JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 1, THREAD, true, ALLOCATIONS},
+        {JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 2, CLASS, false, ALLOCATIONS},
+        {JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 3, SIZE, false, ALLOCATIONS},
+        {JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 4, ALLOCATED, false, ALLOCATIONS},
+    };
+    for (unsigned groups = 0; groups < LIVE_RUN_LAYOUTS; groups++) {
+        layouts[groups].count = COLUMNS;
+        for (size_t i = 0; i < COLUMNS; i++)
+            layouts[groups].columns[i] = (struct step_run_column){UINT32_MAX, false, false};
+        for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+            struct step_run_column *column = &layouts[groups].columns[fields[i].column];
+            uint32_t found =
+                step_writer_run_column(writer, fields[i].record, fields[i].slots, fields[i].slot);
+            /* records that have a field in common have its column in common */
+            if (found == UINT32_MAX || (column->column != UINT32_MAX && column->column != found))
+                return false;
+            if ((fields[i].groups & groups) != 0)
+                *column = (struct step_run_column){found, fields[i].same, fields[i].column == TIME};
+        }
+    }
+    return true;
+}
+
+bool live_starts_run(uint64_t word)
+{
+    return rows[kind_of(word)].group != 0;
+}
+
+/* The ticks of a stream's stamps.  Most need no arithmetic: stamps from `base` on, up to `sure`
+ * more, have the ticks that `base` has. */
+struct ticker {
+    struct step_live_header clock;
+    struct stream_state state; /* its ticks */
+    uint64_t stamps_per_ns;    /* in units of 2 ^ -32, at most as many as there are */
+    uint64_t base, sure;
+};
+
+static uint64_t ticks_of(struct ticker *ticker, uint64_t stamp)
+{
+    const struct step_live_header *clock = &ticker->clock;
+    uint64_t ticks = live_later_ticks(clock, &ticker->state, stamp);
+    uint64_t ns = live_stamp_ns(clock, stamp);
+    uint64_t past = ns - ticker->state.last_ns;
+    uint64_t left = past < clock->resolution_ns ? clock->resolution_ns - past - 1 : 0;
+    ticker->base = stamp;
+    ticker->sure = (uint64_t) ((unsigned __int128) left * ticker->stamps_per_ns >> 32);
+    return ticks;
+}
+
+static struct ticker start_ticker(const struct live_decoder *decoder,
+                                  const struct stream_state *state)
+{
+    return (struct ticker){.clock = {.clock_multiplier = decoder->clock.clock_multiplier,
+                                     .clock_shift = decoder->clock.clock_shift,
+                                     .resolution_ns = decoder->clock.resolution_ns},
+                           .state = *state,
+                           .stamps_per_ns = decoder->stamps_per_ns};
+}
+
+/* Where a run stands. */
+struct filling {
+    struct step_run *run;
+    uint64_t *times, *methods;
+    uint16_t *types;
+    size_t records, entries, allocations;
+};
+
+/* Puts the method events that stand first at `words`; returns how many. */
+static size_t put_methods(struct filling *filling, struct ticker *ticker, const uint64_t *words,
+                          size_t count)
+{
+    /* copies that no store into the columns can change */
+    uint64_t *times = filling->times + filling->records;
+    uint64_t *methods = filling->methods + filling->records - filling->allocations;
+    uint16_t *types = filling->types + filling->records;
+    uint64_t stamp = ticker->state.last_stamp, ticks = ticker->state.last_ticks;
+    uint64_t base = ticker->base, sure = ticker->sure;
+    size_t entries = 0, i = 0;
+    for (; i < count; i++) {
+        uint32_t kind = kind_of(words[i]);
+        uint64_t payload = words[i] >> STEP_LIVE_KIND_BITS;
+        if ((METHOD_KINDS >> kind & 1) == 0)
+            break;
+        stamp += payload >> STEP_LIVE_METHOD_BITS;
+        if (stamp - base > sure) {
+            ticks = ticks_of(ticker, stamp);
+            base = ticker->base;
+            sure = ticker->sure;
+        }
+        times[i] = ticks;
+        methods[i] = payload & ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1);
+        types[i] = rows[kind].type;
+        entries += kind == STEP_LIVE_ENTRY_SHORT;
+    }
+    ticker->state.last_stamp = stamp;
+    filling->entries += entries;
+    filling->records += i;
+    return i;
+}
+
+static void put_allocation(struct filling *filling, struct ticker *ticker, const uint64_t *words)
+{
+    struct step_run *run = filling->run;
+    size_t place = filling->allocations++;
+    ticker->state.last_stamp = words[0] >> STEP_LIVE_KIND_BITS;
+    filling->times[filling->records] = ticks_of(ticker, ticker->state.last_stamp);
+    run->values[CLASS][place] = words[1] & UINT32_MAX;
+    run->values[SIZE][place] = (words[1] >> 32) * 8;
+    run->values[ALLOCATED][place] = ++ticker->state.last_object;
+    filling->types[filling->records++] = JAVA_OBJECT_ALLOC;
+}
+
+/* Fills in the records of `groups` at `words`; returns how many, and `*taken` words. */
+static size_t fill_run(const struct live_decoder *decoder, struct stream_state *state,
+                       const uint64_t *words, size_t count, unsigned groups, struct step_run *run,
+                       size_t *taken)
+{
+    struct ticker ticker = start_ticker(decoder, state);
+    struct filling filling = {.run = run,
+                              .times = run->values[TIME],
+                              .methods = run->values[METHOD],
+                              .types = run->types};
+    size_t at = 0;
+    while (filling.records < run->most && at < count) {
+        unsigned group = rows[kind_of(words[at])].group & groups;
+        size_t most = run->most - filling.records;
+        if (group == METHODS) {
+            at += put_methods(&filling, &ticker, words + at, most < count - at ? most : count - at);
+        } else if (group == ALLOCATIONS && count - at >= ALLOC_WORDS) {
+            put_allocation(&filling, &ticker, words + at);
+            at += ALLOC_WORDS;
+        } else {
+            break;
+        }
+    }
+    run->counts[TIME] = run->counts[THREAD] = filling.records;
+    run->counts[METHOD] = filling.records - filling.allocations;
+    run->counts[OBJECT] = filling.entries;
+    run->counts[CLASS] = run->counts[SIZE] = run->counts[ALLOCATED] = filling.allocations;
+    *state = ticker.state;
+    state->next_record += filling.records;
+    *taken = at;
+    return filling.records;
+}
+
+uint64_t live_runs_stamps_per_ns(const struct step_live_header *clock)
+{
+    unsigned __int128 most =
+        clock->clock_multiplier != 0
+            ? ((unsigned __int128) 1 << (clock->clock_shift + 32)) / clock->clock_multiplier
+            : 0;
+    return most <= UINT64_MAX ? (uint64_t) most : UINT64_MAX;
+}
+
+enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
+                               struct stream_state *state, const uint64_t *words, size_t count,
+                               size_t *taken)
+{
+    struct step_run run;
+    *taken = 0;
+    if (!decoder->has_runs || (state->window != NULL && window_is_open(state->window)) ||
+        state->next_record < state->resumed)
+        return STEP_STATUS_OK;
+    state->run_groups |= rows[kind_of(words[0])].group;
+    unsigned groups = state->run_groups & (state->stack != 0 ? METHODS : METHODS | ALLOCATIONS);
+    const struct step_run_layout *layout = &decoder->run_layouts[groups];
+    if ((rows[kind_of(words[0])].group & groups) == 0)
+        return STEP_STATUS_OK;
+    enum step_status status = step_writer_begin_run(decoder->writer, stream, layout, count, &run);
+    if (status != STEP_STATUS_OK || run.most == 0)
+        return status;
+    run.same_values[THREAD] = state->thread;
+    run.same_values[OBJECT] = 0;
+    size_t records = fill_run(decoder, state, words, count, groups, &run, taken);
+    return step_writer_end_run(decoder->writer, layout, &run, records);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plain records that wait column by column. */
+#include "row_columns.h"
+
+#include <stdlib.h>
+
+void step_row_columns_reset(struct step_row_columns *columns)
+{
+    for (size_t i = 0; i < columns->column_count; i++)
+        free(columns->columns[i].values);
+    free(columns->columns);
+    *columns = (struct step_row_columns){0};
+}
+
+void step_row_columns_clear(struct step_row_columns *columns)
+{
+    for (size_t i = 0; i < columns->column_count; i++) {
+        columns->columns[i].count = 0;
+        columns->columns[i].varies = false;
+        columns->columns[i].jumps = false;
+    }
+}
+
+bool step_row_columns_create(struct step_row_columns *columns, size_t column_count)
+{
+    if (columns->columns != NULL)
+        return true;
+    columns->columns = calloc(column_count + 1, sizeof *columns->columns);
+    columns->column_count = columns->columns != NULL ? column_count : 0;
+    return columns->columns != NULL;
+}
+
+static bool make_room(struct step_row_columns *columns, struct step_row_column *column,
+                      size_t extra)
+{
+    size_t need = column->count + extra;
+    if (need <= column->capacity)
+        return true;
+    size_t capacity = column->capacity + column->capacity / 2 + 16;
+    if (capacity < need)
+        capacity = need;
+    uint64_t *values = realloc(column->values, capacity * sizeof *values);
+    if (values == NULL)
+        return false;
+    columns->capacity += capacity - column->capacity;
+    column->values = values;
+    column->capacity = capacity;
+    return true;
+}
+
+uint64_t *step_row_columns_reserve(struct step_row_columns *columns, uint32_t number, size_t count)
+{
+    struct step_row_column *column = &columns->columns[number];
+    if (!make_room(columns, column, count))
+        return NULL;
+    if (!column->varies)
+        for (size_t i = 0; i < column->count; i++)
+            column->values[i] = column->same;
+    column->varies = true;
+    return column->values + column->count;
+}
+
+bool step_row_columns_repeat(struct step_row_columns *columns, uint32_t number, uint64_t value,
+                             size_t count)
+{
+    struct step_row_column *column = &columns->columns[number];
+    if (count == 0)
+        return true;
+    if (!column->varies && (column->count == 0 || column->same == value)) {
+        column->same = value;
+        column->count += count;
+        return true;
+    }
+    uint64_t *values = step_row_columns_reserve(columns, number, count);
+    if (values == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        values[i] = value;
+    step_row_columns_take(columns, number, count, true);
+    return true;
+}
+
+void step_row_columns_take(struct step_row_columns *columns, uint32_t number, size_t count,
+                           bool ascend)
+{
+    struct step_row_column *column = &columns->columns[number];
+    const uint64_t *first = column->values + column->count;
+    if (count == 0)
+        return;
+    if (!ascend || (column->count != 0 && first[-1] > first[0]))
+        column->jumps = true;
+    column->count += count;
+}

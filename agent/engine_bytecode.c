@@ -286,6 +286,7 @@ static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
     if (event == EVENT_ALLOC) {
         wanted->can_generate_vm_object_alloc_events = 1;
         wanted->can_generate_garbage_collection_events = 1;
+        wanted->can_get_bytecodes = 1;
     }
     if (event == EVENT_ALLOC || event == EVENT_METHOD) {
         wanted->can_retransform_classes = 1;

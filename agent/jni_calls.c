@@ -23,18 +23,10 @@ static void made(JNIEnv *jni, jobject object)
 /* A string is two objects. */
 static jstring made_string(JNIEnv *jni, jstring string)
 {
-    static _Atomic(jfieldID) value;
     if (string == NULL || atomic_load(&tracer.session) == NULL)
         return string;
     made(jni, string);
-    jfieldID field = atomic_load(&value);
-    if (field == NULL) {
-        jclass class = plain->GetObjectClass(jni, string);
-        field = plain->GetFieldID(jni, class, "value", "[B");
-        plain->DeleteLocalRef(jni, class);
-        atomic_store(&value, field);
-    }
-    jobject bytes = field != NULL ? plain->GetObjectField(jni, string, field) : NULL;
+    jobject bytes = string_array(jni, string);
     made(jni, bytes);
     plain->DeleteLocalRef(jni, bytes);
     return string;

@@ -77,6 +77,33 @@ static void tell_tagged(struct session *session, struct os_thread *os, JNIEnv *j
     (*jni)->DeleteLocalRef(jni, mirror);
 }
 
+/* Where the object lies now; a reference is the address of where the JVM keeps that. */
+static uintptr_t place_of(jobject object)
+{
+    return *(const uintptr_t *) ((uintptr_t) object & ~(uintptr_t) 7);
+}
+
+bool object_is_recent(const struct os_thread *os, jobject object)
+{
+    uintptr_t place = place_of(object);
+    if (os->recent_collections != atomic_load(&tracer.collections_begun))
+        return false;
+    for (size_t i = 0; i < RECENT_OBJECTS; i++)
+        if (os->recent[i] == place)
+            return true;
+    return false;
+}
+
+void object_note_recent(struct os_thread *os, jobject object)
+{
+    uint64_t collections = atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
+    if (__builtin_expect(os->recent_collections != collections, 0)) {
+        memset(os->recent, 0, sizeof os->recent);
+        os->recent_collections = collections;
+    }
+    os->recent[os->recent_count++ % RECENT_OBJECTS] = place_of(object);
+}
+
 /* The JVM gives back the local references of a probe when it returns. */
 void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
 {
@@ -86,6 +113,7 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
         tell_tagged(session, os, jni, object);
         return;
     }
+    object_note_recent(os, object);
     jclass mirror = (*jni)->GetObjectClass(jni, object);
     struct class_cache_entry *class = class_cached(session, os, jni, mirror);
     struct live_stream *stream = thread_stream(session, os);
@@ -109,6 +137,28 @@ void object_made_once(struct session *session, struct os_thread *os, JNIEnv *jni
     if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
         return;
     tell_tagged(session, os, jni, object);
+}
+
+void object_made_string(struct session *session, struct os_thread *os, JNIEnv *jni, jobject string)
+{
+    if (string == NULL)
+        return;
+    object_made(session, os, jni, string);
+    object_made(session, os, jni, string_array(jni, string));
+}
+
+jobject string_array(JNIEnv *jni, jobject string)
+{
+    static _Atomic(jfieldID) value;
+    jfieldID field = atomic_load(&value);
+    if (field == NULL) {
+        jclass class = (*jni)->GetObjectClass(jni, string);
+        field = (*jni)->GetFieldID(jni, class, "value", "[B");
+        (*jni)->ExceptionClear(jni);
+        (*jni)->DeleteLocalRef(jni, class);
+        atomic_store(&value, field);
+    }
+    return field != NULL ? (*jni)->GetObjectField(jni, string, field) : NULL;
 }
 
 void object_made_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,

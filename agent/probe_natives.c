@@ -12,6 +12,7 @@
 #include "method_counts.h"
 #include "method_probes.h"
 #include "objects.h"
+#include "throwables.h"
 #include "triggers.h"
 
 static void JNICALL on_alloc(JNIEnv *jni, jclass class, jobject object)
@@ -52,6 +53,39 @@ static void JNICALL on_alloc_unless(JNIEnv *jni, jclass class, jobject object, j
 {
     if (object != NULL && !(*jni)->IsSameObject(jni, object, known))
         on_alloc(jni, class, object);
+}
+
+static void JNICALL on_alloc_string(JNIEnv *jni, jclass class, jobject string)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) class;
+    if (session == NULL)
+        return;
+    object_made_string(session, os, jni, string);
+    probe_leave(os);
+}
+
+static void JNICALL on_alloc_trace(JNIEnv *jni, jclass class, jobject throwable)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) class;
+    if (session == NULL)
+        return;
+    throwable_traced(session, os, jni, throwable);
+    probe_leave(os);
+}
+
+static void JNICALL on_alloc_message(JNIEnv *jni, jclass class, jobject throwable, jobject message)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) class, (void) throwable;
+    if (session == NULL)
+        return;
+    throwable_named(session, os, jni, message);
+    probe_leave(os);
 }
 
 static void JNICALL on_alloc_arrays(JNIEnv *jni, jclass class, jobject array, jint dimensions)
@@ -196,6 +230,9 @@ union probe_function {
     [PROBE_ALLOC] = {.object = on_alloc}, [PROBE_ALLOC_CLONED] = {.objects = on_alloc_cloned},     \
     [PROBE_ALLOC_SUPER_CLONED] = {.objects = on_alloc_super_cloned},                               \
     [PROBE_ALLOC_UNLESS] = {.objects = on_alloc_unless},                                           \
+    [PROBE_ALLOC_STRING] = {.object = on_alloc_string},                                            \
+    [PROBE_ALLOC_TRACE] = {.object = on_alloc_trace},                                              \
+    [PROBE_ALLOC_MESSAGE] = {.objects = on_alloc_message},                                         \
     [PROBE_ALLOC_ARRAYS] = {.object_number = on_alloc_arrays}
 
 /* Both in the order of enum probe. */

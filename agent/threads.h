@@ -31,6 +31,7 @@ struct method_frame {
 
 #define CLASS_CACHE 256 /* in pairs: two classes that fall on the same place both stay */
 #define METHOD_CACHE 256
+#define RECENT_OBJECTS 4u
 
 /* A class seen lately.  Where its mirror lay is a hint that may be wrong in any way (a collection
  * moves it); the weak reference decides. */
@@ -54,6 +55,10 @@ struct os_thread {
     uint64_t checked; /* the session whose start snapshot this thread has passed */
     /* the last sampled object, for doubles that have lost their tag: see probes.c */
     uint64_t last_object, last_class, last_size_bytes;
+    /* where the newest objects lay that a probe told of or looked at: see objects.h */
+    uintptr_t recent[RECENT_OBJECTS];
+    uint64_t recent_collections;
+    uint32_t recent_count;
     struct live_stream *stream;
     struct java_thread *own;     /* the platform thread */
     bool ended;                  /* its end was recorded: what follows is the VM's own */

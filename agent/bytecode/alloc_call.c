@@ -12,6 +12,7 @@
 #define ARRAYS "java/util/Arrays"
 #define UTF16 "java/lang/StringUTF16"
 #define BIG "java/math/BigInteger"
+#define THROWABLE "java/lang/Throwable"
 
 struct method_row {
     const char *owner, *name, *descriptor;
@@ -33,6 +34,10 @@ static const struct method_row calls[] = {
     {UTF16, "newBytesFor", "(I)[B", ALLOC_CALL_FRESH},
     /* may get an array for its result from multiplyToLen(), its only caller, as that did */
     {BIG, "implMultiplyToLen", "([II[II[I)[I", ALLOC_CALL_UNLESS},
+    {"java/lang/NullPointerException", "getExtendedNPEMessage", "()Ljava/lang/String;",
+     ALLOC_CALL_STRING},
+    {THROWABLE, "fillInStackTrace", "(I)Ljava/lang/Throwable;", ALLOC_CALL_TRACE},
+    {THROWABLE, "fillInStackTrace", "()Ljava/lang/Throwable;", ALLOC_CALL_MESSAGE},
     {"java/lang/StringBuilder", "toString", "()Ljava/lang/String;", ALLOC_CALL_KEEP},
     {"java/lang/StringBuffer", "toString", "()Ljava/lang/String;", ALLOC_CALL_KEEP},
 };
@@ -88,6 +93,38 @@ enum alloc_call alloc_call_of(struct class_file *file, uint32_t index)
     if (file->callee_kinds[index] == ALLOC_CALL_UNKNOWN)
         file->callee_kinds[index] = (uint8_t) find_kind(file, index);
     return file->callee_kinds[index];
+}
+
+enum probe alloc_call_probe(enum alloc_call kind)
+{
+    switch (kind) {
+    case ALLOC_CALL_STRING:
+        return PROBE_ALLOC_STRING;
+    case ALLOC_CALL_TRACE:
+        return PROBE_ALLOC_TRACE;
+    case ALLOC_CALL_UNLESS:
+        return PROBE_ALLOC_UNLESS;
+    case ALLOC_CALL_MESSAGE:
+        return PROBE_ALLOC_MESSAGE;
+    default:
+        return PROBE_ALLOC;
+    }
+}
+
+uint32_t alloc_call_variable(enum alloc_call kind)
+{
+    return kind == ALLOC_CALL_UNLESS ? 4 : kind == ALLOC_CALL_MESSAGE ? 1 : 0;
+}
+
+/* Messages are those that constructors of Throwable get. */
+bool alloc_call_fits(enum alloc_call kind, const struct class_file *file,
+                     struct class_text descriptor, uint32_t max_locals)
+{
+    uint32_t variable = alloc_call_variable(kind);
+    if (kind == ALLOC_CALL_MESSAGE &&
+        !(text_is(file->name, THROWABLE) && text_is(descriptor, "(Ljava/lang/String;)V")))
+        return false;
+    return variable == 0 || max_locals > variable;
 }
 
 bool alloc_body_is_silent(const struct class_file *file, struct class_text name,

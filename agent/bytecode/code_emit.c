@@ -6,7 +6,9 @@
 #define NOP 0x00
 #define ALOAD 0x19
 #define ALOAD_0 0x2A
+#define INVOKEVIRTUAL 0xB6
 #define INVOKESPECIAL 0xB7
+#define INVOKEINTERFACE 0xB9
 #define ACONST_NULL 0x01
 #define DUP 0x59
 #define DUP_X1 0x5A
@@ -94,6 +96,15 @@ static void put_dimensions(struct class_output *output, uint32_t dimensions)
     }
 }
 
+/* Of a new object: what call gave it, or an instruction did. */
+static enum alloc_call result_kind(struct method_code *method, uint32_t offset)
+{
+    const uint8_t *at = method->code + offset;
+    return at[0] >= INVOKEVIRTUAL && at[0] <= INVOKEINTERFACE
+               ? alloc_call_of(method->file, load_u2(at + 1))
+               : ALLOC_CALL_FRESH;
+}
+
 static bool put_after(struct method_code *method, uint32_t offset)
 {
     struct class_output *output = &method->file->output;
@@ -113,19 +124,19 @@ static bool put_after(struct method_code *method, uint32_t offset)
         return put_call(method, method->code[offset] == INVOKESPECIAL ? PROBE_ALLOC_SUPER_CLONED
                                                                       : PROBE_ALLOC_CLONED);
     }
-    if ((marks & (MARK_ALLOC | MARK_UNLESS | MARK_ARRAYS)) == 0)
+    if ((marks & (MARK_ALLOC | MARK_VARIABLE | MARK_ARRAYS)) == 0)
         return true;
     put_u1(output, DUP);
-    if ((marks & MARK_UNLESS) != 0) {
-        put_u1(output, ALOAD);
-        put_u1(output, ALLOC_CALL_VARIABLE);
-        return put_call(method, PROBE_ALLOC_UNLESS);
-    }
     if ((marks & MARK_ARRAYS) != 0) {
         put_dimensions(output, method->code[offset + 3]);
         return put_call(method, PROBE_ALLOC_ARRAYS);
     }
-    return put_call(method, PROBE_ALLOC);
+    enum alloc_call kind = result_kind(method, offset);
+    if ((marks & MARK_VARIABLE) != 0) {
+        put_u1(output, ALOAD);
+        put_u1(output, alloc_call_variable(kind));
+    }
+    return put_call(method, alloc_call_probe(kind));
 }
 
 /* The same condition the other way round. */

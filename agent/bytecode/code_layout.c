@@ -51,7 +51,7 @@ uint32_t bytes_after(const struct method_code *method, uint32_t offset)
     uint32_t marks = method->marks[offset];
     if ((marks & (MARK_ALLOC | MARK_CLONED)) != 0)
         return 1 + CALL_BYTES; /* dup, dup_x1 */
-    if ((marks & MARK_UNLESS) != 0)
+    if ((marks & MARK_VARIABLE) != 0)
         return 3 + CALL_BYTES; /* dup, aload */
     if ((marks & MARK_ARRAYS) != 0)
         return 1 + dimension_push_bytes(method->code[offset + 3]) + CALL_BYTES;

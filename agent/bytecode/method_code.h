@@ -20,7 +20,7 @@ enum code_mark {
     MARK_START = 1 << 0,         /* an instruction begins here */
     MARK_RETURN = 1 << 1,        /* a return with probes before it */
     MARK_CAUGHT = 1 << 2,        /* an exception handler with a probe before it */
-    MARK_ALLOC = 1 << 3,         /* alloc() after it */
+    MARK_ALLOC = 1 << 3,         /* alloc() or another probe of the result after it */
     MARK_CLONED = 1 << 4,        /* allocCloned() or allocSuperCloned() around it */
     MARK_ARRAYS = 1 << 5,        /* multianewarray: allocArrays() after it */
     MARK_ARRAYS_CALL = 1 << 6,   /* (Class, int[]): allocArrays() around it */
@@ -31,7 +31,7 @@ enum code_mark {
     MARK_TRAMPOLINE = 1 << 11,   /* a jump that needs a trampoline */
     MARK_SLOT = 1 << 12,         /* a place for trampolines before it */
     MARK_KEEP = 1 << 14,         /* keep() before it */
-    MARK_UNLESS = 1 << 15,       /* allocUnless() after it */
+    MARK_VARIABLE = 1 << 15,     /* a probe of the result and of a variable after it */
     MARK_FALLS_IN = 1 << 13      /* ... which the instruction before runs into */
 };
 

@@ -37,7 +37,10 @@ static bool mark_call(struct method_code *method, uint32_t offset)
     static const uint16_t marks[] = {
         [ALLOC_CALL_NONE] = 0,
         [ALLOC_CALL_FRESH] = MARK_ALLOC,
-        [ALLOC_CALL_UNLESS] = MARK_UNLESS,
+        [ALLOC_CALL_STRING] = MARK_ALLOC,
+        [ALLOC_CALL_TRACE] = MARK_ALLOC,
+        [ALLOC_CALL_UNLESS] = MARK_VARIABLE,
+        [ALLOC_CALL_MESSAGE] = MARK_VARIABLE,
         [ALLOC_CALL_ARRAYS] = MARK_ARRAYS_CALL,
         [ALLOC_CALL_KEEP] = MARK_KEEP,
     };
@@ -49,7 +52,7 @@ static bool mark_call(struct method_code *method, uint32_t offset)
         mark = opcode == INVOKESTATIC ? 0 : clone_mark(kind, opcode);
     else
         mark = marks[kind];
-    if (mark != MARK_UNLESS || method->max_locals > ALLOC_CALL_VARIABLE)
+    if (alloc_call_fits(kind, method->file, method->descriptor, method->max_locals))
         method->marks[offset] |= (uint16_t) mark;
     return true;
 }
@@ -79,7 +82,7 @@ static bool mark_alloc(struct method_code *method, uint32_t offset, bool silent)
 }
 
 #define MARKS_PROBES                                                                               \
-    (MARK_RETURN | MARK_CAUGHT | MARK_ALLOC | MARK_CLONED | MARK_UNLESS | MARK_ARRAYS |            \
+    (MARK_RETURN | MARK_CAUGHT | MARK_ALLOC | MARK_CLONED | MARK_VARIABLE | MARK_ARRAYS |            \
      MARK_ARRAYS_CALL | MARK_KEEP)
 
 static bool scan_code(struct method_code *method)
@@ -133,7 +136,7 @@ bool method_scan(struct method_code *method)
     method->touched = method->touched || method->number != 0;
     method->more_stack = stack_need(method);
     for (uint32_t i = 0; method->more_stack < 2 && i < method->length; i++) {
-        if ((method->marks[i] & (MARK_ARRAYS | MARK_ARRAYS_CALL | MARK_CLONED | MARK_UNLESS)) != 0)
+        if ((method->marks[i] & (MARK_ARRAYS | MARK_ARRAYS_CALL | MARK_CLONED | MARK_VARIABLE)) != 0)
             method->more_stack = 2;
     }
     return true;

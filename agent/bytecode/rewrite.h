@@ -18,6 +18,10 @@
  * - allocSuperCloned(Object,Object): the same after super.clone(); there the superclass of the
  *   calling class decides.
  * - allocUnless(Object,Object): the first is new unless it is the second.
+ * - allocString(Object): a new string and its array.
+ * - allocTrace(Object): a throwable whose native fillInStackTrace(int) has given it new arrays.
+ * - allocMessage(Object,Object): a throwable, and what the constructor Throwable(String) got, which
+ *   is new if the VM calls it.
  * - allocArrays(Object,int): an array of arrays and all sub-arrays of that many dimensions (1: only
  *   the array itself).
  * - entry(int): first thing in a static method; its number is request->method_number().
@@ -55,6 +59,9 @@
     X(ALLOC_CLONED, "allocCloned", "(Ljava/lang/Object;Ljava/lang/Object;)V")                      \
     X(ALLOC_SUPER_CLONED, "allocSuperCloned", "(Ljava/lang/Object;Ljava/lang/Object;)V")           \
     X(ALLOC_UNLESS, "allocUnless", "(Ljava/lang/Object;Ljava/lang/Object;)V")                      \
+    X(ALLOC_STRING, "allocString", "(Ljava/lang/Object;)V")                                        \
+    X(ALLOC_TRACE, "allocTrace", "(Ljava/lang/Object;)V")                                          \
+    X(ALLOC_MESSAGE, "allocMessage", "(Ljava/lang/Object;Ljava/lang/Object;)V")                    \
     X(ALLOC_ARRAYS, "allocArrays", "(Ljava/lang/Object;I)V")                                       \
     X(ENTRY, "entry", "(I)V")                                                                      \
     X(ENTRY_THIS, "entryThis", "(ILjava/lang/Object;)V")                                           \

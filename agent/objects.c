@@ -86,10 +86,10 @@ static uintptr_t place_of(jobject object)
 bool object_is_recent(const struct os_thread *os, jobject object)
 {
     uintptr_t place = place_of(object);
-    if (os->recent_collections != atomic_load(&tracer.collections_begun))
+    if (os->recent.collections != atomic_load(&tracer.collections_begun))
         return false;
     for (size_t i = 0; i < RECENT_OBJECTS; i++)
-        if (os->recent[i] == place)
+        if (os->recent.places[i] == place)
             return true;
     return false;
 }
@@ -97,11 +97,11 @@ bool object_is_recent(const struct os_thread *os, jobject object)
 void object_note_recent(struct os_thread *os, jobject object)
 {
     uint64_t collections = atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
-    if (__builtin_expect(os->recent_collections != collections, 0)) {
-        memset(os->recent, 0, sizeof os->recent);
-        os->recent_collections = collections;
+    if (__builtin_expect(os->recent.collections != collections, 0)) {
+        memset(os->recent.places, 0, sizeof os->recent.places);
+        os->recent.collections = collections;
     }
-    os->recent[os->recent_count++ % RECENT_OBJECTS] = place_of(object);
+    os->recent.places[os->recent.count++ % RECENT_OBJECTS] = place_of(object);
 }
 
 /* The JVM gives back the local references of a probe when it returns. */

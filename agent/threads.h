@@ -49,16 +49,21 @@ struct method_cache_entry {
     const void *entry;
 };
 
+/* Where the newest objects lay that a probe told of or looked at, so many collections ago: see
+ * objects.h. */
+struct recent_objects {
+    uintptr_t places[RECENT_OBJECTS];
+    uint64_t collections;
+    uint32_t count;
+};
+
 struct os_thread {
     _Atomic int in_probe;
     uint64_t session; /* the one that `stream` belongs to */
     uint64_t checked; /* the session whose start snapshot this thread has passed */
     /* the last sampled object, for doubles that have lost their tag: see probes.c */
     uint64_t last_object, last_class, last_size_bytes;
-    /* where the newest objects lay that a probe told of or looked at: see objects.h */
-    uintptr_t recent[RECENT_OBJECTS];
-    uint64_t recent_collections;
-    uint32_t recent_count;
+    struct recent_objects recent;
     struct live_stream *stream;
     struct java_thread *own;     /* the platform thread */
     bool ended;                  /* its end was recorded: what follows is the VM's own */

@@ -34,15 +34,16 @@ static jobject part_traced(struct session *session, struct os_thread *os, JNIEnv
                            jobjectArray part)
 {
     jsize length = (*jni)->GetArrayLength(jni, part);
-    jclass kind = (*jni)->GetObjectClass(jni, part);
     jobject next = NULL;
     object_made(session, os, jni, part);
     for (jsize i = 0; i < length; i++) {
         jobject element = (*jni)->GetObjectArrayElement(jni, part, i);
-        bool objects = element != NULL && (*jni)->IsInstanceOf(jni, element, kind);
-        if (i >= TRACE_ARRAYS && objects && (*jni)->GetArrayLength(jni, element) == length)
+        if (element != NULL && i >= TRACE_ARRAYS &&
+            !(*jni)->IsInstanceOf(jni, element, (*jni)->GetObjectClass(jni, part)))
+            continue;
+        if (element != NULL && i >= TRACE_ARRAYS && (*jni)->GetArrayLength(jni, element) == length)
             next = element;
-        else if (i < TRACE_ARRAYS || objects)
+        else
             object_made(session, os, jni, element);
     }
     return next;
@@ -59,14 +60,14 @@ void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni
             return;
         atomic_store(&backtrace, field);
     }
+    struct recent_objects recent = os->recent; /* the message, perhaps, which comes next */
     jobject part = (*jni)->GetObjectField(jni, object, field);
-    while (part != NULL) {
-        if ((*jni)->PushLocalFrame(jni, 32) != JNI_OK) {
-            (*jni)->ExceptionClear(jni);
-            return;
-        }
+    if (part != NULL)
+        part = part_traced(session, os, jni, part);
+    while (part != NULL && (*jni)->PushLocalFrame(jni, 32) == JNI_OK)
         part = (*jni)->PopLocalFrame(jni, part_traced(session, os, jni, part));
-    }
+    (*jni)->ExceptionClear(jni);
+    os->recent = recent;
 }
 
 /* Verdicts on what was seen lately, in no order: a hash of it, the verdict in the lowest bit. */
@@ -83,8 +84,8 @@ static uint64_t hash_of(const void *what, uint64_t more)
 
 static bool recall(struct verdicts *verdicts, uint64_t hash, bool *verdict)
 {
-    uint64_t slot = atomic_load_explicit(&verdicts->slots[hash >> 8 & (KNOWN - 1)],
-                                         memory_order_relaxed);
+    uint64_t slot =
+        atomic_load_explicit(&verdicts->slots[hash >> 8 & (KNOWN - 1)], memory_order_relaxed);
     *verdict = (slot & 1) != 0;
     return slot != 0 && (slot & ~UINT64_C(1)) == hash;
 }
@@ -130,9 +131,9 @@ static bool is_reflection(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
     char *signature = NULL;
     if ((*jvmti)->GetMethodDeclaringClass(jvmti, method, &owner) != JVMTI_ERROR_NONE)
         return false;
-    bool is =
-        (*jvmti)->GetClassSignature(jvmti, owner, &signature, NULL) == JVMTI_ERROR_NONE &&
-        (strncmp(signature, "Ljava/lang/invoke/", 18) == 0 || strstr(signature, "/reflect/") != NULL);
+    bool is = (*jvmti)->GetClassSignature(jvmti, owner, &signature, NULL) == JVMTI_ERROR_NONE &&
+              (strncmp(signature, "Ljava/lang/invoke/", 18) == 0 ||
+               strstr(signature, "/reflect/") != NULL);
     (*jvmti)->Deallocate(jvmti, (unsigned char *) signature);
     (*jni)->DeleteLocalRef(jni, owner);
     return is;

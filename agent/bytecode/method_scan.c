@@ -82,7 +82,7 @@ static bool mark_alloc(struct method_code *method, uint32_t offset, bool silent)
 }
 
 #define MARKS_PROBES                                                                               \
-    (MARK_RETURN | MARK_CAUGHT | MARK_ALLOC | MARK_CLONED | MARK_VARIABLE | MARK_ARRAYS |            \
+    (MARK_RETURN | MARK_CAUGHT | MARK_ALLOC | MARK_CLONED | MARK_VARIABLE | MARK_ARRAYS |          \
      MARK_ARRAYS_CALL | MARK_KEEP)
 
 static bool scan_code(struct method_code *method)
@@ -136,7 +136,8 @@ bool method_scan(struct method_code *method)
     method->touched = method->touched || method->number != 0;
     method->more_stack = stack_need(method);
     for (uint32_t i = 0; method->more_stack < 2 && i < method->length; i++) {
-        if ((method->marks[i] & (MARK_ARRAYS | MARK_ARRAYS_CALL | MARK_CLONED | MARK_VARIABLE)) != 0)
+        if ((method->marks[i] & (MARK_ARRAYS | MARK_ARRAYS_CALL | MARK_CLONED | MARK_VARIABLE)) !=
+            0)
             method->more_stack = 2;
     }
     return true;

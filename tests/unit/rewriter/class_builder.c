@@ -67,6 +67,12 @@ static void put_pool(struct class_output *output, const struct built_method *met
     put_text(output, "unused");
     put_two(output, 10, 30, 33);
     put_two(output, 10, 2, 18); /* 36 */
+    put_two(output, 12, 5, 6);
+    put_two(output, 10, 2, 37); /* 38 */
+    put_text(output, "fillInStackTrace");
+    put_text(output, "()Ljava/lang/Throwable;"); /* 40 */
+    put_two(output, 12, 39, 40);
+    put_two(output, 10, 2, 41); /* 42 */
     for (uint32_t i = 0; i < method->more_constants; i++) {
         put_u1(output, 3);
         put_u4(output, i);

@@ -5,7 +5,9 @@
 
 #include "class_bytes.h"
 
-/* Constants of every built class that code may name. */
+#define BUILT_CONSTANTS 43u /* of every built class, with the one that does not exist */
+
+/* Those that code may name. */
 enum {
     POOL_THIS = 2,
     POOL_OBJECT = 4,
@@ -16,9 +18,11 @@ enum {
     POOL_OBJECT_INIT = 15, /* method Object.<init>()V */
     POOL_CLONE = 19,       /* method [I.clone()Object */
     POOL_ANNOTATIONS = 22,
-    POOL_COPY_OF = 29,   /* method Arrays.copyOf(Object[], int, Class) */
-    POOL_MULTI_NEW = 35, /* method Array.multiNewArray(Class, int[]) */
-    POOL_THIS_CLONE = 36 /* method T.clone()Object */
+    POOL_COPY_OF = 29,    /* method Arrays.copyOf(Object[], int, Class) */
+    POOL_MULTI_NEW = 35,  /* method Array.multiNewArray(Class, int[]) */
+    POOL_THIS_CLONE = 36, /* method T.clone()Object */
+    POOL_SELF = 38,       /* the method itself */
+    POOL_FILL = 42        /* method T.fillInStackTrace()Throwable */
 };
 
 struct built_method {

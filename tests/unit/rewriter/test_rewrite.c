@@ -133,6 +133,35 @@ static void test_calls(void)
     expect_callee(29, PROBE_CLASS, "allocArrays");
 }
 
+static void test_throwables(void)
+{
+    struct built_method trace = {.class_name = "java/lang/Throwable",
+                                 .name = "fillInStackTrace",
+                                 .descriptor = "(I)Ljava/lang/Throwable;",
+                                 .access = 1,
+                                 .max_stack = 2,
+                                 .max_locals = 2,
+                                 CODE(0x2A, 0x03, 0xB7, 0, POOL_SELF, 0xB0)};
+    number = 0;
+    CU_ASSERT_EQUAL(rewrite_method(&trace, true), REWRITE_CHANGED);
+    EXPECT_CODE(0x2A, 0x03, 0xB7, 0, POOL_SELF, 0x59, CALL, 0xB0);
+    expect_callee(6, PROBE_CLASS, "allocTrace");
+    struct built_method named = {
+        .class_name = "java/lang/Throwable",
+        .name = "<init>",
+        .descriptor = "(Ljava/lang/String;)V",
+        .access = 1,
+        .max_stack = 1,
+        .max_locals = 2,
+        CODE(0x2A, 0xB7, 0, POOL_OBJECT_INIT, 0x2A, 0xB6, 0, POOL_FILL, 0x57, 0xB1)};
+    CU_ASSERT_EQUAL(rewrite_method(&named, true), REWRITE_CHANGED);
+    EXPECT_CODE(0x2A, 0xB7, 0, POOL_OBJECT_INIT, 0x2A, 0xB6, 0, POOL_FILL, 0x59, 0x19, 1, CALL,
+                0x57, 0xB1);
+    expect_callee(11, PROBE_CLASS, "allocMessage");
+    named.descriptor = "(Ljava/lang/Throwable;)V";
+    CU_ASSERT_EQUAL(rewrite_method(&named, true), REWRITE_UNCHANGED);
+}
+
 /* Arrays.copyOf(Object[], int, Class) leaves its array to its callers. */
 static void test_silent_body(void)
 {
@@ -389,7 +418,7 @@ static void test_full_pool(void)
 {
     struct built_method method = {.max_stack = 1, CODE(0x04, 0xBC, 10, 0x57, 0xB1)};
     number = 0;
-    method.more_constants = 65535 - 37 - 6;
+    method.more_constants = 65535 - BUILT_CONSTANTS - 6;
     CU_ASSERT_EQUAL(rewrite_method(&method, true), REWRITE_CHANGED);
     method.more_constants++;
     CU_ASSERT_EQUAL(rewrite_method(&method, true), REWRITE_UNSUPPORTED);
@@ -528,6 +557,7 @@ static const CU_TestInfo tests[] = {
     {"nothing to do", test_nothing_to_do},
     {"new arrays", test_new_arrays},
     {"calls", test_calls},
+    {"throwables", test_throwables},
     {"silent body", test_silent_body},
     {"Object.<init>", test_object_constructor},
     {"method probes", test_method_probes},

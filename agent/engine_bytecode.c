@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archived_classes.h"
 #include "bytecode/rewrite.h"
 #include "engine.h"
 #include "facts.h"
@@ -160,6 +161,8 @@ static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined
     (void) jvmti, (void) domain;
     if (!atomic_load(&engine.on) || jni == NULL || (name != NULL && strcmp(name, PROBE_CLASS) == 0))
         return;
+    if (redefined == NULL && name != NULL)
+        archived_class_changes(name);
     struct class_plan plan = plan_class(jni, loader, name != NULL ? name : "");
     struct rewrite_request request = request_of(bytes, (size_t) length, &plan);
     uint8_t *out = NULL;
@@ -304,6 +307,13 @@ static void set_callbacks(jvmtiEventCallbacks *callbacks)
     callbacks->NativeMethodBind = native_methods_on_bind;
 }
 
+/* The mirrors of archived classes are seen to when these have been loaded. */
+static void notify_classes(bool on)
+{
+    engine_notify(on, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+    engine_notify(on, JVMTI_EVENT_CLASS_LOAD);
+}
+
 static bool arm(JNIEnv *jni, const struct session *session, bool on)
 {
     if (on && !probe_natives_link(jni, &session->options))
@@ -311,13 +321,15 @@ static bool arm(JNIEnv *jni, const struct session *session, bool on)
     engine.session = session;
     engine.alloc = engine.method = false;
     engine.armed = on;
+    if (on)
+        archived_classes_read();
     atomic_store(&engine.on, on);
     if (on)
-        engine_notify(true, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+        notify_classes(true);
     if (!tracer.dying)
         retransform_loaded(jni, on ? is_watched : may_be_changed);
     if (!on)
-        engine_notify(false, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+        notify_classes(false);
     return true;
 }
 
@@ -327,6 +339,7 @@ static void start(JNIEnv *jni, const struct session *session)
     if (!probe_natives_link(jni, &session->options))
         return;
     engine.armed = false;
+    archived_classes_read();
     hidden_classes_intercept(jni);
     reaper_clear(jni);
     engine.session = session;
@@ -341,7 +354,7 @@ static void start(JNIEnv *jni, const struct session *session)
     if (engine.method)
         engine_notify(true, JVMTI_EVENT_NATIVE_METHOD_BIND);
     atomic_store(&engine.on, true);
-    engine_notify(true, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+    notify_classes(true);
     retransform_loaded(jni, NULL);
 }
 
@@ -359,7 +372,7 @@ static void stop(JNIEnv *jni)
     }
     if (!tracer.dying)
         retransform_loaded(jni, may_be_changed);
-    engine_notify(false, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+    notify_classes(false);
     memset(engine.changed, 0, sizeof engine.changed);
 }
 

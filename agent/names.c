@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash_state.h"
 #include "threads.h"
 
 #define PAGE_ENTRIES 1024u
@@ -260,7 +261,9 @@ static uint64_t number_class(struct session *session, jclass mirror, bool existi
     if (number != 0)
         return number;
     pthread_mutex_lock(&class_lock);
+    hash_state_enter();
     tag = tag_class(mirror);
+    hash_state_leave();
     number = class_number_of_tag(session, tag);
     if (tag != 0 && number == 0)
         number = define_class(session, named_of_tag(tag), existing);

@@ -26,10 +26,11 @@
 #define LAMBDA_WORDS 9
 #define LAMBDA_CALLEE 6
 
-/* A name's hash, never 0; its low bit tells that the class is being loaded changed. */
+/* A name's hash, never 0; its low bit tells that the class is being loaded, perhaps not from the
+ * archive. */
 static _Atomic uint64_t table[TABLE_SIZE];
 static size_t table_count;
-static _Atomic int changing;
+static _Atomic int loading;
 
 struct text {
     const char *bytes;
@@ -151,17 +152,32 @@ void archived_classes_read(void)
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) home);
 }
 
-void archived_class_changes(const char *name)
+/* Later JDKs do not take those from the archive when there is a class file hook: it has other code
+ * for them than the class file. */
+static bool is_regenerated(const char *name)
 {
-    if (table_count == 0)
+    static const char package[] = "java/lang/invoke/", end[] = "$Holder";
+    size_t length = strlen(name);
+    return length > sizeof end && strncmp(name, package, sizeof package - 1) == 0 &&
+           strcmp(name + length - (sizeof end - 1), end) == 0;
+}
+
+void archived_class_loads(const char *name, bool changed)
+{
+    static _Atomic bool any_changed;
+    if (table_count == 0 || (!changed && !atomic_load(&any_changed) && !is_regenerated(name)))
         return;
     uint64_t hash = hash_class((struct text){name, strlen(name)});
     _Atomic uint64_t *place = place_of(hash);
-    if (atomic_load(place) == hash && (atomic_fetch_or(place, 1) & 1) == 0)
-        atomic_fetch_add(&changing, 1);
+    if ((atomic_load(place) & ~UINT64_C(1)) != hash)
+        return;
+    if (changed)
+        atomic_store(&any_changed, true);
+    if ((atomic_fetch_or(place, 1) & 1) == 0)
+        atomic_fetch_add(&loading, 1);
 }
 
-static bool has_changed(jclass class)
+static bool is_loading(jclass class)
 {
     char *signature = NULL;
     if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
@@ -180,9 +196,9 @@ static bool has_changed(jclass class)
 void archived_class_loaded(jclass class)
 {
     jint hash;
-    if (atomic_load_explicit(&changing, memory_order_relaxed) == 0 || !has_changed(class))
+    if (atomic_load_explicit(&loading, memory_order_relaxed) == 0 || !is_loading(class))
         return;
-    atomic_fetch_sub(&changing, 1);
+    atomic_fetch_sub(&loading, 1);
     hash_state_enter();
     (*tracer.jvmti)->GetObjectHashCode(tracer.jvmti, class, &hash);
     hash_state_leave();

@@ -15,8 +15,9 @@
 /* Reads their names, once, if this JVM uses an archive. */
 void archived_classes_read(void);
 
-/* The class of the boot loader, of this name, is to be loaded changed. */
-void archived_class_changes(const char *name);
+/* The class of this name is about to be loaded: changed, or as it is.  Even then the JVM parses it
+ * anew where it does so with one of its superclasses or interfaces. */
+void archived_class_loads(const char *name, bool changed);
 
 /* A class has been loaded, but is not linked yet. */
 void archived_class_loaded(jclass class);

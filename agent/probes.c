@@ -221,7 +221,7 @@ void probe_class_load(jthread thread, jclass class)
         return;
     (void) thread;
     if ((session->options.events & EVENT_CLASS) != 0)
-        class_number(session, class);
+        class_loaded(session, class, atomic_load(&session->frozen_stamp) != 0);
     probe_leave(os);
 }
 

@@ -7,7 +7,7 @@ TAGS_DRAW = 18  # since this JDK an object that gets a tag gets a hash
 WAYS = (("events=class+alloc+free+thread", True), ("events=method+class", False),
         ("engine=jvmti,events=class+thread", False))
 # Modes without a generator of each thread: 2 is a constant.
-OTHER_MODES = (0, 2, 3)
+OTHER_MODES = (0, 2)
 
 
 def lines(session, vm, options):

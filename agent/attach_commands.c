@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a later attach may ask of the agent: start, stop, flush, status. */
+#include "hash_state.h"
 #include "log.h"
 #include "tracer.h"
 #include "triggers.h"
@@ -14,6 +15,7 @@ static jint start(const struct options *options)
     JNIEnv *jni = NULL;
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
         return JNI_ERR;
+    hash_state_find(jni);
     if (is_running() || trigger_is_armed()) {
         log_message("start: a trace %s", is_running() ? "is being recorded already"
                                                       : "waits for its start= method already");

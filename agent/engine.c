@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archived_classes.h"
 #include "log.h"
 #include "probes.h"
 #include "reaper.h"
@@ -55,6 +56,7 @@ static void JNICALL on_collection_end(jvmtiEnv *jvmti)
 static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
 {
     (void) jvmti, (void) jni;
+    archived_class_loaded(class);
     probe_class_load(thread, class);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archived_classes.h"
 #include "bytecode/rewrite.h"
 #include "engine.h"
 #include "facts.h"
@@ -152,31 +153,43 @@ static unsigned char *copied(const uint8_t *bytes, size_t length)
 /* JDKs after 17 may take a class from the CDS archive with calls that are resolved already: to the
  * methods as they were before they were rewritten.  A copy of the class file, even unchanged, makes
  * them parse and resolve it anew. */
+static unsigned char *new_class_file(JNIEnv *jni, bool is_new, jobject loader, const char *name,
+                                     const uint8_t *bytes, size_t length, size_t *new_length)
+{
+    struct class_plan plan = plan_class(jni, loader, name != NULL ? name : "");
+    struct rewrite_request request = request_of(bytes, length, &plan);
+    uint8_t *out = NULL;
+    size_t out_bytes = 0;
+    if (!request.alloc && !request.method && !(engine.armed && loader == NULL))
+        return NULL;
+    bool changed = rewrite(&request, name != NULL ? name : "?", &out, &out_bytes);
+    *new_length = changed ? out_bytes : length;
+    unsigned char *copy = NULL;
+    if (changed || (is_new && tracer.java_major > 17))
+        copy = copied(changed ? out : bytes, *new_length);
+    if (name != NULL && changed && copy != NULL)
+        atomic_store(&engine.changed[hash_name(name)], 1);
+    free(out);
+    return copy;
+}
+
 static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader,
                                   const char *name, jobject domain, jint length,
                                   const unsigned char *bytes, jint *new_length,
                                   unsigned char **new_bytes)
 {
+    size_t new_size = 0;
     (void) jvmti, (void) domain;
     if (!atomic_load(&engine.on) || jni == NULL || (name != NULL && strcmp(name, PROBE_CLASS) == 0))
         return;
-    struct class_plan plan = plan_class(jni, loader, name != NULL ? name : "");
-    struct rewrite_request request = request_of(bytes, (size_t) length, &plan);
-    uint8_t *out = NULL;
-    size_t out_bytes = 0;
-    if (!request.alloc && !request.method && !(engine.armed && loader == NULL))
-        return;
-    bool changed = rewrite(&request, name != NULL ? name : "?", &out, &out_bytes);
-    unsigned char *copy = NULL;
-    if (changed || (redefined == NULL && tracer.java_major > 17))
-        copy = copied(changed ? out : bytes, changed ? out_bytes : (size_t) length);
-    if (copy != NULL) {
-        *new_bytes = copy;
-        *new_length = changed ? (jint) out_bytes : length;
-        if (name != NULL && changed)
-            atomic_store(&engine.changed[hash_name(name)], 1);
+    unsigned char *file =
+        new_class_file(jni, redefined == NULL, loader, name, bytes, (size_t) length, &new_size);
+    if (file != NULL) {
+        *new_bytes = file;
+        *new_length = (jint) new_size;
     }
-    free(out);
+    if (redefined == NULL && name != NULL)
+        archived_class_loads(name, file != NULL);
 }
 
 /* Method handles' own classes stay as they are: see has_probes() of vm_objects.c. */
@@ -193,42 +206,55 @@ uint8_t *engine_rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes
     return out;
 }
 
-static bool may_be_changed(const char *name)
+/* Which of the loaded classes to retransform. */
+typedef bool class_test(JNIEnv *jni, jobject loader, const char *name);
+
+static bool may_be_changed(JNIEnv *jni, jobject loader, const char *name)
 {
+    (void) jni, (void) loader;
     return atomic_load(&engine.changed[hash_name(name)]) != 0;
 }
 
-static bool is_watched(const char *name)
+static bool is_watched(JNIEnv *jni, jobject loader, const char *name)
 {
+    (void) jni, (void) loader;
     return triggers_of(name, NULL) != 0;
 }
 
-/* Does the test take the class's name? */
-static bool name_passes(jclass class, bool (*test)(const char *name))
+/* Its class file is asked for, whether it will be changed or not. */
+static bool is_wanted(JNIEnv *jni, jobject loader, const char *name)
+{
+    struct class_plan plan = plan_class(jni, loader, name);
+    return engine.alloc || plan.traced || plan.watched;
+}
+
+static bool passes(JNIEnv *jni, jclass class, class_test *test)
 {
     char *signature = NULL;
-    bool passes = false;
+    jobject loader = NULL;
     if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
         JVMTI_ERROR_NONE)
         return false;
     size_t length = strlen(signature);
-    if (length > 2 && signature[0] == 'L') {
+    bool passed = false;
+    if (length > 2 && signature[0] == 'L' &&
+        (*tracer.jvmti)->GetClassLoader(tracer.jvmti, class, &loader) == JVMTI_ERROR_NONE) {
         signature[length - 1] = '\0';
-        passes = test(signature + 1);
+        passed = test(jni, loader, signature + 1);
+        (*jni)->DeleteLocalRef(jni, loader);
     }
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
-    return passes;
+    return passed;
 }
 
-/* The classes that can be retransformed, moved to the front; only those that pass the test if
- * there is one. */
-static jint choose(JNIEnv *jni, jclass *classes, jint count, bool (*test)(const char *name))
+/* The classes that can be retransformed and pass the test, moved to the front. */
+static jint choose(JNIEnv *jni, jclass *classes, jint count, class_test *test)
 {
     jint chosen = 0;
     for (jint i = 0; i < count; i++) {
         jboolean modifiable = JNI_FALSE;
         (*tracer.jvmti)->IsModifiableClass(tracer.jvmti, classes[i], &modifiable);
-        if (modifiable && (test == NULL || name_passes(classes[i], test)))
+        if (modifiable && passes(jni, classes[i], test))
             classes[chosen++] = classes[i];
         else
             (*jni)->DeleteLocalRef(jni, classes[i]);
@@ -268,7 +294,7 @@ static void retransform(const jclass *classes, jint count)
     retransform(classes + count / 2, count - count / 2);
 }
 
-static void retransform_loaded(JNIEnv *jni, bool (*test)(const char *name))
+static void retransform_loaded(JNIEnv *jni, class_test *test)
 {
     jint count = 0;
     jclass *classes = NULL;
@@ -304,6 +330,13 @@ static void set_callbacks(jvmtiEventCallbacks *callbacks)
     callbacks->NativeMethodBind = native_methods_on_bind;
 }
 
+/* The mirrors of archived classes are seen to when these have been loaded. */
+static void notify_classes(bool on)
+{
+    engine_notify(on, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+    engine_notify(on, JVMTI_EVENT_CLASS_LOAD);
+}
+
 static bool arm(JNIEnv *jni, const struct session *session, bool on)
 {
     if (on && !probe_natives_link(jni, &session->options))
@@ -311,13 +344,15 @@ static bool arm(JNIEnv *jni, const struct session *session, bool on)
     engine.session = session;
     engine.alloc = engine.method = false;
     engine.armed = on;
+    if (on)
+        archived_classes_read();
     atomic_store(&engine.on, on);
     if (on)
-        engine_notify(true, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+        notify_classes(true);
     if (!tracer.dying)
         retransform_loaded(jni, on ? is_watched : may_be_changed);
     if (!on)
-        engine_notify(false, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+        notify_classes(false);
     return true;
 }
 
@@ -327,6 +362,7 @@ static void start(JNIEnv *jni, const struct session *session)
     if (!probe_natives_link(jni, &session->options))
         return;
     engine.armed = false;
+    archived_classes_read();
     hidden_classes_intercept(jni);
     reaper_clear(jni);
     engine.session = session;
@@ -341,8 +377,8 @@ static void start(JNIEnv *jni, const struct session *session)
     if (engine.method)
         engine_notify(true, JVMTI_EVENT_NATIVE_METHOD_BIND);
     atomic_store(&engine.on, true);
-    engine_notify(true, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
-    retransform_loaded(jni, NULL);
+    notify_classes(true);
+    retransform_loaded(jni, is_wanted);
 }
 
 /* A dying JVM keeps its classes as they are. */
@@ -359,7 +395,7 @@ static void stop(JNIEnv *jni)
     }
     if (!tracer.dying)
         retransform_loaded(jni, may_be_changed);
-    engine_notify(false, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+    notify_classes(false);
     memset(engine.changed, 0, sizeof engine.changed);
 }
 

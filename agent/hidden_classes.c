@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include "archived_classes.h"
+#include "hash_state.h"
 #include "probe_natives.h"
 #include "vm_objects.h"
 
@@ -18,41 +20,56 @@ static union {
     define_function *call;
 } original;
 
-/* The array with probes in the class file, or NULL. */
-static jbyteArray rewritten(JNIEnv *jni, jobject loader, jbyteArray data, jint offset, jint *length)
+/* A hidden class about to be defined. */
+struct definition {
+    jbyteArray data;
+    jint offset, length;
+    bool archived; /* without the agent it would have come from the archive, linked */
+};
+
+/* Puts probes into the class file. */
+static void rewrite(JNIEnv *jni, jobject loader, const uint8_t *bytes, struct definition *class)
 {
-    uint8_t *bytes = *length > 0 ? malloc((size_t) *length) : NULL;
-    size_t new_length = 0;
-    jbyteArray array = NULL;
-    if (bytes == NULL)
-        return NULL;
-    (*jni)->GetByteArrayRegion(jni, data, offset, *length, (jbyte *) bytes);
-    uint8_t *changed =
-        (*jni)->ExceptionCheck(jni)
-            ? NULL
-            : engine_rewrite_hidden(jni, loader, bytes, (size_t) *length, &new_length);
-    (*jni)->ExceptionClear(jni);
-    if (changed != NULL && new_length <= INT32_MAX)
-        array = jni_calls_plain_bytes(jni, (jsize) new_length);
+    size_t length = 0;
+    uint8_t *changed = engine_rewrite_hidden(jni, loader, bytes, (size_t) class->length, &length);
+    jbyteArray array =
+        changed != NULL && length <= INT32_MAX ? jni_calls_plain_bytes(jni, (jsize) length) : NULL;
     if (array != NULL) {
-        (*jni)->SetByteArrayRegion(jni, array, 0, (jsize) new_length, (const jbyte *) changed);
-        *length = (jint) new_length;
+        (*jni)->SetByteArrayRegion(jni, array, 0, (jsize) length, (const jbyte *) changed);
+        *class = (struct definition){array, 0, (jint) length, class->archived};
     }
-    (*jni)->ExceptionClear(jni);
     free(changed);
-    free(bytes);
-    return array;
 }
 
-static jclass JNICALL define_class(JNIEnv *jni, jclass class, jobject loader, jclass lookup,
+static void prepare(JNIEnv *jni, jobject loader, jclass lookup, struct definition *class)
+{
+    uint8_t *bytes = class->length > 0 ? malloc((size_t) class->length) : NULL;
+    if (bytes == NULL)
+        return;
+    (*jni)->GetByteArrayRegion(jni, class->data, class->offset, class->length, (jbyte *) bytes);
+    if (!(*jni)->ExceptionCheck(jni)) {
+        if (loader == NULL)
+            class->archived = archived_class_has_lambda(lookup, bytes, (size_t) class->length);
+        rewrite(jni, loader, bytes, class);
+    }
+    (*jni)->ExceptionClear(jni);
+    free(bytes);
+}
+
+static jclass JNICALL define_class(JNIEnv *jni, jclass caller, jobject loader, jclass lookup,
                                    jstring name, jbyteArray data, jint offset, jint length,
                                    jobject domain, jboolean initialize, jint flags, jobject extra)
 {
-    jbyteArray changed = NULL;
+    struct definition class = {data, offset, length, false};
     if ((flags & HIDDEN) != 0 && data != NULL && atomic_load(&tracer.session) != NULL)
-        changed = rewritten(jni, loader, data, offset, &length);
-    return original.call(jni, class, loader, lookup, name, changed != NULL ? changed : data,
-                         changed != NULL ? 0 : offset, length, domain, initialize, flags, extra);
+        prepare(jni, loader, lookup, &class);
+    if (class.archived)
+        hash_state_enter();
+    jclass defined = original.call(jni, caller, loader, lookup, name, class.data, class.offset,
+                                   class.length, domain, initialize, flags, extra);
+    if (class.archived)
+        hash_state_leave();
+    return defined;
 }
 
 void hidden_classes_intercept(JNIEnv *jni)

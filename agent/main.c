@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hash_state.h"
 #include "log.h"
 #include "reaper.h"
 #include "threads.h"
@@ -26,6 +27,8 @@ static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni)
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void) jvmti, (void) thread;
+    hash_state_find(jni);
+    hash_state_enter();
     pthread_mutex_lock(&tracer.control_lock);
     if (prepared != NULL && prepared->options.start_at.count != 0)
         trigger_arm(prepared, jni);
@@ -33,6 +36,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
         session_begin(prepared, jni);
     prepared = NULL;
     pthread_mutex_unlock(&tracer.control_lock);
+    hash_state_leave();
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash_state.h"
 #include "threads.h"
+#include "untagged_classes.h"
 
 #define PAGE_ENTRIES 1024u
 #define PAGES 65536u /* 64 Mi classes */
@@ -173,17 +175,6 @@ static bool set_class_name(struct named_object *class, const char *signature)
     return true;
 }
 
-static bool name_class(struct named_object *class, jclass mirror)
-{
-    char *signature = NULL;
-    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, mirror, &signature, NULL) !=
-        JVMTI_ERROR_NONE)
-        return false;
-    bool named = set_class_name(class, signature);
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
-    return named;
-}
-
 /* The loader's number, given at first sight; 0 is the boot loader. */
 static uint64_t loader_number(jclass mirror)
 {
@@ -208,6 +199,37 @@ static uint64_t loader_number(jclass mirror)
     return number;
 }
 
+/* A new entry for the class; 0: out of memory.  The class lock is held. */
+static uint64_t add_class(JNIEnv *jni, jclass mirror, const char *signature)
+{
+    uint64_t index = named_add(&classes);
+    struct named_object *class = named_at(&classes, index);
+    if (class == NULL || !set_class_name(class, signature))
+        return 0;
+    class->loader = loader_number(mirror);
+    atomic_store(&class->mirror, (*jni)->NewWeakGlobalRef(jni, mirror));
+    return index;
+}
+
+/* The index of a class that has no tag.  The class lock is held. */
+static uint64_t index_untagged(jclass mirror, bool stays_untagged)
+{
+    JNIEnv *jni = NULL;
+    char *signature = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
+        (*tracer.jvmti)->GetClassSignature(tracer.jvmti, mirror, &signature, NULL) !=
+            JVMTI_ERROR_NONE)
+        return 0;
+    uint64_t index = untagged_class_take(jni, signature, mirror);
+    if (index == 0)
+        index = add_class(jni, mirror, signature);
+    if (index != 0 && stays_untagged &&
+        !untagged_class_add(signature, index, atomic_load(&named_at(&classes, index)->mirror)))
+        index = 0;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    return index;
+}
+
 /* The class's tag, given at first sight.  The class lock is held. */
 static jlong tag_class(jclass mirror)
 {
@@ -216,15 +238,10 @@ static jlong tag_class(jclass mirror)
         return 0;
     if ((tag & TAG_CLASS) != 0)
         return tag;
-    uint64_t index = named_add(&classes);
-    struct named_object *class = named_at(&classes, index);
-    if (class == NULL || !name_class(class, mirror))
+    uint64_t index = index_untagged(mirror, false);
+    if (index == 0)
         return 0;
-    class->loader = loader_number(mirror);
-    JNIEnv *jni = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
-        atomic_store(&class->mirror, (*jni)->NewWeakGlobalRef(jni, mirror));
-    atomic_store(&class->object, (tag & TAG_MARKS) == 0 ? (uint64_t) tag : 0);
+    atomic_store(&named_at(&classes, index)->object, (tag & TAG_MARKS) == 0 ? (uint64_t) tag : 0);
     tag = TAG_CLASS | (jlong) index;
     return (*tracer.jvmti)->SetTag(tracer.jvmti, mirror, tag) == JVMTI_ERROR_NONE ? tag : 0;
 }
@@ -260,7 +277,9 @@ static uint64_t number_class(struct session *session, jclass mirror, bool existi
     if (number != 0)
         return number;
     pthread_mutex_lock(&class_lock);
+    hash_state_enter();
     tag = tag_class(mirror);
+    hash_state_leave();
     number = class_number_of_tag(session, tag);
     if (tag != 0 && number == 0)
         number = define_class(session, named_of_tag(tag), existing);
@@ -271,6 +290,37 @@ static uint64_t number_class(struct session *session, jclass mirror, bool existi
 uint64_t class_number(struct session *session, jclass class)
 {
     return number_class(session, class, atomic_load(&session->frozen_stamp) != 0);
+}
+
+/* Its mirror has its identity hash, or needs none. */
+static bool may_be_tagged(jclass class)
+{
+    const jint linked = JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY |
+                        JVMTI_CLASS_STATUS_PRIMITIVE | JVMTI_CLASS_STATUS_ERROR;
+    jint status = 0;
+    return tracer.java_major <= 17 || !hash_state_is_known() ||
+           (*tracer.jvmti)->GetClassStatus(tracer.jvmti, class, &status) != JVMTI_ERROR_NONE ||
+           (status & linked) != 0;
+}
+
+void class_loaded(struct session *session, jclass class, bool existing)
+{
+    jlong tag = 0;
+    if (may_be_tagged(class)) {
+        number_class(session, class, existing);
+        return;
+    }
+    pthread_mutex_lock(&class_lock);
+    hash_state_enter();
+    uint64_t index = 0;
+    if ((*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag) == JVMTI_ERROR_NONE)
+        index =
+            (tag & TAG_CLASS) != 0 ? (uint64_t) (tag & ~TAG_MARKS) : index_untagged(class, true);
+    hash_state_leave();
+    struct named_object *named = named_at(&classes, index);
+    if (named != NULL && atomic_load(&named->session_number) >> NUMBER_BITS != session->number)
+        define_class(session, named, existing);
+    pthread_mutex_unlock(&class_lock);
 }
 
 /* A reference is the address of where the JVM keeps the object's address; that address is read as
@@ -307,11 +357,6 @@ bool class_is_array(jclass class)
     (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag);
     const struct named_object *named = (tag & TAG_CLASS) != 0 ? named_of_tag(tag) : NULL;
     return named != NULL && named->name != NULL && named->name[0] == '[';
-}
-
-uint64_t class_number_existing(struct session *session, jclass class)
-{
-    return number_class(session, class, true);
 }
 
 /* Methods: an open-addressed table, read without a lock.  A table that became too small is kept:

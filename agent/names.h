@@ -39,8 +39,9 @@ struct class_cache_entry *class_cached(struct session *session, struct os_thread
                                        jclass class);
 /* For a class that has a number. */
 bool class_is_array(jclass class);
-/* The same for a class that was loaded before tracing started. */
-uint64_t class_number_existing(struct session *session, jclass class);
+/* A class has just been loaded, or was before tracing started: its class load event.  While it is
+ * not linked it gets no tag: see untagged_classes.h. */
+void class_loaded(struct session *session, jclass class, bool existing);
 /* For a class's tag, without calling the JVM; 0 if it has no number yet. */
 uint64_t class_number_of_tag(const struct session *session, jlong tag);
 

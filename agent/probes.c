@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "hash_state.h"
 #include "identity.h"
 #include "method_counts.h"
 #include "names.h"
@@ -12,6 +13,15 @@
 #include "stacks.h"
 
 #define FREE_GAP_NS UINT64_C(10000000)
+
+/* JDKs after 17 draw an identity hash for an object that is tagged. */
+static bool set_tag(jobject object, jlong tag)
+{
+    hash_state_enter();
+    bool set = (*tracer.jvmti)->SetTag(tracer.jvmti, object, tag) == JVMTI_ERROR_NONE;
+    hash_state_leave();
+    return set;
+}
 
 /* Gives the object its id and records it; `tag` is what it is tagged with now. */
 static uint64_t record_object(struct session *session, struct live_stream *stream, uint64_t thread,
@@ -22,10 +32,8 @@ static uint64_t record_object(struct session *session, struct live_stream *strea
     if (room == NULL)
         return 0;
     uint64_t id = live_next_object(session->map, stream);
-    if ((tag & TAG_MARKS) != 0
-            ? !object_claim_tag(session, tag, id)
-            : (*tracer.jvmti)->SetTag(tracer.jvmti, object, tag_of_object(session, id)) !=
-                  JVMTI_ERROR_NONE)
+    if ((tag & TAG_MARKS) != 0 ? !object_claim_tag(session, tag, id)
+                               : !set_tag(object, tag_of_object(session, id)))
         return object_of_tag(session, tag);
     write_alloc(session, stream, room, class, size_bytes, id, existing);
     return id;
@@ -40,8 +48,7 @@ static bool tag_again(const struct session *session, struct os_thread *os, jobje
     if (tracer.java_major <= 17 || os->last_object == 0 || os->last_class != class ||
         os->last_size_bytes != size_bytes)
         return false;
-    (*tracer.jvmti)
-        ->SetTag(tracer.jvmti, object, tag_of_object(session, os->last_object) | TAG_AGAIN);
+    set_tag(object, tag_of_object(session, os->last_object) | TAG_AGAIN);
     os->last_object = 0;
     return true;
 }
@@ -213,7 +220,8 @@ void probe_class_load(jthread thread, jclass class)
     if (session == NULL)
         return;
     (void) thread;
-    class_number(session, class);
+    if ((session->options.events & EVENT_CLASS) != 0)
+        class_loaded(session, class, atomic_load(&session->frozen_stamp) != 0);
     probe_leave(os);
 }
 

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hash_state.h"
 #include "live_decoder.h"
 #include "log.h"
 #include "names.h"
@@ -250,6 +251,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
 
 void session_stop(enum session_end end)
 {
+    hash_state_enter();
     pthread_mutex_lock(&tracer.control_lock);
     struct session *session = tracer.last;
     if (session != NULL && !atomic_load(&tracer.forked)) {
@@ -267,6 +269,7 @@ void session_stop(enum session_end end)
         session->joined = true;
     }
     pthread_mutex_unlock(&tracer.control_lock);
+    hash_state_leave();
 }
 
 bool session_flush(void)

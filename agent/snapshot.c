@@ -31,7 +31,7 @@ static void take_classes(struct session *session, JNIEnv *jni)
     if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
         return;
     for (jint i = 0; i < count; i++) {
-        class_number_existing(session, classes[i]);
+        class_loaded(session, classes[i], true);
         (*jni)->DeleteLocalRef(jni, classes[i]);
     }
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);

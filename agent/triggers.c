@@ -2,6 +2,7 @@
 /* Which probes' numbers are triggers, who waits for them, and what they set off. */
 #include "triggers.h"
 
+#include "hash_state.h"
 #include "log.h"
 #include "threads.h"
 
@@ -56,11 +57,13 @@ static unsigned triggers_of(uint32_t number)
 /* One thread begins the session; others go on untraced meanwhile. */
 static void begin(JNIEnv *jni)
 {
+    hash_state_enter();
     pthread_mutex_lock(&tracer.control_lock);
     struct session *session = tracer.dying ? NULL : atomic_exchange(&waiting, NULL);
     if (session != NULL)
         session_begin(session, jni);
     pthread_mutex_unlock(&tracer.control_lock);
+    hash_state_leave();
 }
 
 /* Who runs here, as a number in the session; 0: nobody that can be named. */

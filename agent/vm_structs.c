@@ -193,6 +193,13 @@ static bool read_rest(struct vm_structs *vm, const char **missing)
            int_constant("frame::interpreter_frame_sender_sp_offset", &vm->interpreted_sender);
 }
 
+static bool open_libjvm(void)
+{
+    if (libjvm == NULL)
+        libjvm = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+    return libjvm != NULL;
+}
+
 const struct vm_structs *vm_structs_get(const char **missing)
 {
     static struct vm_structs vm;
@@ -203,10 +210,46 @@ const struct vm_structs *vm_structs_get(const char **missing)
     if (tracer.java_major < FIRST_JAVA || tracer.java_major > LAST_JAVA)
         return NULL;
     *missing = "libjvm.so";
-    if (libjvm == NULL && (libjvm = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD)) == NULL)
+    if (!open_libjvm())
         return NULL;
     complete = read_offsets(&vm, missing) && read_variants(&vm, missing) && read_rest(&vm, missing);
     return complete ? &vm : NULL;
+}
+
+/* The fields of the archive's header, which is there when the JVM uses one. */
+static bool read_header(struct vm_archive *vm, uintptr_t info)
+{
+    size_t header, vtables;
+    if (info == 0 || !field_offset("FileMapInfo", "_header", &header) ||
+        !field_offset("FileMapHeader", "_cloned_vtables_offset", &vtables) ||
+        (!field_offset("FileMapHeader", "_regions[0]", &vm->header_regions) &&
+         !field_offset("FileMapHeader", "_space[0]", &vm->header_regions)))
+        return false;
+    vm->header = vm_word(info, header);
+    if (vm->header != 0)
+        vm->vtables_offset = vm_word(vm->header, vtables);
+    return vm->header != 0;
+}
+
+bool vm_archive_get(struct vm_archive *vm)
+{
+    const uintptr_t *base, *top, *info, *object;
+    if (!open_libjvm() || !static_field("MetaspaceObj", "_shared_metaspace_base", &base) ||
+        !static_field("MetaspaceObj", "_shared_metaspace_top", &top) ||
+        !static_field("FileMapInfo", "_current_info", &info) ||
+        !static_field("vmClasses", "_klasses[static_cast<int>(vmClassID::Object_klass_knum)]",
+                      &object))
+        return false;
+    vm->base = *base;
+    vm->top = *top;
+    vm->object_class = *object;
+    return vm->base != 0 && read_header(vm, *info) &&
+           type_size("CDSFileMapRegion", &vm->region_size) &&
+           field_offset("CDSFileMapRegion", "_mapped_base", &vm->region_base) &&
+           field_offset("CDSFileMapRegion", "_used", &vm->region_used) &&
+           field_offset("Klass", "_name", &vm->class_name) &&
+           field_offset("Symbol", "_length", &vm->symbol_length) &&
+           field_offset("Symbol", "_body[0]", &vm->symbol_body);
 }
 
 /* The counters' memory, as jvmstat's version 2.0 has it. */

@@ -39,6 +39,19 @@ struct vm_structs {
  * it. */
 const struct vm_structs *vm_structs_get(const char **missing);
 
+/* Where the class data archive is mapped, and what is where in it; offsets in bytes. */
+struct vm_archive {
+    uintptr_t base, top;    /* all of it */
+    uintptr_t header;       /* that of the file */
+    uintptr_t object_class; /* java.lang.Object */
+    size_t header_regions, region_size, region_base, region_used;
+    size_t vtables_offset; /* from `base`: a list of tables of virtual methods */
+    size_t class_name, symbol_length, symbol_body;
+};
+
+/* False: the JVM uses no archive, or does not tell. */
+bool vm_archive_get(struct vm_archive *vm);
+
 /* A performance counter of the JVM by name, e.g. java.cls.unloadedClasses; NULL: there is none. */
 const volatile int64_t *vm_counter(const struct vm_structs *vm, const char *name);
 

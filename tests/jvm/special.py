@@ -11,6 +11,7 @@ import zipfile
 import drivers
 import engine_cases
 import facts
+import hash_cases
 import heap_exports
 import stack_cases
 import trace_text
@@ -284,3 +285,4 @@ TABLE = {function.__name__: function for function in (
     full_disk_at_start, attach_faults, readers, record, heap_exports.heap_exports)}
 TABLE.update(engine_cases.TABLE)
 TABLE.update(stack_cases.TABLE)
+TABLE.update(hash_cases.TABLE)

@@ -315,7 +315,7 @@ void step_choice_judge(struct step_choice *choice, size_t count, uint64_t stored
     if (choice->blocks_left == 0 || count < RECALLED_FROM)
         return;
     uint64_t rate = (stored_bytes << 16) / count + 1;
-    if (choice->rate != 0 && rate > choice->rate + choice->rate / 8 + 64)
+    if (choice->rate != 0 && rate > choice->rate + choice->rate / 4 + 64)
         choice->blocks_left = 0;
     if (rate > choice->rate)
         choice->rate = rate;

@@ -61,7 +61,7 @@ enum step_status step_chain_forward(const struct step_chain *chain,
 
 static bool is_dense(const struct step_chain *chain)
 {
-    return chain->form == &step_form_runs ||
+    return chain->form == &step_form_runs || chain->form == &step_form_ranked ||
            (chain->form == &step_form_packed && chain->form_parameter < 8);
 }
 

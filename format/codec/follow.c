@@ -14,18 +14,19 @@ static inline void stack_loop(const struct step_series *series, const uint64_t *
                               size_t count, uint64_t *stack, bool inverse)
 {
     /* The bottom is a 0 that stays.  A value is put above the top in any case, and the top goes
-     * there if it is pushed: a branch for that would not be foreseen. */
+     * there if it is pushed. */
     size_t depth = 0;
     stack[0] = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t pushed = series->values[i / 64] >> i % 64 & 1;
-        uint64_t mask = 0 - pushed;
+        uint64_t mask = 0 - pushed; /* of ones or zeros: no branch, which could not be foreseen */
         uint64_t value = in[i];
         uint64_t guess = stack[depth];
         uint64_t popped = inverse ? step_front_value(value, guess) : step_front_code(value, guess);
         stack[depth + 1] = value;
         out[i] = (value & mask) | (popped & ~mask);
-        depth += 2 * pushed + ((pushed | depth) == 0) - 1;
+        if (__builtin_expect((pushed | depth) != 0, 1))
+            depth += 2 * pushed - 1;
     }
 }
 

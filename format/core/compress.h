@@ -26,8 +26,8 @@ void step_compressor_destroy(struct step_compressor *compressor);
 enum step_status step_compress(struct step_compressor *compressor, const uint8_t *data,
                                size_t length, struct step_buffer *out,
                                enum step_compression *method);
-/* The same for dense bytes, as of small numbers packed in bits: where nothing short comes again but
- * by chance. */
+/* The same for dense bytes, as of small numbers packed in bits, or ranks: where short ones come
+ * again by chance. */
 enum step_status step_compress_dense(struct step_compressor *compressor, const uint8_t *data,
                                      size_t length, struct step_buffer *out,
                                      enum step_compression *method);

@@ -22,14 +22,16 @@ static size_t compress_zstd(void **context, int level, const uint8_t *data, size
 static size_t compress_dense(void **context, const uint8_t *data, size_t length, uint8_t *out,
                              size_t room)
 {
-    enum { LEAST_MATCH = 6, FEW = 32 << 10 };
+    enum { LEAST_MATCH = 6, TABLE_BITS = 15, FEW = 32 << 10 };
     if (*context == NULL)
         *context = ZSTD_createCCtx();
     if (*context == NULL ||
         ZSTD_isError(ZSTD_CCtx_setParameter(*context, ZSTD_c_compressionLevel, DEFAULT_LEVEL)) ||
         ZSTD_isError(ZSTD_CCtx_setParameter(*context, ZSTD_c_strategy,
                                             length <= FEW ? ZSTD_dfast : ZSTD_greedy)) ||
-        ZSTD_isError(ZSTD_CCtx_setParameter(*context, ZSTD_c_minMatch, LEAST_MATCH)))
+        ZSTD_isError(ZSTD_CCtx_setParameter(*context, ZSTD_c_minMatch, LEAST_MATCH)) ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(*context, ZSTD_c_hashLog, TABLE_BITS)) ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(*context, ZSTD_c_chainLog, TABLE_BITS)))
         return 0;
     size_t result = ZSTD_compress2(*context, out, room, data, length);
     return ZSTD_isError(result) ? 0 : result;

@@ -27,8 +27,9 @@ struct batch_ends {
     uint64_t settled; /* the last one that is written */
 };
 
-/* What a stream's runs may have (live_runs.c): one or both. */
-enum { LIVE_RUN_METHODS = 1, LIVE_RUN_ALLOCATIONS = 2, LIVE_RUN_LAYOUTS = 4 };
+/* What a stream's runs may have (live_runs.c), one or more: short method events, allocations,
+ * entries with an object. */
+enum { LIVE_RUN_METHODS = 1, LIVE_RUN_ALLOCATIONS = 2, LIVE_RUN_OBJECTS = 4, LIVE_RUN_LAYOUTS = 8 };
 
 struct live_decoder {
     struct batch_ends batch_ends;

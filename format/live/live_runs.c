@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The raw records that come most, short method events and, without stacks, allocations in a row:
- * straight into the writer's columns. */
+/* The raw records that come most, method events and, without stacks, allocations in a row: straight
+ * into the writer's columns. */
 #include "live_records.h"
 #include "steptrace/java_trace.h"
 
-enum { ENTRY_SLOTS = 4, EXIT_SLOTS = 3, ALLOC_SLOTS = 5, ALLOC_WORDS = 2 };
+enum { ENTRY_SLOTS = 4, EXIT_SLOTS = 3, ALLOC_SLOTS = 5, ALLOC_WORDS = 2, ENTRY_WORDS = 3 };
 
 /* Of a run: the columns of its layouts. */
 enum { TIME, THREAD, METHOD, OBJECT, CLASS, SIZE, ALLOCATED, COLUMNS };
 
 #define METHODS ((unsigned) LIVE_RUN_METHODS)
 #define ALLOCATIONS ((unsigned) LIVE_RUN_ALLOCATIONS)
+#define OBJECTS ((unsigned) LIVE_RUN_OBJECTS)
 
 /* By raw kind. */
 static const struct {
-    uint16_t group; /* METHODS or ALLOCATIONS; 0: no such record */
+    uint16_t group; /* METHODS, ALLOCATIONS or OBJECTS; 0: no such record */
     uint16_t type;
 } rows[1u << STEP_LIVE_KIND_BITS] = {
     [STEP_LIVE_ENTRY_SHORT] = {METHODS, JAVA_METHOD_ENTRY},
     [STEP_LIVE_EXIT_SHORT] = {METHODS, JAVA_METHOD_EXIT},
     [STEP_LIVE_FRAME_POP_SHORT] = {METHODS, JAVA_FRAME_POP},
     [STEP_LIVE_ALLOC_NEXT] = {ALLOCATIONS, JAVA_OBJECT_ALLOC},
+    [STEP_LIVE_ENTRY] = {OBJECTS, JAVA_METHOD_ENTRY},
 };
 
 #define METHOD_KINDS                                                                               \
@@ -38,13 +40,13 @@ bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
         uint32_t record;
         uint8_t slots, slot;
         uint8_t column;
-        bool same;
+        bool same; /* but for an object, where there are OBJECTS */
         uint8_t groups;
     } fields[] = {
-        {JAVA_METHOD_ENTRY, ENTRY_SLOTS, 0, TIME, false, METHODS | ALLOCATIONS},
-        {JAVA_METHOD_ENTRY, ENTRY_SLOTS, 1, THREAD, true, METHODS | ALLOCATIONS},
-        {JAVA_METHOD_ENTRY, ENTRY_SLOTS, 2, METHOD, false, METHODS},
-        {JAVA_METHOD_ENTRY, ENTRY_SLOTS, 3, OBJECT, true, METHODS},
+        {JAVA_METHOD_ENTRY, ENTRY_SLOTS, 0, TIME, false, METHODS | ALLOCATIONS | OBJECTS},
+        {JAVA_METHOD_ENTRY, ENTRY_SLOTS, 1, THREAD, true, METHODS | ALLOCATIONS | OBJECTS},
+        {JAVA_METHOD_ENTRY, ENTRY_SLOTS, 2, METHOD, false, METHODS | OBJECTS},
+        {JAVA_METHOD_ENTRY, ENTRY_SLOTS, 3, OBJECT, true, METHODS | OBJECTS},
         {JAVA_METHOD_EXIT, EXIT_SLOTS, 0, TIME, false, METHODS},
         {JAVA_METHOD_EXIT, EXIT_SLOTS, 1, THREAD, true, METHODS},
         {JAVA_METHOD_EXIT, EXIT_SLOTS, 2, METHOD, false, METHODS},
@@ -69,7 +71,10 @@ bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
             if (found == UINT32_MAX || (column->column != UINT32_MAX && column->column != found))
                 return false;
             if ((fields[i].groups & groups) != 0)
-                *column = (struct step_run_column){found, fields[i].same, fields[i].column == TIME};
+                *column = (struct step_run_column){
+                    found,
+                    fields[i].same && !(fields[i].column == OBJECT && (groups & OBJECTS) != 0),
+                    fields[i].column == TIME};
         }
     }
     return true;
@@ -116,12 +121,13 @@ struct filling {
     struct step_run *run;
     uint64_t *times, *methods;
     uint16_t *types;
+    uint64_t *objects; /* of entries; NULL: none has one */
     size_t records, entries, allocations;
 };
 
-/* Puts the method events that stand first at `words`; returns how many. */
-static size_t put_methods(struct filling *filling, struct ticker *ticker, const uint64_t *words,
-                          size_t count)
+/* Puts the short method events that stand first at `words`; returns how many. */
+static inline size_t put_methods(struct filling *filling, struct ticker *ticker,
+                                 const uint64_t *words, size_t count, bool with_objects)
 {
     /* copies that no store into the columns can change */
     uint64_t *times = filling->times + filling->records;
@@ -129,6 +135,7 @@ static size_t put_methods(struct filling *filling, struct ticker *ticker, const 
     uint16_t *types = filling->types + filling->records;
     uint64_t stamp = ticker->state.last_stamp, ticks = ticker->state.last_ticks;
     uint64_t base = ticker->base, sure = ticker->sure;
+    uint64_t *objects = with_objects ? filling->objects + filling->entries : NULL;
     size_t entries = 0, i = 0;
     for (; i < count; i++) {
         uint32_t kind = kind_of(words[i]);
@@ -144,12 +151,23 @@ static size_t put_methods(struct filling *filling, struct ticker *ticker, const 
         times[i] = ticks;
         methods[i] = payload & ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1);
         types[i] = rows[kind].type;
+        if (with_objects)
+            objects[entries] = 0; /* written over where this is no entry */
         entries += kind == STEP_LIVE_ENTRY_SHORT;
     }
     ticker->state.last_stamp = stamp;
     filling->entries += entries;
     filling->records += i;
     return i;
+}
+
+static void put_entry(struct filling *filling, struct ticker *ticker, const uint64_t *words)
+{
+    ticker->state.last_stamp = words[0] >> STEP_LIVE_KIND_BITS;
+    filling->times[filling->records] = ticks_of(ticker, ticker->state.last_stamp);
+    filling->methods[filling->records - filling->allocations] = words[1];
+    filling->objects[filling->entries++] = words[2];
+    filling->types[filling->records++] = JAVA_METHOD_ENTRY;
 }
 
 static void put_allocation(struct filling *filling, struct ticker *ticker, const uint64_t *words)
@@ -173,13 +191,19 @@ static size_t fill_run(const struct live_decoder *decoder, struct stream_state *
     struct filling filling = {.run = run,
                               .times = run->values[TIME],
                               .methods = run->values[METHOD],
-                              .types = run->types};
+                              .types = run->types,
+                              .objects = run->values[OBJECT]};
     size_t at = 0;
     while (filling.records < run->most && at < count) {
         unsigned group = rows[kind_of(words[at])].group & groups;
         size_t most = run->most - filling.records;
+        most = most < count - at ? most : count - at;
         if (group == METHODS) {
-            at += put_methods(&filling, &ticker, words + at, most < count - at ? most : count - at);
+            at += filling.objects != NULL ? put_methods(&filling, &ticker, words + at, most, true)
+                                          : put_methods(&filling, &ticker, words + at, most, false);
+        } else if (group == OBJECTS && count - at >= ENTRY_WORDS) {
+            put_entry(&filling, &ticker, words + at);
+            at += ENTRY_WORDS;
         } else if (group == ALLOCATIONS && count - at >= ALLOC_WORDS) {
             put_allocation(&filling, &ticker, words + at);
             at += ALLOC_WORDS;
@@ -215,11 +239,15 @@ enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
     if (!decoder->has_runs || (state->window != NULL && window_is_open(state->window)) ||
         state->next_record < state->resumed)
         return STEP_STATUS_OK;
-    state->run_groups |= rows[kind_of(words[0])].group;
-    unsigned groups = state->run_groups & (state->stack != 0 ? METHODS : METHODS | ALLOCATIONS);
-    const struct step_run_layout *layout = &decoder->run_layouts[groups];
-    if ((rows[kind_of(words[0])].group & groups) == 0)
+    unsigned group = rows[kind_of(words[0])].group;
+    /* An entry in full without an object is the first of a chunk, or after a long time. */
+    if (group == OBJECTS && (count < ENTRY_WORDS || words[2] == 0))
         return STEP_STATUS_OK;
+    if (group == ALLOCATIONS && state->stack != 0)
+        return STEP_STATUS_OK;
+    state->run_groups |= group;
+    unsigned groups = state->run_groups & (state->stack != 0 ? ~ALLOCATIONS : ~0u);
+    const struct step_run_layout *layout = &decoder->run_layouts[groups];
     enum step_status status = step_writer_begin_run(decoder->writer, stream, layout, count, &run);
     if (status != STEP_STATUS_OK || run.most == 0)
         return status;

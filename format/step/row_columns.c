@@ -80,6 +80,32 @@ bool step_row_columns_repeat(struct step_row_columns *columns, uint32_t number, 
     return true;
 }
 
+static bool has_room(const struct step_row_column *column, uint64_t value)
+{
+    return column->varies ? column->count < column->capacity
+                          : column->count == 0 || column->same == value;
+}
+
+bool step_row_columns_append(struct step_row_columns *columns, const uint32_t *numbers,
+                             const uint64_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!has_room(&columns->columns[numbers[i]], values[i]))
+            return false;
+    for (size_t i = 0; i < count; i++) {
+        struct step_row_column *column = &columns->columns[numbers[i]];
+        if (column->varies) {
+            uint64_t *place = column->values + column->count;
+            column->jumps = column->jumps || (column->count != 0 && place[-1] > values[i]);
+            *place = values[i];
+        } else {
+            column->same = values[i];
+        }
+        column->count++;
+    }
+    return true;
+}
+
 void step_row_columns_take(struct step_row_columns *columns, uint32_t number, size_t count,
                            bool ascend)
 {

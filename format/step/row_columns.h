@@ -34,6 +34,11 @@ uint64_t *step_row_columns_reserve(struct step_row_columns *columns, uint32_t co
 bool step_row_columns_repeat(struct step_row_columns *columns, uint32_t column, uint64_t value,
                              size_t count);
 
+/* Appends a record's values, a column each; false: nothing was done, as some column needs more
+ * room.
+ */
+bool step_row_columns_append(struct step_row_columns *columns, const uint32_t *numbers,
+                             const uint64_t *values, size_t count);
 /* Takes `count` values that were put at the place that was reserved, of which none is less than the
  * one before if they `ascend`. */
 void step_row_columns_take(struct step_row_columns *columns, uint32_t column, size_t count,

@@ -193,6 +193,8 @@ static enum step_status append_columns(struct step_row_columns *columns,
                                        const struct step_plan_record *planned,
                                        const uint64_t *slots)
 {
+    if (step_row_columns_append(columns, planned->slot_columns, slots, planned->slot_count))
+        return STEP_STATUS_OK;
     for (uint32_t i = 0; i < planned->slot_count; i++)
         if (!step_row_columns_repeat(columns, planned->slot_columns[i], slots[i], 1))
             return STEP_STATUS_NO_MEMORY;

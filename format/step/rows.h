@@ -39,9 +39,15 @@ static inline bool step_rows_append_flat(struct step_rows *rows,
                                          const uint64_t *slots, size_t limit)
 {
     size_t count = planned->slot_count;
-    if (rows->by_columns || rows->words == NULL || rows->record_count + 1 >= limit ||
-        rows->record_count >= rows->record_capacity ||
-        count > rows->word_capacity - rows->word_count)
+    if (rows->record_count + 1 >= limit || rows->record_count >= rows->record_capacity)
+        return false;
+    if (rows->by_columns) {
+        if (!step_row_columns_append(&rows->columns, planned->slot_columns, slots, count))
+            return false;
+        rows->types[rows->record_count++] = (uint16_t) record;
+        return true;
+    }
+    if (rows->words == NULL || count > rows->word_capacity - rows->word_count)
         return false;
     uint64_t *words = rows->words + rows->word_count;
     for (size_t i = 0; i < count; i++)

@@ -46,7 +46,7 @@ static uint64_t size_of(struct class_cache_entry *class, jclass mirror, jobject 
 static void remember(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object,
                      uint64_t id)
 {
-    jweak reference = (*jni)->NewWeakGlobalRef(jni, object);
+    jweak reference = session->keeps_references ? (*jni)->NewWeakGlobalRef(jni, object) : NULL;
     if (reference == NULL) {
         (*jni)->ExceptionClear(jni);
         return;
@@ -64,6 +64,8 @@ static void remember(struct session *session, struct os_thread *os, JNIEnv *jni,
             identity_remove(key, id);
         (*jni)->DeleteWeakGlobalRef(jni, reference);
     }
+    if (weak_page_is_fresh(&os->weak_page))
+        reaper_keep_pace(session);
 }
 
 /* Through the object's tag, as engine=jvmti does it. */

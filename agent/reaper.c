@@ -15,6 +15,10 @@
 #define PAGE_IDS 1024u
 #define PREFETCH_AHEAD 12u
 #define PAUSE_POLL_NS 100000L
+#define PACE_PAGES 4096u
+#define PACE_COLLECTIONS 2u
+#define PACE_STEPS 50
+#define PACE_STEP_NS 1000000L
 
 /* Some collectors clear references after the last pause of a collection: looks follow its end. */
 static const long look_again_ms[] = {20, 200, 1000};
@@ -31,6 +35,9 @@ static pthread_mutex_t pass_lock = PTHREAD_MUTEX_INITIALIZER;
  * reference that the JVM itself says is cleared.  Until then the JVM is asked about each. */
 static bool slots_tell;
 static jweak sentinel;
+
+/* What there was when the last pass that has ended began. */
+static _Atomic uint64_t passed_pages, passed_collections;
 
 struct pass {
     struct session *session;
@@ -164,6 +171,8 @@ static void look_at_owned(struct pass *pass)
 static void pass_over(struct pass *pass)
 {
     struct weak_page *active = NULL;
+    uint64_t pages = atomic_load(&reaper_table.pages);
+    uint64_t collections = atomic_load(&tracer.collections);
     date_pass(pass);
     /* First the pages in use, then what was handed over: one may be both. */
     for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all) {
@@ -178,6 +187,29 @@ static void pass_over(struct pass *pass)
         if (!active->collected)
             look_at_page(pass, active);
     look_at_owned(pass);
+    atomic_store(&passed_pages, pages);
+    atomic_store(&passed_collections, collections);
+}
+
+/* References to the dead of two collections, and some four million of them, have piled up. */
+static bool is_behind(void)
+{
+    return atomic_load_explicit(&reaper_table.pages, memory_order_relaxed) -
+                   atomic_load_explicit(&passed_pages, memory_order_relaxed) >
+               PACE_PAGES &&
+           atomic_load_explicit(&tracer.collections, memory_order_relaxed) -
+                   atomic_load_explicit(&passed_collections, memory_order_relaxed) >=
+               PACE_COLLECTIONS;
+}
+
+void reaper_keep_pace(const struct session *session)
+{
+    if (!started || session->map->drop || !is_behind())
+        return;
+    uint64_t from = clock_monotonic_ns();
+    for (int i = 0; i < PACE_STEPS && is_behind() && !tracer.dying; i++)
+        nanosleep(&(struct timespec){0, PACE_STEP_NS}, NULL);
+    atomic_fetch_add(&session->map->waited_ns, clock_monotonic_ns() - from);
 }
 
 /* The lock comes first: whoever waits for all probes to end while it holds it must not wait for
@@ -191,8 +223,8 @@ static void pass_once(JNIEnv *jni, bool last)
     pthread_mutex_lock(&pass_lock);
     struct session *session = probe_enter(&os);
     if (session != NULL) {
-        if (session->options.engine == ENGINE_BYTECODE &&
-            (session->options.events & EVENT_FREE) != 0 && !atomic_load(&session->reaped)) {
+        if (session->options.engine == ENGINE_BYTECODE && session->keeps_references &&
+            !atomic_load(&session->reaped)) {
             atomic_store(&session->reaped, last);
             watch_sentinel(jni);
             pass->session = session;

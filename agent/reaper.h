@@ -22,6 +22,9 @@ void reaper_wake(void);
 void reaper_pass(JNIEnv *jni);
 /* The same, and no other in this session. */
 void reaper_last_pass(JNIEnv *jni);
+/* Called by a thread that has filled a page: while the reaper is far behind the program it waits a
+ * little, unless the session never waits. */
+void reaper_keep_pace(const struct session *session);
 /* Before a session: what an earlier one left is given back. */
 void reaper_clear(JNIEnv *jni);
 

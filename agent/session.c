@@ -99,6 +99,9 @@ struct session *session_prepare(const struct options *options)
     session->names_objects = session->options.engine == ENGINE_BYTECODE &&
                              (~session->options.events & (EVENT_ALLOC | EVENT_METHOD)) == 0 &&
                              session->options.method != METHOD_COUNT;
+    session->keeps_references =
+        session->names_objects ||
+        (session->options.engine == ENGINE_BYTECODE && (session->options.events & EVENT_FREE) != 0);
     session->number = atomic_fetch_add(&tracer.session_count, 1) + 1;
     session->late = tracer.attached || session->number > 1 || session->options.start_at.count != 0;
     pthread_mutex_init(&session->global_lock, NULL);

@@ -39,6 +39,7 @@ struct session {
     _Atomic bool reaped;           /* engine=bytecode: the last look for the dead is done */
     bool late;                     /* the program ran before the trace */
     bool names_objects;            /* engine=bytecode: method events have object ids */
+    bool keeps_references;         /* engine=bytecode: for that, or to find the dead */
     _Atomic bool methods_on;       /* engine=bytecode: the start snapshot is done */
     uint64_t check_until;          /* until then objects may be known from it: see objects.c */
     uint64_t batch_gap;            /* the pause, in stamps, that ends a batch */

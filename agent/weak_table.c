@@ -14,6 +14,7 @@ void weak_table_hand_over(struct weak_table *table, struct weak_page *page)
     do
         page->next = head;
     while (!atomic_compare_exchange_weak(&table->handed_over, &head, page));
+    atomic_fetch_add_explicit(&table->pages, 1, memory_order_relaxed);
 }
 
 struct weak_page *weak_table_turn_page(struct weak_table *table, struct weak_page *full)

@@ -35,6 +35,7 @@ struct weak_page {
 
 struct weak_table {
     _Atomic(struct weak_page *) handed_over; /* by threads; newest first */
+    _Atomic uint64_t pages;                  /* how many that were since the process began */
     struct weak_page *first, *last;          /* the reaper's, in the order they came */
 };
 
@@ -64,6 +65,13 @@ static inline bool weak_table_add(struct weak_table *table, _Atomic(struct weak_
     page->entries[used] = (struct weak_entry){id, reference};
     atomic_store_explicit(&page->used, used + 1, memory_order_release);
     return true;
+}
+
+/* Has the owner's page its first entry only? */
+static inline bool weak_page_is_fresh(_Atomic(struct weak_page *) *slot)
+{
+    const struct weak_page *page = atomic_load_explicit(slot, memory_order_relaxed);
+    return page != NULL && atomic_load_explicit(&page->used, memory_order_relaxed) == 1;
 }
 
 #endif

@@ -17,7 +17,7 @@
 #include "hash_state.h"
 #include "tracer.h"
 
-#define TABLE_BITS 13u
+#define TABLE_BITS 16u
 #define TABLE_SIZE (1u << TABLE_BITS)
 #define TABLE_FULL (TABLE_SIZE / 2)
 #define FILE_LIMIT (1u << 20)

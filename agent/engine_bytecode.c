@@ -356,6 +356,18 @@ static bool arm(JNIEnv *jni, const struct session *session, bool on)
     return true;
 }
 
+/* With the first class of a module that goes through the hook the JVM calls Java code that makes
+ * the module read others, and draws identity hashes.  Let that be now, with the probes' class;
+ * later JDKs have other classes for it, and modules without a hash: there it may cost one. */
+static void meet_hook(JNIEnv *jni)
+{
+    jclass class = tracer.java_major <= 17 ? (*jni)->FindClass(jni, PROBE_CLASS) : NULL;
+    if (class != NULL)
+        retransform(&class, 1);
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, class);
+}
+
 static void start(JNIEnv *jni, const struct session *session)
 {
     uint32_t events = session->options.events;
@@ -378,6 +390,7 @@ static void start(JNIEnv *jni, const struct session *session)
         engine_notify(true, JVMTI_EVENT_NATIVE_METHOD_BIND);
     atomic_store(&engine.on, true);
     notify_classes(true);
+    meet_hook(jni);
     retransform_loaded(jni, is_wanted);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a class file: rewritten with all probes and with those of allocations alone.  What
- * comes out must be a class file that the rewriter takes again. */
+ * comes out must be a class file that the rewriter takes again.  And its callees, byte by byte. */
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "callees.h"
 #include "rewrite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -43,8 +44,21 @@ static void rewrite_twice(const uint8_t *data, size_t size, bool method)
     free(twice);
 }
 
+static bool look_at(void *context, const struct class_callee *callee)
+{
+    const struct class_text texts[] = {callee->owner, callee->name, callee->descriptor};
+    uint32_t *sum = context;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        for (size_t at = 0; at < texts[i].length; at++)
+            *sum += texts[i].bytes[at];
+    return false;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    uint32_t sum = 0;
+    if (class_has_callee(data, size, look_at, &sum))
+        abort();
     rewrite_twice(data, size, false);
     rewrite_twice(data, size, true);
     return 0;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "callees.h"
 #include "class_builder.h"
 #include "method_code.h"
 #include "rewrite.h"
@@ -553,6 +554,39 @@ static void test_instruction_sizes(void)
     CU_ASSERT_EQUAL(instruction_size(lookup, sizeof lookup, 0), 12);
 }
 
+static bool is_clone(void *context, const struct class_callee *callee)
+{
+    uint32_t *seen = context;
+    (*seen)++;
+    return text_is(callee->owner, "[I") && text_is(callee->name, "clone") &&
+           text_is(callee->descriptor, "()Ljava/lang/Object;");
+}
+
+static bool is_nothing(void *context, const struct class_callee *callee)
+{
+    (void) callee;
+    ++*(uint32_t *) context;
+    return false;
+}
+
+static void test_callees(void)
+{
+    struct built_method method = {CODE(0xB1)};
+    size_t size;
+    uint32_t seen = 0, all = 0, none = 0;
+    uint8_t *bytes = build_class(&method, &size);
+    CU_ASSERT_TRUE(class_has_callee(bytes, size, is_clone, &seen));
+    CU_ASSERT_FALSE(class_has_callee(bytes, size, is_nothing, &all));
+    CU_ASSERT_EQUAL(seen, 2); /* Object.<init> comes before */
+    CU_ASSERT_TRUE(all > seen);
+    CU_ASSERT_FALSE(class_has_callee(bytes, 100, is_nothing, &none));
+    CU_ASSERT_FALSE(class_has_callee(bytes, 0, is_nothing, &none));
+    bytes[0] ^= 1;
+    CU_ASSERT_FALSE(class_has_callee(bytes, size, is_nothing, &none));
+    CU_ASSERT_EQUAL(none, 0);
+    free(bytes);
+}
+
 static const CU_TestInfo tests[] = {
     {"nothing to do", test_nothing_to_do},
     {"new arrays", test_new_arrays},
@@ -574,6 +608,7 @@ static const CU_TestInfo tests[] = {
     {"every byte", test_every_byte},
     {"probe class", test_probe_class},
     {"instruction sizes", test_instruction_sizes},
+    {"callees", test_callees},
 };
 
 int main(void)

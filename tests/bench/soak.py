@@ -53,6 +53,9 @@ def judge_memory(samples, limit):
     quarter = max(1, len(samples) // 4)
     first, last = samples[:quarter], samples[-quarter:]
     growth = mean(last, 1) - mean(first, 1)
+    part = max(1, len(samples) // 10)
+    series = [samples[i:i + part] for i in range(0, len(samples), part)]
+    print("anonymous, MiB: " + " ".join(f"{mean(some, 1):.0f}" for some in series))
     print(f"memory: anonymous {mean(first, 1):.1f} MiB, later {mean(last, 1):.1f}; resident "
           f"{mean(first, 2):.1f}, later {mean(last, 2):.1f}; {len(samples)} samples")
     return [f"memory grew by {growth:.1f} MiB"] if growth > limit else []

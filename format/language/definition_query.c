@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "rule.h"
+
 uint32_t step_definition_find(const struct step_definition *definition, const char *name)
 {
     size_t low = 0, high = definition->by_name != NULL ? definition->record_count : 0;
@@ -43,26 +45,16 @@ bool step_record_extends(const struct step_definition *definition, uint32_t reco
 /* The last rule of one attribute value with that key. */
 static bool find_rule(const char *text, const char *key, const char **value, size_t *length)
 {
-    size_t key_length = strlen(key);
+    const char *end = text + strlen(text);
+    struct step_rule rule;
     bool found = false;
-    for (const char *at = text;;) {
-        at += strspn(at, " \t");
-        size_t rule = strcspn(at, ","), name = strcspn(at, ",= \t");
-        if (name == key_length && memcmp(at, key, name) == 0) {
-            size_t start = name < rule ? name + strspn(at + name, " \t") : rule;
-            start += start < rule && at[start] == '=';
-            start += start < rule ? strspn(at + start, " \t") : 0;
-            while (rule > start && (at[rule - 1] == ' ' || at[rule - 1] == '\t'))
-                rule--;
-            *value = at + start;
-            *length = rule - start;
+    while (step_rule_next(&text, end, &rule))
+        if (step_rule_text_is(rule.key, rule.key_length, key)) {
+            *value = rule.value;
+            *length = rule.value_length;
             found = true;
         }
-        at += strcspn(at, ",");
-        if (*at == '\0')
-            return found;
-        at++;
-    }
+    return found;
 }
 
 bool step_attributes_rule(const struct step_attributes *attributes, const char *group,

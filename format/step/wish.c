@@ -8,25 +8,16 @@
 
 #include "packed_strings.h"
 #include "predictor.h"
-
-struct rule {
-    const char *value; /* after '=', not NUL-terminated */
-    size_t length;
-};
-
-static bool is_text(const char *text, const char *bytes, size_t length)
-{
-    return strlen(text) == length && memcmp(text, bytes, length) == 0;
-}
+#include "rule.h"
 
 /* A decimal number with an optional sign, modulo 2^64. */
-static uint64_t number(const struct rule *rule, uint64_t otherwise)
+static uint64_t number(const struct step_rule *rule, uint64_t otherwise)
 {
-    size_t i = rule->length > 0 && (rule->value[0] == '-' || rule->value[0] == '+');
-    if (i == rule->length)
+    size_t i = rule->value_length > 0 && (rule->value[0] == '-' || rule->value[0] == '+');
+    if (i == rule->value_length)
         return otherwise;
     uint64_t result = 0;
-    for (; i < rule->length; i++) {
+    for (; i < rule->value_length; i++) {
         if (rule->value[i] < '0' || rule->value[i] > '9')
             return otherwise;
         result = result * 10 + (uint64_t) (rule->value[i] - '0');
@@ -34,7 +25,7 @@ static uint64_t number(const struct rule *rule, uint64_t otherwise)
     return rule->value[0] == '-' ? 0 - result : result;
 }
 
-static void read_identifier(struct step_field_wish *wish, const struct rule *rule)
+static void read_identifier(struct step_field_wish *wish, const struct step_rule *rule)
 {
     (void) rule;
     wish->column.identifier = true;
@@ -42,14 +33,14 @@ static void read_identifier(struct step_field_wish *wish, const struct rule *rul
     wish->policy.general = STEP_IDENTIFIER;
 }
 
-static void read_constant(struct step_field_wish *wish, const struct rule *rule)
+static void read_constant(struct step_field_wish *wish, const struct step_rule *rule)
 {
     (void) rule;
     wish->column.usual = true;
     wish->policy.general = STEP_CONSTANT;
 }
 
-static void read_default(struct step_field_wish *wish, const struct rule *rule)
+static void read_default(struct step_field_wish *wish, const struct step_rule *rule)
 {
     (void) rule;
     wish->column.usual = true;
@@ -62,75 +53,76 @@ static void target(struct step_field_wish *wish, enum step_targeted targeted, ui
     wish->policy.parameter = parameter;
 }
 
-static void read_delta(struct step_field_wish *wish, const struct rule *rule)
+static void read_delta(struct step_field_wish *wish, const struct step_rule *rule)
 {
     wish->column.delta = true;
     target(wish, STEP_DELTA, number(rule, UINT64_MAX));
 }
 
-static void read_window(struct step_field_wish *wish, const struct rule *rule)
+static void read_window(struct step_field_wish *wish, const struct step_rule *rule)
 {
     wish->column.delta = true;
     target(wish, STEP_WINDOW, number(rule, UINT64_MAX));
 }
 
-static void read_stride(struct step_field_wish *wish, const struct rule *rule)
+static void read_stride(struct step_field_wish *wish, const struct step_rule *rule)
 {
     wish->column.stride = true;
     wish->column.increment = number(rule, 1);
     target(wish, STEP_STRIDE, wish->column.increment);
 }
 
-static void read_offset(struct step_field_wish *wish, const struct rule *rule)
+static void read_offset(struct step_field_wish *wish, const struct step_rule *rule)
 {
     wish->column.offset = true;
     wish->column.base = number(rule, 0);
     target(wish, STEP_OFFSET, wish->column.base);
 }
 
-static void read_given(struct step_field_wish *wish, const struct rule *rule)
+static void read_given(struct step_field_wish *wish, const struct step_rule *rule)
 {
     wish->given = rule->value;
-    wish->given_length = rule->length;
+    wish->given_length = rule->value_length;
     target(wish, STEP_GIVEN, 0);
 }
 
-static void read_stack(struct step_field_wish *wish, const struct rule *rule)
+static void read_stack(struct step_field_wish *wish, const struct step_rule *rule)
 {
     read_given(wish, rule);
     target(wish, STEP_STACK, 0);
 }
 
-static void read_age(struct step_field_wish *wish, const struct rule *rule)
+static void read_age(struct step_field_wish *wish, const struct step_rule *rule)
 {
     read_given(wish, rule);
     target(wish, STEP_AGE, 0);
 }
 
-static void read_sequence(struct step_field_wish *wish, const struct rule *rule)
+static void read_sequence(struct step_field_wish *wish, const struct step_rule *rule)
 {
     (void) rule;
     wish->column.sequence = true;
     target(wish, STEP_SEQUENCE, 0);
 }
 
-static void read_live(struct step_field_wish *wish, const struct rule *rule)
+static void read_live(struct step_field_wish *wish, const struct step_rule *rule)
 {
     (void) rule;
     wish->column.live = true;
     target(wish, STEP_LIVE, 0);
 }
 
-static void read_resolution(struct step_field_wish *wish, const struct rule *rule)
+static void read_resolution(struct step_field_wish *wish, const struct step_rule *rule)
 {
     enum { DIGITS_MOST = 19 };
-    bool good = rule->length > 0 && rule->length <= DIGITS_MOST && rule->value[0] != '-';
+    bool good =
+        rule->value_length > 0 && rule->value_length <= DIGITS_MOST && rule->value[0] != '-';
     uint64_t resolution = good ? number(rule, 0) : 0;
     wish->resolution = wish->policy.resolution =
         resolution > 1 && resolution >> 63 == 0 ? resolution : 0;
 }
 
-static void read_prefix(struct step_field_wish *wish, const struct rule *rule)
+static void read_prefix(struct step_field_wish *wish, const struct step_rule *rule)
 {
     (void) rule;
     wish->policy.strings |= STEP_STRINGS_SHARED;
@@ -144,38 +136,38 @@ static const struct {
                     {"identifier+prefix", STEP_STRINGS_NUMBERED | STEP_STRINGS_SHARED}};
 
 /* Of the lengths of strings, in rows: how the strings stand after them. */
-static void read_strings(struct step_field_wish *wish, const struct rule *rule)
+static void read_strings(struct step_field_wish *wish, const struct step_rule *rule)
 {
     for (size_t i = 0; i < sizeof string_names / sizeof string_names[0]; i++)
-        if (is_text(string_names[i].name, rule->value, rule->length))
+        if (step_rule_text_is(rule->value, rule->value_length, string_names[i].name))
             wish->policy.strings = string_names[i].flags;
 }
 
-static uint64_t bounded(const struct rule *rule, uint64_t otherwise, uint64_t most)
+static uint64_t bounded(const struct step_rule *rule, uint64_t otherwise, uint64_t most)
 {
     uint64_t value = number(rule, otherwise);
     return value < 1 ? 1 : value > most ? most : value;
 }
 
-static void read_context(struct step_field_wish *wish, const struct rule *rule)
+static void read_context(struct step_field_wish *wish, const struct step_rule *rule)
 {
     wish->column.order = bounded(rule, 2, STEP_CONTEXT_MAX);
     target(wish, STEP_CONTEXT, wish->column.order);
 }
 
-static void read_dfcm(struct step_field_wish *wish, const struct rule *rule)
+static void read_dfcm(struct step_field_wish *wish, const struct step_rule *rule)
 {
     wish->column.dfcm_order = bounded(rule, 2, STEP_CONTEXT_MAX);
     target(wish, STEP_DFCM, wish->column.dfcm_order);
 }
 
-static void read_recent(struct step_field_wish *wish, const struct rule *rule)
+static void read_recent(struct step_field_wish *wish, const struct step_rule *rule)
 {
     wish->column.recent = bounded(rule, 4, STEP_RECENT_MAX);
     target(wish, STEP_RECENT, wish->column.recent);
 }
 
-static void read_unsigned(struct step_field_wish *wish, const struct rule *rule)
+static void read_unsigned(struct step_field_wish *wish, const struct step_rule *rule)
 {
     (void) rule;
     wish->column.is_signed = false;
@@ -183,16 +175,16 @@ static void read_unsigned(struct step_field_wish *wish, const struct rule *rule)
 }
 
 /* "4" always so many bytes, "4.." at first, "4+" usually, "creep" as many as it takes. */
-static void read_size(struct step_field_wish *wish, const struct rule *rule)
+static void read_size(struct step_field_wish *wish, const struct step_rule *rule)
 {
-    struct rule digits = *rule;
+    struct step_rule digits = *rule;
     enum step_size size = STEP_SIZE_FIXED;
-    if (rule->length > 2 && memcmp(rule->value + rule->length - 2, "..", 2) == 0) {
+    if (rule->value_length > 2 && memcmp(rule->value + rule->value_length - 2, "..", 2) == 0) {
         size = STEP_SIZE_START;
-        digits.length -= 2;
-    } else if (rule->length > 1 && rule->value[rule->length - 1] == '+') {
+        digits.value_length -= 2;
+    } else if (rule->value_length > 1 && rule->value[rule->value_length - 1] == '+') {
         size = STEP_SIZE_MIN;
-        digits.length--;
+        digits.value_length--;
     }
     uint64_t bytes = number(&digits, 0);
     bool good = bytes >= 1 && bytes <= 8;
@@ -200,23 +192,23 @@ static void read_size(struct step_field_wish *wish, const struct rule *rule)
     wish->policy.bytes = good ? (unsigned) bytes : 0;
 }
 
-static void read_charset(struct step_field_wish *wish, const struct rule *rule)
+static void read_charset(struct step_field_wish *wish, const struct step_rule *rule)
 {
-    wish->charset = step_charset_find(rule->value, rule->length);
+    wish->charset = step_charset_find(rule->value, rule->value_length);
 }
 
-static void read_type(struct step_field_wish *wish, const struct rule *rule)
+static void read_type(struct step_field_wish *wish, const struct step_rule *rule)
 {
-    wish->type_varies = is_text("variable", rule->value, rule->length);
+    wish->type_varies = step_rule_text_is(rule->value, rule->value_length, "variable");
 }
 
-static void read_time(struct step_field_wish *wish, const struct rule *rule)
+static void read_time(struct step_field_wish *wish, const struct step_rule *rule)
 {
     (void) rule;
     wish->is_time = true;
 }
 
-static void read_thread(struct step_field_wish *wish, const struct rule *rule)
+static void read_thread(struct step_field_wish *wish, const struct step_rule *rule)
 {
     (void) rule;
     wish->is_thread = true;
@@ -227,7 +219,7 @@ static void read_thread(struct step_field_wish *wish, const struct rule *rule)
 static const struct {
     const char *group;
     const char *key;
-    void (*read)(struct step_field_wish *wish, const struct rule *rule);
+    void (*read)(struct step_field_wish *wish, const struct step_rule *rule);
 } rows[] = {
     {"encoding", "identifier", read_identifier},
     {"encoding", "constant", read_constant},
@@ -258,30 +250,14 @@ static const struct {
     {"property", "thread", read_thread},
 };
 
-static void trim(const char **text, size_t *length)
-{
-    for (; *length > 0 && **text == ' '; ++*text)
-        --*length;
-    while (*length > 0 && (*text)[*length - 1] == ' ')
-        --*length;
-}
-
 /* False for a rule that is not known. */
-static bool read_rule(const char *group, const char *text, size_t length,
-                      struct step_field_wish *wish)
+static bool read_rule(const char *group, const struct step_rule *rule, struct step_field_wish *wish)
 {
     bool known = false;
-    const char *equals = memchr(text, '=', length);
-    const char *key = text;
-    size_t key_length = equals != NULL ? (size_t) (equals - text) : length;
-    struct rule rule = {text + length, 0};
-    if (equals != NULL)
-        rule = (struct rule){equals + 1, length - key_length - 1};
-    trim(&key, &key_length);
-    trim(&rule.value, &rule.length);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (strcmp(rows[i].group, group) == 0 && is_text(rows[i].key, key, key_length)) {
-            rows[i].read(wish, &rule);
+        if (strcmp(rows[i].group, group) == 0 &&
+            step_rule_text_is(rule->key, rule->key_length, rows[i].key)) {
+            rows[i].read(wish, rule);
             known = true;
         }
     return known;
@@ -289,13 +265,11 @@ static bool read_rule(const char *group, const char *text, size_t length,
 
 void step_wish_read(const struct step_attributes *attributes, struct step_field_wish *wish)
 {
+    struct step_rule rule;
     for (size_t i = 0; i < attributes->count; i++) {
-        const char *at = attributes->items[i].value;
-        while (*at != '\0') {
-            size_t length = strcspn(at, ",");
-            read_rule(attributes->items[i].group, at, length, wish);
-            at += length + (at[length] == ',');
-        }
+        const char *at = attributes->items[i].value, *end = at + strlen(at);
+        while (step_rule_next(&at, end, &rule))
+            read_rule(attributes->items[i].group, &rule, wish);
     }
 }
 
@@ -350,17 +324,14 @@ bool step_policy_parse(const char *text, size_t text_length, struct step_policy 
 {
     struct step_field_wish wish = {0};
     const char *end = text + text_length;
+    struct step_rule rule;
     *unknown = NULL;
-    for (const char *at = text; at < end;) {
-        const char *comma = memchr(at, ',', (size_t) (end - at));
-        const char *stop = comma != NULL ? comma : end;
-        if (!read_rule("encoding", at, (size_t) (stop - at), &wish)) {
-            *unknown = at;
-            *length = (size_t) (stop - at);
+    while (step_rule_next(&text, end, &rule))
+        if (!read_rule("encoding", &rule, &wish)) {
+            *unknown = rule.text;
+            *length = rule.length;
             return false;
         }
-        at = stop + (comma != NULL);
-    }
     *policy = wish.policy;
     return true;
 }

@@ -15,13 +15,13 @@
 #include "archive_scan.h"
 #include "bytecode/callees.h"
 #include "hash_state.h"
+#include "text_hash.h"
 #include "tracer.h"
 
 #define TABLE_BITS 16u
 #define TABLE_SIZE (1u << TABLE_BITS)
 #define TABLE_FULL (TABLE_SIZE / 2)
 #define FILE_LIMIT (1u << 20)
-#define FIRST_HASH UINT64_C(0xcbf29ce484222325)
 /* Words of a line that tells of a lambda expression's class. */
 #define LAMBDA_WORDS 9
 #define LAMBDA_CALLEE 6
@@ -39,9 +39,7 @@ struct text {
 
 static uint64_t mix(uint64_t hash, struct text text)
 {
-    for (size_t i = 0; i < text.length; i++)
-        hash = (hash ^ (uint8_t) text.bytes[i]) * UINT64_C(0x100000001b3);
-    return hash;
+    return text_hash_more(hash, text.bytes, text.length);
 }
 
 static uint64_t finish(uint64_t hash)
@@ -51,13 +49,13 @@ static uint64_t finish(uint64_t hash)
 
 static uint64_t hash_class(struct text name)
 {
-    return finish(mix(FIRST_HASH, name));
+    return finish(mix(TEXT_HASH_START, name));
 }
 
 /* Of a lambda expression: the class that has it, and owner, name and descriptor of its method. */
 static uint64_t hash_lambda(struct text class, const struct text callee[3])
 {
-    uint64_t hash = mix(FIRST_HASH, class);
+    uint64_t hash = mix(TEXT_HASH_START, class);
     for (size_t i = 0; i < 3; i++)
         hash = mix(mix(hash, (struct text){" ", 1}), callee[i]);
     return finish(hash);

@@ -16,6 +16,7 @@
 #include "native_methods.h"
 #include "probe_natives.h"
 #include "reaper.h"
+#include "text_hash.h"
 #include "triggers.h"
 #include "vm_objects.h"
 
@@ -33,10 +34,7 @@ static struct {
 
 static size_t hash_name(const char *name)
 {
-    uint32_t hash = 2166136261u;
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (uint8_t) *name) * 16777619u;
-    return hash >> (32 - CHANGED_BITS);
+    return (size_t) (text_hash(name) >> (64 - CHANGED_BITS));
 }
 
 /* The trace names all, stderr the first. */

@@ -46,7 +46,9 @@ static uint64_t size_of(struct class_cache_entry *class, jclass mirror, jobject 
 static void remember(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object,
                      uint64_t id)
 {
-    jweak reference = session->keeps_references ? (*jni)->NewWeakGlobalRef(jni, object) : NULL;
+    if (!session->keeps_references)
+        return;
+    jweak reference = (*jni)->NewWeakGlobalRef(jni, object);
     if (reference == NULL) {
         (*jni)->ExceptionClear(jni);
         return;

@@ -15,15 +15,23 @@
 #include "throwables.h"
 #include "triggers.h"
 
-static void JNICALL on_alloc(JNIEnv *jni, jclass class, jobject object)
+typedef void of_object(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
+
+/* Inlined, with the function that it calls. */
+static inline void tell(JNIEnv *jni, jobject object, of_object *take)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
-    (void) class;
     if (session == NULL)
         return;
-    object_made(session, os, jni, object);
+    take(session, os, jni, object);
     probe_leave(os);
+}
+
+static void JNICALL on_alloc(JNIEnv *jni, jclass class, jobject object)
+{
+    (void) class;
+    tell(jni, object, object_made);
 }
 
 static void cloned(JNIEnv *jni, jobject from, jobject object, bool by_super)
@@ -57,35 +65,20 @@ static void JNICALL on_alloc_unless(JNIEnv *jni, jclass class, jobject object, j
 
 static void JNICALL on_alloc_string(JNIEnv *jni, jclass class, jobject string)
 {
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
     (void) class;
-    if (session == NULL)
-        return;
-    object_made_string(session, os, jni, string);
-    probe_leave(os);
+    tell(jni, string, object_made_string);
 }
 
 static void JNICALL on_alloc_trace(JNIEnv *jni, jclass class, jobject throwable)
 {
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
     (void) class;
-    if (session == NULL)
-        return;
-    throwable_traced(session, os, jni, throwable);
-    probe_leave(os);
+    tell(jni, throwable, throwable_traced);
 }
 
 static void JNICALL on_alloc_message(JNIEnv *jni, jclass class, jobject throwable, jobject message)
 {
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
     (void) class, (void) throwable;
-    if (session == NULL)
-        return;
-    throwable_named(session, os, jni, message);
-    probe_leave(os);
+    tell(jni, message, throwable_named);
 }
 
 static void JNICALL on_alloc_arrays(JNIEnv *jni, jclass class, jobject array, jint dimensions)

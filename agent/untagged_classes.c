@@ -4,31 +4,25 @@
 
 #include <stdlib.h>
 
+#include "text_hash.h"
+
 #define CHAINS 4096u
 
 struct untagged_class {
     struct untagged_class *next;
     uint64_t number;
-    uint32_t hash;
+    uint64_t hash;
     jweak mirror; /* not owned */
 };
 
 static struct untagged_class *chains[CHAINS];
-
-static uint32_t hash_signature(const char *signature)
-{
-    uint32_t hash = 2166136261u;
-    for (; *signature != '\0'; signature++)
-        hash = (hash ^ (uint8_t) *signature) * 16777619u;
-    return hash;
-}
 
 bool untagged_class_add(const char *signature, uint64_t number, jweak mirror)
 {
     struct untagged_class *class = malloc(sizeof *class);
     if (class == NULL)
         return false;
-    uint32_t hash = hash_signature(signature);
+    uint64_t hash = text_hash(signature);
     *class = (struct untagged_class){chains[hash % CHAINS], number, hash, mirror};
     chains[hash % CHAINS] = class;
     return true;
@@ -44,7 +38,7 @@ static void take_out(struct untagged_class **link)
 /* Those of its signature that were unloaded meanwhile go as well. */
 uint64_t untagged_class_take(JNIEnv *jni, const char *signature, jclass mirror)
 {
-    uint32_t hash = hash_signature(signature);
+    uint64_t hash = text_hash(signature);
     struct untagged_class **link = &chains[hash % CHAINS];
     while (*link != NULL) {
         struct untagged_class *class = *link;

@@ -30,28 +30,29 @@ static inline void stack_loop(const struct step_series *series, const uint64_t *
     }
 }
 
+static inline enum step_status stack_run(const struct step_series *series, const uint64_t *in,
+                                         uint64_t *out, size_t count, bool inverse)
+{
+    uint64_t *stack = malloc((count + 2) * sizeof *stack);
+    if (stack == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    stack_loop(series, in, out, count, stack, inverse);
+    free(stack);
+    return STEP_STATUS_OK;
+}
+
 static enum step_status stack_forward(const uint64_t *parameters, const struct step_series *series,
                                       const uint64_t *in, uint64_t *out, size_t count)
 {
     (void) parameters;
-    uint64_t *stack = malloc((count + 2) * sizeof *stack);
-    if (stack == NULL)
-        return STEP_STATUS_NO_MEMORY;
-    stack_loop(series, in, out, count, stack, false);
-    free(stack);
-    return STEP_STATUS_OK;
+    return stack_run(series, in, out, count, false);
 }
 
 static enum step_status stack_inverse(const uint64_t *parameters, const struct step_series *series,
                                       uint64_t *values, size_t count)
 {
     (void) parameters;
-    uint64_t *stack = malloc((count + 2) * sizeof *stack);
-    if (stack == NULL)
-        return STEP_STATUS_NO_MEMORY;
-    stack_loop(series, values, values, count, stack, true);
-    free(stack);
-    return STEP_STATUS_OK;
+    return stack_run(series, values, values, count, true);
 }
 
 const struct step_transform step_transform_stack = {

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "live_decoder.h"
 #include "steptrace/java_trace.h"
 #include "steptrace/reader.h"
@@ -60,32 +60,6 @@ struct replay {
     uint64_t resolution;
     uint64_t last_stamp;
 };
-
-static void *must(void *pointer)
-{
-    if (pointer == NULL) {
-        fputs("bench_drain: out of memory\n", stderr);
-        exit(1);
-    }
-    return pointer;
-}
-
-static void check(enum step_status status, const struct step_error *error)
-{
-    char text[1024];
-    if (status == STEP_STATUS_OK)
-        return;
-    step_error_print(error, text, sizeof text);
-    fprintf(stderr, "bench_drain: %s\n", text);
-    exit(1);
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time); /* the machine may be busy */
-    return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
 
 static const struct {
     enum step_live_kind brief, full;

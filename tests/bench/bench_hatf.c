@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "format.h"
 #include "record_source.h"
 #include "steptrace/packed.h"
@@ -40,13 +40,6 @@ static _Noreturn void die(const char *what, const struct step_error *error)
     fprintf(stderr, "bench_hatf: %s: %s\n", what,
             error != NULL && error->message[0] != '\0' ? error->message : strerror(errno));
     exit(1);
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
 }
 
 /* What a reader does with a record, so that it is read at all. */

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench.h"
 #include "bytes.h"
 #include "compress.h"
 #include "events.pb-c.h"
@@ -48,13 +48,6 @@ static struct event *make_events(size_t count)
                                    is_free ? freed : ++object, class_id, is_free};
     }
     return events;
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
 }
 
 static void require(bool good, const char *what)

@@ -15,9 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "bench_readers.h"
 #include "bytes.h"
 #include "column.h"
@@ -71,32 +71,6 @@ struct events {
     size_t slot_count;
     size_t slot_capacity;
 };
-
-static void *must(void *pointer)
-{
-    if (pointer == NULL) {
-        fputs("bench_step: out of memory\n", stderr);
-        exit(1);
-    }
-    return pointer;
-}
-
-static void check(enum step_status status, const struct step_error *error)
-{
-    char text[1024];
-    if (status == STEP_STATUS_OK)
-        return;
-    step_error_print(error, text, sizeof text);
-    fprintf(stderr, "bench_step: %s\n", text);
-    exit(1);
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time); /* the machine may be busy */
-    return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
 
 static void add(struct events *events, uint64_t stream, uint32_t record, const uint64_t *slots,
                 size_t count)

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench.h"
 #include "memory_output.h"
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
@@ -203,21 +203,6 @@ static const struct strategy {
 struct outcome {
     double bytes, write_ns, read_ns; /* a record */
 };
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
-
-static void check(enum step_status status, const struct step_error *error)
-{
-    if (status == STEP_STATUS_OK)
-        return;
-    fprintf(stderr, "bench_strategies: %s\n", error->message);
-    exit(1);
-}
 
 static double write_all(const struct step_definition *definition, const struct values *values,
                         enum step_write_layout layout, struct step_buffer *file)

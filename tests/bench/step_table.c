@@ -18,6 +18,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "bench.h"
 #include "input.h"
 #include "steptrace/writer.h"
 
@@ -45,16 +46,6 @@ static const char our_text[] =
     "  int object <property:\"unsigned\"> <encoding:\"stride=1\">; }\n"
     "record Free extends Event { int object <property:\"unsigned\"> <encoding:\"delta\">; }\n";
 enum { OUR_ALLOC = 3, OUR_FREE };
-
-static void check(enum step_status status, const struct step_error *error)
-{
-    char text[1024];
-    if (status == STEP_STATUS_OK)
-        return;
-    step_error_print(error, text, sizeof text);
-    fprintf(stderr, "step_table: %s\n", text);
-    exit(1);
-}
 
 /* Counts the bytes that pass, and what gzip makes of them. */
 struct meter {

@@ -4,27 +4,14 @@
 
 #include <string.h>
 
+#include "method_facts.h"
 #include "names.h"
-
-#define KNOWN_CALLERS 64u
 
 enum { NOT_KNOWN, OBJECTS, ITS_OWN };
 
-/* Methods that called super.clone() lately: each shifted, with what it found in the lowest bit. */
-static _Atomic uintptr_t callers[KNOWN_CALLERS];
-
-static bool declares_object(JNIEnv *jni, jmethodID method)
+static bool is_object(const char *signature)
 {
-    jclass owner = NULL;
-    char *signature = NULL;
-    bool is = (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &owner) ==
-                  JVMTI_ERROR_NONE &&
-              (*tracer.jvmti)->GetClassSignature(tracer.jvmti, owner, &signature, NULL) ==
-                  JVMTI_ERROR_NONE &&
-              strcmp(signature, "Ljava/lang/Object;") == 0;
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
-    (*jni)->DeleteLocalRef(jni, owner);
-    return is;
+    return strcmp(signature, "Ljava/lang/Object;") == 0;
 }
 
 static bool has_object_clone(JNIEnv *jni, jclass class)
@@ -34,7 +21,7 @@ static bool has_object_clone(JNIEnv *jni, jclass class)
         (*jni)->ExceptionClear(jni);
         return false;
     }
-    return declares_object(jni, method);
+    return method_owner_passes(jni, method, is_object);
 }
 
 static bool of_class(struct session *session, struct os_thread *os, JNIEnv *jni, jobject from)
@@ -62,17 +49,15 @@ static bool super_has_object_clone(JNIEnv *jni, jmethodID caller)
 
 static bool of_super(JNIEnv *jni)
 {
+    static struct verdicts callers; /* of super.clone() */
     jmethodID caller = NULL;
     jlocation location;
+    bool has;
     if ((*tracer.jvmti)->GetFrameLocation(tracer.jvmti, NULL, 1, &caller, &location) !=
         JVMTI_ERROR_NONE)
         return false;
-    _Atomic uintptr_t *slot = &callers[((uintptr_t) caller >> 3) % KNOWN_CALLERS];
-    uintptr_t known = atomic_load(slot);
-    if (known >> 1 == (uintptr_t) caller)
-        return (known & 1) != 0;
-    bool has = super_has_object_clone(jni, caller);
-    atomic_store(slot, (uintptr_t) caller << 1 | has);
+    if (!verdict_recall(&callers, verdict_key(caller), &has))
+        verdict_keep(&callers, verdict_key(caller), has = super_has_object_clone(jni, caller));
     return has;
 }
 

@@ -8,16 +8,14 @@
 
 #include <string.h>
 
+#include "method_facts.h"
 #include "objects.h"
 
 #define INVOKESPECIAL 0xb7
 #define FRAMES 16
-#define KNOWN 256u
 
 /* Places in a part of a stack trace, as HotSpot fills it: first arrays of its own. */
 enum { TRACE_ARRAYS = 4 };
-
-enum maker { BY_VM, BY_JAVA };
 
 static jfieldID field_of_throwable(JNIEnv *jni, const char *name, const char *descriptor)
 {
@@ -70,32 +68,6 @@ void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni
     os->recent = recent;
 }
 
-/* Verdicts on what was seen lately, in no order: a hash of it, the verdict in the lowest bit. */
-struct verdicts {
-    _Atomic uint64_t slots[KNOWN];
-};
-
-static uint64_t hash_of(const void *what, uint64_t more)
-{
-    uint64_t hash = ((uint64_t) (uintptr_t) what + more * UINT64_C(0x9e3779b97f4a7c15)) *
-                    UINT64_C(0xd6e8feb86659fd93);
-    return (hash ^ hash >> 32) & ~UINT64_C(1);
-}
-
-static bool recall(struct verdicts *verdicts, uint64_t hash, bool *verdict)
-{
-    uint64_t slot =
-        atomic_load_explicit(&verdicts->slots[hash >> 8 & (KNOWN - 1)], memory_order_relaxed);
-    *verdict = (slot & 1) != 0;
-    return slot != 0 && (slot & ~UINT64_C(1)) == hash;
-}
-
-static void keep(struct verdicts *verdicts, uint64_t hash, bool verdict)
-{
-    atomic_store_explicit(&verdicts->slots[hash >> 8 & (KNOWN - 1)], hash | verdict,
-                          memory_order_relaxed);
-}
-
 static bool ask_if_constructor(JNIEnv *jni, jmethodID method)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
@@ -118,66 +90,60 @@ static bool ask_if_constructor(JNIEnv *jni, jmethodID method)
 static bool is_constructor(JNIEnv *jni, jmethodID method)
 {
     static struct verdicts known;
-    uint64_t hash = hash_of(method, 0);
     bool is;
-    if (!recall(&known, hash, &is))
-        keep(&known, hash, is = ask_if_constructor(jni, method));
+    if (!verdict_recall(&known, verdict_key(method), &is))
+        verdict_keep(&known, verdict_key(method), is = ask_if_constructor(jni, method));
     return is;
 }
 
-static bool is_reflection(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
+static bool is_reflection(const char *signature)
 {
-    jclass owner = NULL;
-    char *signature = NULL;
-    if ((*jvmti)->GetMethodDeclaringClass(jvmti, method, &owner) != JVMTI_ERROR_NONE)
-        return false;
-    bool is = (*jvmti)->GetClassSignature(jvmti, owner, &signature, NULL) == JVMTI_ERROR_NONE &&
-              (strncmp(signature, "Ljava/lang/invoke/", 18) == 0 ||
-               strstr(signature, "/reflect/") != NULL);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) signature);
-    (*jni)->DeleteLocalRef(jni, owner);
-    return is;
+    return strncmp(signature, "Ljava/lang/invoke/", 18) == 0 ||
+           strstr(signature, "/reflect/") != NULL;
 }
 
-static enum maker ask_who_calls(JNIEnv *jni, const jvmtiFrameInfo *caller)
+/* Does Java code call the constructor from there, or the VM? */
+static bool ask_if_java_calls(JNIEnv *jni, const jvmtiFrameInfo *caller)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
     jint count = 0;
     unsigned char *code = NULL;
-    if (is_reflection(jvmti, jni, caller->method))
-        return BY_JAVA;
+    if (method_owner_passes(jni, caller->method, is_reflection))
+        return true;
     if (caller->location < 0) /* a native method */
-        return BY_VM;
+        return false;
     if ((*jvmti)->GetBytecodes(jvmti, caller->method, &count, &code) != JVMTI_ERROR_NONE)
-        return BY_JAVA;
-    enum maker maker =
-        caller->location < count && code[caller->location] != INVOKESPECIAL ? BY_VM : BY_JAVA;
+        return true;
+    bool calls = caller->location >= count || code[caller->location] == INVOKESPECIAL;
     (*jvmti)->Deallocate(jvmti, code);
-    return maker;
+    return calls;
 }
 
-static enum maker who_calls(JNIEnv *jni, const jvmtiFrameInfo *caller)
+static bool java_calls(JNIEnv *jni, const jvmtiFrameInfo *caller)
 {
     static struct verdicts known;
-    uint64_t hash = hash_of(caller->method, (uint64_t) caller->location + 2);
-    bool by_java;
-    if (!recall(&known, hash, &by_java))
-        keep(&known, hash, by_java = ask_who_calls(jni, caller) == BY_JAVA);
-    return by_java ? BY_JAVA : BY_VM;
+    uint64_t hash = (verdict_key(caller->method) +
+                     (uint64_t) (caller->location + 2) * UINT64_C(0x9e3779b97f4a7c15)) *
+                    UINT64_C(0xd6e8feb86659fd93);
+    uint64_t key = (hash ^ hash >> 32) & ~UINT64_C(1);
+    bool calls;
+    if (!verdict_recall(&known, key, &calls))
+        verdict_keep(&known, key, calls = ask_if_java_calls(jni, caller));
+    return calls;
 }
 
 /* The innermost frames are the probe's and that of Throwable(String). */
-static enum maker find_maker(JNIEnv *jni)
+static bool is_made_by_java(JNIEnv *jni)
 {
     jvmtiFrameInfo frames[FRAMES];
     jint count = 0;
     if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, 2, FRAMES, frames, &count) !=
         JVMTI_ERROR_NONE)
-        return BY_JAVA;
+        return true;
     for (jint i = 0; i < count; i++)
         if (!is_constructor(jni, frames[i].method))
-            return who_calls(jni, &frames[i]);
-    return BY_JAVA;
+            return java_calls(jni, &frames[i]);
+    return true;
 }
 
 void throwable_named(struct session *session, struct os_thread *os, JNIEnv *jni, jobject message)
@@ -185,8 +151,8 @@ void throwable_named(struct session *session, struct os_thread *os, JNIEnv *jni,
     if (message == NULL || (session->options.events & EVENT_ALLOC) == 0 ||
         object_is_recent(os, message))
         return;
-    if (find_maker(jni) == BY_VM)
-        object_made_string(session, os, jni, message);
-    else
+    if (is_made_by_java(jni))
         object_note_recent(os, message);
+    else
+        object_made_string(session, os, jni, message);
 }

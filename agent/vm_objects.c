@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "method_facts.h"
 #include "probes.h"
 #include "threads.h"
 
@@ -52,24 +53,18 @@ static const struct rule *rule_of(jmethodID method)
     return rule;
 }
 
+static bool is_no_method_handle(const char *signature)
+{
+    return strncmp(signature, "Ljava/lang/invoke/", 18) != 0;
+}
+
 /* Method handles and reflection call without bytecode of their own, or with some that is not
  * rewritten. */
 static bool has_probes(JNIEnv *jni, jmethodID method)
 {
-    jclass class = NULL;
-    char *signature = NULL;
     jboolean native = JNI_FALSE;
-    jvmtiEnv *jvmti = tracer.jvmti;
-    bool has = true;
-    if ((*jvmti)->IsMethodNative(jvmti, method, &native) != JVMTI_ERROR_NONE || native ||
-        (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class) != JVMTI_ERROR_NONE)
-        return false;
-    if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == JVMTI_ERROR_NONE) {
-        has = strncmp(signature, "Ljava/lang/invoke/", 18) != 0;
-        (*jvmti)->Deallocate(jvmti, (unsigned char *) signature);
-    }
-    (*jni)->DeleteLocalRef(jni, class);
-    return has;
+    return (*tracer.jvmti)->IsMethodNative(tracer.jvmti, method, &native) == JVMTI_ERROR_NONE &&
+           !native && method_owner_passes(jni, method, is_no_method_handle);
 }
 
 static bool is_told_by_probe(JNIEnv *jni)

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "grow.h"
+
 void step_row_columns_reset(struct step_row_columns *columns)
 {
     for (size_t i = 0; i < columns->column_count; i++)
@@ -36,15 +38,12 @@ static bool make_room(struct step_row_columns *columns, struct step_row_column *
     size_t need = column->count + extra;
     if (need <= column->capacity)
         return true;
-    size_t capacity = column->capacity + column->capacity / 2 + 16;
-    if (capacity < need)
-        capacity = need;
-    uint64_t *values = realloc(column->values, capacity * sizeof *values);
+    size_t before = column->capacity;
+    uint64_t *values = step_grown(column->values, &column->capacity, need, sizeof *values);
     if (values == NULL)
         return false;
-    columns->capacity += capacity - column->capacity;
+    columns->capacity += column->capacity - before;
     column->values = values;
-    column->capacity = capacity;
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "layout.h"
 
 #define MAX_RECORD_BYTES (STEP_MAX_BLOCK_MEMORY / 8)
@@ -31,30 +32,20 @@ void step_rows_clear(struct step_rows *rows)
 
 static bool grow_words(struct step_rows *rows, size_t extra)
 {
-    size_t need = rows->word_count + extra;
-    size_t capacity = rows->word_capacity + rows->word_capacity / 2 + 32;
-    if (capacity < need)
-        capacity = need;
-    uint64_t *words = realloc(rows->words, capacity * sizeof *words);
-    if (words == NULL)
-        return false;
-    rows->words = words;
-    rows->word_capacity = capacity;
-    return true;
+    uint64_t *words =
+        step_grown(rows->words, &rows->word_capacity, rows->word_count + extra, sizeof *words);
+    if (words != NULL)
+        rows->words = words;
+    return words != NULL;
 }
 
 static bool grow_types(struct step_rows *rows, size_t extra)
 {
-    size_t need = rows->record_count + extra;
-    size_t capacity = rows->record_capacity + rows->record_capacity / 2 + 16;
-    if (capacity < need)
-        capacity = need;
-    uint16_t *types = realloc(rows->types, capacity * sizeof *types);
-    if (types == NULL)
-        return false;
-    rows->types = types;
-    rows->record_capacity = capacity;
-    return true;
+    uint16_t *types =
+        step_grown(rows->types, &rows->record_capacity, rows->record_count + extra, sizeof *types);
+    if (types != NULL)
+        rows->types = types;
+    return types != NULL;
 }
 
 static bool append_word(struct step_rows *rows, uint64_t word)

@@ -176,6 +176,7 @@ enum step_status step_record_sink_create(struct output_file *output,
     step_writer_options_init(&writer_options);
     writer_options.definition = &hatf_trace_definition;
     writer_options.output = output_file_as_output(output);
+    writer_options.verify = true;
     writer_options.level = options->level;
     if (options->packed_block_records > 0) {
         writer_options.compression = STEP_COMPRESSION_BEST;

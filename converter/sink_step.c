@@ -329,6 +329,7 @@ enum step_status step_sink_create(struct output_file *output, const struct trace
     step_writer_options_init(&writer_options);
     writer_options.definition = &java_trace_definition;
     writer_options.output = output_file_as_output(output);
+    writer_options.verify = true;
     writer_options.level = options->level;
     enum step_status status = STEP_STATUS_OK;
     sink->is_part = !source->filter.everything && live_table_init(&sink->live);

@@ -109,6 +109,7 @@ static enum step_status copy_to(struct step_reader *reader, struct output_file *
     step_writer_options_init(&options);
     options.definition = step_reader_borrow_definition(reader);
     options.output = output_file_as_output(file);
+    options.verify = true;
     options.compression = STEP_COMPRESSION_BEST;
     options.block_records = (uint32_t) fitting_block(reader, places, count, choice);
     options.memory_bytes = (size_t) 1 << 30;

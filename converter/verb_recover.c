@@ -50,6 +50,7 @@ static enum step_status copy_to(struct step_reader *reader, struct output_file *
     step_writer_options_init(&options);
     options.definition = step_reader_borrow_definition(reader);
     options.output = output_file_as_output(file);
+    options.verify = true;
     enum step_status status = step_writer_create(&options, &writer, error);
     if (status != STEP_STATUS_OK)
         return status;

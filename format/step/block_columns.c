@@ -268,10 +268,16 @@ enum step_status step_decoding_decode(struct step_decoding *decoding, uint32_t i
                                   "column %s depends on itself", name);
     if (column->coding.unknown != NULL)
         return step_decoding_unknown(decoding, name, &column->coding, column->stored);
+    if (decoding->depth >= STEP_MAX_COLUMN_CHAIN)
+        return step_decoding_fail(decoding, STEP_STATUS_LIMIT, column->stored,
+                                  "column %s needs more than %u others, one after the other", name,
+                                  STEP_MAX_COLUMN_CHAIN - 1);
     column->state = STEP_COLUMN_UNDER_WAY;
+    decoding->depth++;
     if (decoding->error != NULL)
         decoding->error->status = STEP_STATUS_OK;
     enum step_status status = decode_values(decoding, index);
+    decoding->depth--;
     column->state = status == STEP_STATUS_OK ? STEP_COLUMN_DECODED : STEP_COLUMN_LISTED;
     if (status != STEP_STATUS_OK &&
         (decoding->error == NULL || decoding->error->status == STEP_STATUS_OK))

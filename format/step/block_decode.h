@@ -31,6 +31,7 @@ struct step_decoding {
     struct step_decoding_column *columns; /* by number in the plan */
     struct step_series *series;           /* the same, of those decoded */
     uint32_t *records;                    /* by local type */
+    unsigned depth;                       /* columns that are under way */
     struct step_coding types;
     const uint8_t *types_stored;
     struct step_error *error;

@@ -81,6 +81,9 @@ static enum step_status find_series(const struct step_columns *columns, uint32_t
     struct step_sequence sequence = step_columns_sequence(columns);
     size_t count = columns->columns[index].count;
     *storage = NULL;
+    *reference = 0;
+    if (column->apart)
+        return STEP_STATUS_OK;
     *reference = step_given_reference(columns->plan, index);
     if (column->stack_record != STEP_NO_INDEX) {
         *reference = column->stack_record;

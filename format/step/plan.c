@@ -138,7 +138,7 @@ static enum step_status build(struct step_plan_builder *builder)
         if (column->wish.policy.targeted == STEP_GIVEN && !given)
             column->wish.policy.targeted = STEP_TARGETED_NONE;
     }
-    return status;
+    return status == STEP_STATUS_OK ? step_plan_order(plan) : status;
 }
 
 enum step_status step_plan_create(const struct step_definition *definition, struct step_plan **out,

@@ -50,5 +50,7 @@ void step_plan_resolve_nested(struct step_plan_builder *builder, const struct st
                               size_t field, uint32_t first_child);
 /* What `stack` and `age` name, when all records are planned; what does not exist is not heeded. */
 void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column *column);
+/* Sets apart columns that would need themselves, or too many others one after the other. */
+enum step_status step_plan_order(struct step_plan *plan);
 
 #endif

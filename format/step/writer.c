@@ -43,6 +43,8 @@ static enum step_status start(struct step_writer *writer, struct step_error *err
                                           : step_columns_create(writer->plan, &writer->columns);
     if (status == STEP_STATUS_OK)
         status = step_block_writer_init(&writer->blocks, options->compression, options->level);
+    if (status == STEP_STATUS_OK && options->verify)
+        status = step_block_verifier_create(writer->plan, &writer->verifier);
     uint8_t header[STEP_FILE_HEADER_BYTES];
     step_file_header_pack(header);
     if (status == STEP_STATUS_OK)
@@ -386,6 +388,7 @@ void step_writer_destroy(struct step_writer *writer)
     free(writer->dictionaries);
     step_check_reset(&writer->check);
     step_columns_destroy(writer->columns);
+    step_block_verifier_destroy(writer->verifier);
     step_block_writer_reset(&writer->blocks);
     step_plan_destroy(writer->plan);
     step_buffer_reset(&writer->properties);

@@ -56,6 +56,9 @@ static enum step_status write_rows(struct step_writer *writer, enum step_block_k
     enum step_status status = step_columns_fill(writer->columns, rows);
     if (status == STEP_STATUS_OK)
         status = layouts[writer->options.layout](&writer->blocks, writer->columns, &header);
+    if (status == STEP_STATUS_OK && writer->verifier != NULL)
+        status = step_block_verify(writer->verifier, writer->columns, &writer->blocks.block,
+                                   &writer->error);
     return status == STEP_STATUS_OK ? step_writer_output_block(writer) : status;
 }
 

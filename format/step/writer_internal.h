@@ -3,6 +3,7 @@
 #ifndef STEP_STEP_WRITER_INTERNAL_H
 #define STEP_STEP_WRITER_INTERNAL_H
 
+#include "block_verify.h"
 #include "block_write.h"
 #include "check.h"
 #include "steptrace/writer.h"
@@ -18,6 +19,7 @@ struct step_writer {
     struct step_plan *plan;
     struct step_columns *columns;
     struct step_block_writer blocks;
+    struct step_block_verifier *verifier; /* NULL: blocks are not read again */
     struct step_check check;
     struct step_stream_table streams;
     struct step_writer_dictionary *dictionaries; /* by record */

@@ -64,6 +64,8 @@ struct step_writer_options {
     uint32_t block_records; /* 0: the project's default */
     enum step_write_layout layout;
     size_t memory_bytes; /* that waiting records may take; 0: the project's default, 256 MiB */
+    bool verify; /* each block is decoded, and compared, before it goes to the output: INVALID where
+                  * it is not the same */
     /* NULL, or called once for a writer that was made, with the output's `user`: by the first
      * step_writer_close(), with whether all was written, or by step_writer_destroy() where there
      * was none.  What it returns is what closing returns. */

@@ -23,3 +23,10 @@ echo no trace >other.step
 steptrace pack other.step -o x.step
 echo $?
 ls
+# ages that measure from each other: written as rows by an older writer, where that could be read
+cp $data/age_circle.bin rows.step
+steptrace dump rows.step >circle.txt
+steptrace pack rows.step -o circle.step 2>/dev/null
+echo $?
+steptrace dump circle.step | cmp - circle.txt
+wc -l <circle.txt

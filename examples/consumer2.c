@@ -48,6 +48,8 @@ int main(int argc, char **argv)
            " bytes, ttl %" PRIu64 "\n",
            events, packets, udp_packets, bytes, ttl);
     tell_transfers(&in);
-    net2_trace_close(&in);
-    return 0;
+    if (net2_trace_close(&in) == STEP_STATUS_OK)
+        return 0;
+    fprintf(stderr, "consumer2: %s\n", error.message);
+    return 1;
 }

@@ -39,8 +39,7 @@ static uint64_t read_trace(const char *path, uint64_t *sum)
         return 0;
     for (; net_trace_next(&in, &view, NULL) == STEP_STATUS_OK; count++)
         *sum += net_lost_get(&in.binding, &view, &lost) ? lost.bytes : 0;
-    net_trace_close(&in);
-    return count;
+    return net_trace_close(&in) == STEP_STATUS_OK ? count : 0;
 }
 
 static void *work(void *user)

@@ -113,27 +113,31 @@ static void put_file_functions(const struct c_output *output, FILE *out)
             "/* All records of a trace, of this definition or an older or newer one, by time. */\n"
             "struct %s_reader {\n    struct step_reader *file;\n"
             "    struct step_selection *selection; /* NULL: all records */\n"
-            "    struct step_records *records;\n    struct %s_binding binding;\n};\n\n"
-            "static inline void %s_close(struct %s_reader *reader)\n{\n"
+            "    struct step_records *records;\n    struct %s_binding binding;\n"
+            "    enum step_status status; /* the first failure, or OK */\n};\n\n"
+            "/* Returns the first failure of _open and _next: not OK where the trace could\n"
+            " * not be read, or not all of it. */\n"
+            "static inline enum step_status %s_close(struct %s_reader *reader)\n{\n"
             "    step_records_destroy(reader->records);\n"
             "    step_selection_destroy(reader->selection);\n    %s_unbind(&reader->binding);\n"
             "    step_reader_destroy(reader->file);\n    reader->records = NULL;\n"
-            "    reader->selection = NULL;\n    reader->file = NULL;\n}\n\n",
+            "    reader->selection = NULL;\n    reader->file = NULL;\n"
+            "    return reader->status;\n}\n\n",
             base, base, base, base, base);
     fprintf(
         out,
         "static inline enum step_status %s_open(const char *path, struct %s_reader *reader,\n"
         "                                       struct step_error *error)\n{\n"
         "    reader->file = NULL;\n    reader->selection = NULL;\n    reader->records = NULL;\n"
-        "    reader->binding.inner = NULL;\n"
+        "    reader->binding.inner = NULL;\n    reader->status = STEP_STATUS_OK;\n"
         "    enum step_status status = step_reader_open(path, &reader->file, error);\n"
         "    if (status == STEP_STATUS_OK)\n"
         "        status = %s_bind(step_reader_borrow_definition(reader->file), &reader->binding,\n"
         "                         error);\n"
         "    if (status == STEP_STATUS_OK)\n"
         "        status = step_records_create(reader->file, NULL, &reader->records, error);\n"
-        "    if (status != STEP_STATUS_OK)\n        %s_close(reader);\n"
-        "    return status;\n}\n\n",
+        "    if (status != STEP_STATUS_OK) {\n        reader->status = status;\n"
+        "        %s_close(reader);\n    }\n    return status;\n}\n\n",
         base, base, base, base);
     fprintf(
         out,
@@ -154,14 +158,20 @@ static void put_file_functions(const struct c_output *output, FILE *out)
         "                                     error);\n"
         "    return status;\n}\n\n",
         base, base);
-    fprintf(out,
-            "/* The next record for the _get functions, or END. */\n"
-            "static inline enum step_status %s_next(struct %s_reader *reader,\n"
-            "                                       struct step_record_view *view,\n"
-            "                                       struct step_error *error)\n{\n"
-            "    return reader->records != NULL ? step_records_next(reader->records, view, error)\n"
-            "                                   : STEP_STATUS_END;\n}\n\n",
-            base, base);
+    fprintf(
+        out,
+        "/* The next record for the _get functions, or END.  Damage is an error, told once where\n"
+        " * it is come to: CORRUPT for what cannot be read, CUT at the end of a trace that was\n"
+        " * not closed.  Call again, and the reader goes on with what is behind it. */\n"
+        "static inline enum step_status %s_next(struct %s_reader *reader,\n"
+        "                                       struct step_record_view *view,\n"
+        "                                       struct step_error *error)\n{\n"
+        "    if (reader->records == NULL)\n        return STEP_STATUS_END;\n"
+        "    enum step_status status = step_records_next_checked(reader->records, view, error);\n"
+        "    if (status != STEP_STATUS_OK && status != STEP_STATUS_END &&\n"
+        "        reader->status == STEP_STATUS_OK)\n        reader->status = status;\n"
+        "    return status;\n}\n\n",
+        base, base);
 }
 
 static void put_declarations(const struct c_output *output, FILE *out, uint32_t index)

@@ -26,6 +26,12 @@ struct step_records {
     struct step_block *spare;
     uint64_t last_stream, bytes_done, bytes_all;
     bool given; /* the first queue's record was given: it is to be advanced */
+    /* of step_records_next_checked(): */
+    size_t damage_told;
+    bool cut_told;
+    bool held; /* a record, or how it ended, waits until damage before it was told */
+    enum step_status held_status;
+    struct step_record_view held_view;
 };
 
 static bool goes_before(const struct queue *a, const struct queue *b)
@@ -240,6 +246,40 @@ enum step_status step_records_next(struct step_records *records, struct step_rec
             step_selection_view(records->selection, &queue->view, view))
             return STEP_STATUS_OK;
     }
+}
+
+/* Fills `error` with the next damage that was not yet told; OK where there is none. */
+static enum step_status tell_damage(struct step_records *records, struct step_error *error)
+{
+    const struct step_reader *reader = records->reader;
+    if (records->damage_told >= step_reader_damage_count(reader))
+        return STEP_STATUS_OK;
+    const struct step_damage *damage = step_reader_damage(reader, records->damage_told++);
+    return step_error_set(error, STEP_STATUS_CORRUPT, step_reader_borrow_name(reader),
+                          damage->offset, "%s", damage->message);
+}
+
+enum step_status step_records_next_checked(struct step_records *records,
+                                           struct step_record_view *view, struct step_error *error)
+{
+    enum step_status status = tell_damage(records, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (!records->held)
+        records->held_status = step_records_next(records, &records->held_view, error);
+    records->held = true;
+    status = tell_damage(records, error); /* it may have come to some; the record waits then */
+    if (status != STEP_STATUS_OK)
+        return status;
+    records->held = false;
+    *view = records->held_view;
+    if (records->held_status != STEP_STATUS_END || records->cut_told ||
+        step_reader_is_whole(records->reader))
+        return records->held_status;
+    records->cut_told = true;
+    return step_error_set(error, STEP_STATUS_CUT, step_reader_borrow_name(records->reader),
+                          step_reader_file_size(records->reader),
+                          "the trace was not closed: its end may be missing");
 }
 
 uint64_t step_records_stream(const struct step_records *records)

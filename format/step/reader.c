@@ -67,6 +67,11 @@ const struct step_definition *step_reader_borrow_definition(const struct step_re
     return reader->definition;
 }
 
+const char *step_reader_borrow_name(const struct step_reader *reader)
+{
+    return reader->name;
+}
+
 bool step_reader_is_whole(const struct step_reader *reader)
 {
     return reader->whole;

@@ -7,6 +7,11 @@
  * its nearest ancestor that it does know.  Fields are matched by name and type: one that the file
  * does not have reads as 0 or empty, one that the program does not know is passed over.
  *
+ * A variant (`type=variable`) is a record of its own: it holds the file's number of its type and
+ * the file's slots, whatever the two definitions are.  As a view, {variant.record, variant.slots},
+ * it is read like any record.  Where the file has no such field its record is STEP_NO_RECORD, which
+ * reads as no record at all.
+ *
  * The functions that `stepc --c` generates wrap these; use them directly for generic programs.
  */
 #ifndef STEPTRACE_BINDING_H
@@ -58,6 +63,8 @@ static inline const uint64_t *step_binding_slots(const struct step_binding *bind
                                                  uint32_t record, size_t slot_count,
                                                  uint64_t *values)
 {
+    if (view->record >= binding->file->record_count)
+        return NULL;
     const struct step_bound_record *bound = &binding->records[view->record];
     if (bound->same && bound->record == record)
         return view->slots;
@@ -69,10 +76,12 @@ const uint64_t *step_binding_entry(const struct step_binding *binding,
                                    const struct step_reader *reader, uint32_t record, uint64_t id,
                                    size_t slot_count, uint64_t *values);
 
-/* Our record type for a record type of the file, or -1. */
+/* Our record type for a record type of the file, or -1 (of STEP_NO_RECORD, too). */
 static inline int step_binding_record(const struct step_binding *binding, uint32_t file_record)
 {
-    uint32_t record = binding->records[file_record].record;
+    uint32_t record = file_record < binding->file->record_count
+                          ? binding->records[file_record].record
+                          : STEP_NO_RECORD;
     return record == STEP_NO_RECORD ? -1 : (int) record;
 }
 

@@ -91,6 +91,9 @@ uint64_t step_reader_file_size(const struct step_reader *reader);
 size_t step_reader_block_count(const struct step_reader *reader);
 const struct step_block_info *step_reader_block_info(const struct step_reader *reader, size_t i);
 
+/* The file's name, as messages have it. */
+const char *step_reader_borrow_name(const struct step_reader *reader);
+
 /* What was damaged and skipped so far: opening finds broken headers, loading broken contents. */
 size_t step_reader_damage_count(const struct step_reader *reader);
 const struct step_damage *step_reader_damage(const struct step_reader *reader, size_t i);

@@ -50,6 +50,12 @@ void step_records_destroy(struct step_records *records);
  * (step_reader_damage() tells of them). */
 enum step_status step_records_next(struct step_records *records, struct step_record_view *view,
                                    struct step_error *error);
+/* The same, but damage is an error that stops a reader unless it goes on: CORRUPT, with the file,
+ * the offset and what is wrong, once for each damaged place when it is come to (those that opening
+ * found: at once), and CUT once at the end of a trace whose writer did not close it.  The call
+ * after that goes on behind it.  The functions that `stepc --c` generates use this. */
+enum step_status step_records_next_checked(struct step_records *records,
+                                           struct step_record_view *view, struct step_error *error);
 /* The stream of the record given last. */
 uint64_t step_records_stream(const struct step_records *records);
 /* Stored bytes of the blocks done, of all of them: how far one is. */

@@ -171,6 +171,48 @@ static void test_no_fields(void)
     step_definition_destroy(file);
 }
 
+/* A variant is a view of the file's record: types that are added, removed or moved change nothing
+ * for the others, and where the file has none it is no record. */
+static void test_variants(void)
+{
+    static const char ours_text[] =
+        "record P { int x; } record Q extends P { int y; }"
+        "record M { int a; P v <encoding:\"type=variable\">; P w <encoding:\"type=variable\">; }";
+    static const char file_text[] =
+        "/* newer */ record S { int s; } record P { int z, x; } record R extends P { int r; }"
+        "record Q extends P { int y; } record M { P v <encoding:\"type=variable\">; int a; }";
+    struct step_definition *ours = dl_parse_text(ours_text, NULL, NULL);
+    struct step_definition *file = dl_parse_text(file_text, NULL, NULL);
+    struct step_binding *binding = NULL;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(ours);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    CU_ASSERT_EQUAL_FATAL(step_binding_create(file, ours, &binding, NULL), STEP_STATUS_OK);
+    static const char *const types[] = {"P", "Q", "R"};
+    const uint64_t inner[] = {5, 6, 7};
+    uint64_t values[3];
+    for (size_t i = 0; i < 3; i++) {
+        const struct step_variant made = {step_definition_find(file, types[i]), inner};
+        const uint64_t slots[] = {step_slot_of_variant(&made), 1};
+        struct step_record_view view = {step_definition_find(file, "M"), slots};
+        uint32_t m = step_definition_find(ours, "M"), p = step_definition_find(ours, "P");
+        const uint64_t *got = step_binding_slots(binding, &view, m, 3, values);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(got);
+        const struct step_variant *v = step_slot_variant(got[1]), *w = step_slot_variant(got[2]);
+        struct step_record_view v_view = {v->record, v->slots}, w_view = {w->record, w->slots};
+        uint64_t more[3];
+        got = step_binding_slots(binding, &v_view, p, 1, more);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(got);
+        CU_ASSERT_EQUAL(got[0], 6);
+        CU_ASSERT_EQUAL(step_binding_record(binding, v->record),
+                        i == 1 ? (int) step_definition_find(ours, "Q") : (int) p);
+        CU_ASSERT_PTR_NULL(step_binding_slots(binding, &w_view, p, 1, more));
+        CU_ASSERT_EQUAL(step_binding_record(binding, w->record), -1);
+    }
+    step_binding_destroy(binding);
+    step_definition_destroy(ours);
+    step_definition_destroy(file);
+}
+
 CU_pSuite dl_add_binding_suite(void)
 {
     CU_pSuite suite = CU_add_suite("binding", NULL, NULL);
@@ -179,5 +221,6 @@ CU_pSuite dl_add_binding_suite(void)
     CU_ADD_TEST(suite, test_newer_definition);
     CU_ADD_TEST(suite, test_older_definition);
     CU_ADD_TEST(suite, test_no_fields);
+    CU_ADD_TEST(suite, test_variants);
     return suite;
 }

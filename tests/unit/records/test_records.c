@@ -44,6 +44,62 @@ static struct step_reader *write_trace(const struct step_definition *definition,
     return reader;
 }
 
+/* How often each status comes; the records that are given are in the order of their numbers. */
+struct checked_tally {
+    uint64_t records, damaged, cut;
+};
+
+static struct checked_tally read_checked(const struct step_buffer *memory, size_t length)
+{
+    struct checked_tally tally = {0};
+    struct step_reader *reader;
+    struct step_records *records;
+    struct step_record_view view;
+    struct step_error error = {0};
+    enum step_status status;
+    CU_ASSERT_EQUAL_FATAL(step_reader_open_memory(memory->data, length, "memory", &reader, NULL),
+                          STEP_STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(step_records_create(reader, NULL, &records, NULL), STEP_STATUS_OK);
+    while ((status = step_records_next_checked(records, &view, &error)) != STEP_STATUS_END) {
+        CU_ASSERT_FATAL(status == STEP_STATUS_OK || status == STEP_STATUS_CORRUPT ||
+                        status == STEP_STATUS_CUT);
+        tally.records += status == STEP_STATUS_OK;
+        tally.damaged += status == STEP_STATUS_CORRUPT;
+        tally.cut += status == STEP_STATUS_CUT;
+        if (status != STEP_STATUS_OK)
+            CU_ASSERT(error.status == status && error.message[0] != '\0');
+    }
+    CU_ASSERT_EQUAL(tally.damaged, step_reader_damage_count(reader));
+    CU_ASSERT_EQUAL(step_records_next_checked(records, &view, &error), STEP_STATUS_END);
+    step_records_destroy(records);
+    step_reader_destroy(reader);
+    return tally;
+}
+
+/* Damage is told once a place, what is behind it is given; a cut is told at the end. */
+static void test_checked(void)
+{
+    struct step_definition *definition = parse(text);
+    struct step_buffer memory = {.data = NULL};
+    struct step_reader *reader = write_trace(definition, &memory);
+    uint64_t offset = step_reader_block_info(reader, 2)->offset;
+    uint64_t lost = step_reader_block_info(reader, 2)->record_count;
+    uint64_t whole = step_reader_file_size(reader);
+    step_reader_destroy(reader);
+    struct checked_tally tally = read_checked(&memory, memory.length);
+    CU_ASSERT(tally.records == RECORDS && tally.damaged == 0 && tally.cut == 0);
+    memory.data[offset + 100] ^= 1;
+    tally = read_checked(&memory, memory.length);
+    CU_ASSERT(tally.records == RECORDS - lost && tally.damaged == 1 && tally.cut == 0);
+    tally = read_checked(&memory, (size_t) whole - 1);
+    CU_ASSERT(tally.records == RECORDS - lost && tally.damaged >= 1 && tally.cut == 1);
+    memory.data[offset + 100] ^= 1;
+    tally = read_checked(&memory, (size_t) offset);
+    CU_ASSERT(tally.records > 0 && tally.records < RECORDS && tally.cut == 1);
+    step_buffer_reset(&memory);
+    step_definition_destroy(definition);
+}
+
 static void test_order(void)
 {
     struct step_definition *definition = parse(text);
@@ -184,6 +240,7 @@ int main(void)
         return 1;
     CU_pSuite suite = CU_add_suite("records", NULL, NULL);
     CU_ADD_TEST(suite, test_order);
+    CU_ADD_TEST(suite, test_checked);
     CU_ADD_TEST(suite, test_selection);
     CU_ADD_TEST(suite, test_damage);
     CU_ADD_TEST(suite, test_file_names);

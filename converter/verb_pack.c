@@ -117,7 +117,7 @@ static enum step_status copy_to(struct step_reader *reader, struct output_file *
     if (status == STEP_STATUS_OK) {
         status = copy_streams(reader, places, count, writer, records, error);
         enum step_status closed =
-            step_writer_close(writer, status == STEP_STATUS_OK ? error : NULL);
+            step_writer_close(writer, error->status == STEP_STATUS_OK ? error : NULL);
         status = status != STEP_STATUS_OK ? status : closed;
         step_writer_destroy(writer);
     }

@@ -21,6 +21,7 @@ void step_check_reset(struct step_check *check)
 {
     free(check->constants);
     free(check->known);
+    free(check->learnt);
     *check = (struct step_check){0};
 }
 
@@ -70,6 +71,7 @@ static enum step_status check_value(const struct checking *checking, uint32_t in
     if (!check->known[index]) {
         check->known[index] = 1;
         check->constants[index] = value;
+        check->learnt[check->learnt_count++] = index;
     }
     if (check->constants[index] == value)
         return STEP_STATUS_OK;
@@ -142,6 +144,12 @@ static enum step_status check_node(const struct checking *checking,
     return status;
 }
 
+void step_check_forget(struct step_check *check)
+{
+    while (check->learnt_count > 0)
+        check->known[check->learnt[--check->learnt_count]] = 0;
+}
+
 enum step_status step_check_record(struct step_check *check, const struct step_plan *plan,
                                    uint32_t record, const uint64_t *slots, struct step_error *error)
 {
@@ -151,13 +159,18 @@ enum step_status step_check_record(struct step_check *check, const struct step_p
         check->constants = calloc(plan->column_count + 1u, sizeof *check->constants);
     if (check->known == NULL)
         check->known = calloc(plan->column_count + 1u, sizeof *check->known);
-    if (check->constants == NULL || check->known == NULL)
+    if (check->learnt == NULL)
+        check->learnt = calloc(plan->column_count + 1u, sizeof *check->learnt);
+    if (check->constants == NULL || check->known == NULL || check->learnt == NULL)
         return STEP_STATUS_NO_MEMORY;
+    check->learnt_count = 0;
     enum step_status status = STEP_STATUS_OK;
     for (uint32_t i = 0; i < planned->field_count && status == STEP_STATUS_OK; i++) {
         const struct step_plan_node *node = &plan->nodes[planned->field_nodes[i]];
         status = check_node(&checking, node, slots);
         slots += node->slot_count;
     }
+    if (status != STEP_STATUS_OK)
+        step_check_forget(check);
     return status;
 }

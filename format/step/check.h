@@ -12,6 +12,8 @@
 struct step_check {
     uint64_t *constants; /* by column of the plan */
     uint8_t *known;      /* the same: is the constant known */
+    uint32_t *learnt;    /* columns whose constant the last record told */
+    size_t learnt_count;
 };
 
 void step_check_reset(struct step_check *check);
@@ -21,5 +23,9 @@ void step_check_reset(struct step_check *check);
 enum step_status step_check_record(struct step_check *check, const struct step_plan *plan,
                                    uint32_t record, const uint64_t *slots,
                                    struct step_error *error);
+
+/* The record that was checked last is not written after all: what it told of constants is
+ * forgotten. (Of one that is refused here that is done.) */
+void step_check_forget(struct step_check *check);
 
 #endif

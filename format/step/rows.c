@@ -8,8 +8,6 @@
 #include "grow.h"
 #include "layout.h"
 
-#define MAX_RECORD_BYTES (STEP_MAX_BLOCK_MEMORY / 8)
-
 void step_rows_reset(struct step_rows *rows)
 {
     free(rows->types);
@@ -153,7 +151,7 @@ static enum step_status append_nested(struct step_rows *rows, const struct step_
 {
     size_t word_count = rows->word_count;
     size_t byte_count = rows->bytes.length;
-    uint64_t budget = MAX_RECORD_BYTES;
+    uint64_t budget = STEP_MAX_RECORD_BYTES;
     for (uint32_t i = 0; i < record->field_count; i++) {
         const struct step_plan_node *node = &plan->nodes[record->field_nodes[i]];
         enum step_status status = append_node(rows, plan, node, slots, &budget);

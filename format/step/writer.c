@@ -2,6 +2,8 @@
 /* The writer: which records go into which block, and when. */
 #include "steptrace/writer.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,31 +116,46 @@ enum step_status step_writer_property(struct step_writer *writer, const char *ke
     return ok ? STEP_STATUS_OK : keep(writer, STEP_STATUS_NO_MEMORY, NULL);
 }
 
+/* A record is not taken; the writer goes on without it. */
+static enum step_status refuse(struct step_writer *writer, const struct step_error *error)
+{
+    if (writer->refused_count++ == 0)
+        writer->refusal = *error;
+    return error->status;
+}
+
 static enum step_status refuse_record(struct step_writer *writer, uint32_t record)
 {
-    step_error_set(&writer->error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+    struct step_error error;
+    step_error_set(&error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
                    "the definition has no record type %u", record);
-    return keep(writer, STEP_STATUS_INVALID, NULL);
+    return refuse(writer, &error);
 }
 
-static enum step_status refuse_size(struct step_writer *writer, enum step_status status,
-                                    uint32_t record)
-{
-    if (status == STEP_STATUS_LIMIT && writer->error.status == STEP_STATUS_OK)
-        step_error_set(&writer->error, status, NULL, STEP_NO_OFFSET,
-                       "a record %s is too large for a block",
-                       writer->options.definition->records[record].name);
-    return keep(writer, status, NULL);
-}
-
-/* Appends a record that agrees with its definition. */
+/* Appends a record that agrees with its definition; one that does not is refused. */
 static enum step_status append(struct step_writer *writer, struct step_rows *rows, uint32_t record,
                                const uint64_t *slots)
 {
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    bool checked = writer->plan->records[record].checked;
     enum step_status status = STEP_STATUS_OK;
-    if (writer->plan->records[record].checked)
-        status = step_check_record(&writer->check, writer->plan, record, slots, &writer->error);
-    return status == STEP_STATUS_OK ? step_rows_append(rows, writer->plan, record, slots) : status;
+    if (checked)
+        status = step_check_record(&writer->check, writer->plan, record, slots, &error);
+    if (status != STEP_STATUS_OK)
+        return status == STEP_STATUS_NO_MEMORY ? keep(writer, status, NULL)
+                                               : refuse(writer, &error);
+    status = step_rows_append(rows, writer->plan, record, slots);
+    if (status == STEP_STATUS_OK || status == STEP_STATUS_NO_MEMORY)
+        return keep(writer, status, NULL);
+    if (checked)
+        step_check_forget(&writer->check);
+    step_error_set(&error, status, NULL, STEP_NO_OFFSET,
+                   status == STEP_STATUS_LIMIT
+                       ? "a record %s is too large: one takes at most %u MiB"
+                       : "a record %s has a value of a type that does not extend its field's",
+                   writer->options.definition->records[record].name,
+                   (unsigned) (STEP_MAX_RECORD_BYTES >> 20));
+    return refuse(writer, &error);
 }
 
 enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
@@ -149,14 +166,17 @@ enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
     if (record >= writer->options.definition->record_count)
         return refuse_record(writer, record);
     struct step_writer_dictionary *dictionary = &writer->dictionaries[record];
+    if (id != NULL)
+        *id = 0;
     enum step_status status = STEP_STATUS_OK;
     if (dictionary->rows.record_count >= STEP_MAX_DICTIONARY_BLOCK_RECORDS ||
         step_rows_memory(&dictionary->rows) > MOST_DICTIONARY_MEMORY)
         status = step_writer_pending(writer);
-    if (status == STEP_STATUS_OK)
-        status = append(writer, &dictionary->rows, record, slots);
     if (status != STEP_STATUS_OK)
-        return refuse_size(writer, status, record);
+        return keep(writer, status, NULL);
+    status = append(writer, &dictionary->rows, record, slots);
+    if (status != STEP_STATUS_OK)
+        return status;
     writer->dictionaries_pending = true;
     if (id != NULL)
         *id = dictionary->written_count + dictionary->rows.record_count;
@@ -194,7 +214,7 @@ enum step_status step_writer_put(struct step_writer *writer, uint64_t number, ui
         return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
     enum step_status status = append(writer, &stream->rows, record, slots);
     if (status != STEP_STATUS_OK)
-        return refuse_size(writer, status, record);
+        return status;
     return settle(writer, stream);
 }
 
@@ -365,12 +385,32 @@ static void finish(struct step_writer *writer, bool complete)
     }
 }
 
+uint64_t step_writer_refused_count(const struct step_writer *writer)
+{
+    return writer->refused_count;
+}
+
+/* All that was taken is written. */
+static enum step_status tell_refusals(const struct step_writer *writer, struct step_error *error)
+{
+    char context[64];
+    if (error != NULL)
+        *error = writer->refusal;
+    snprintf(context, sizeof context, "%" PRIu64 " records were refused; the first",
+             writer->refused_count);
+    if (writer->refused_count > 1)
+        step_error_prefix(error, context);
+    return writer->refusal.status;
+}
+
 enum step_status step_writer_close(struct step_writer *writer, struct step_error *error)
 {
     if (!writer->closed && step_writer_flush(writer) == STEP_STATUS_OK)
         keep(writer, write_end(writer), NULL);
     writer->closed = true;
     finish(writer, writer->status == STEP_STATUS_OK);
+    if (writer->status == STEP_STATUS_OK && writer->refused_count > 0)
+        return tell_refusals(writer, error);
     if (writer->status != STEP_STATUS_OK && error != NULL)
         *error = writer->error;
     return writer->status;

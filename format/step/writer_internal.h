@@ -30,7 +30,9 @@ struct step_writer {
     uint64_t offset; /* bytes given to the output */
     size_t memory;   /* of all streams */
     bool closed;
-    enum step_status status; /* the first failure, and its report */
+    uint64_t refused_count;    /* records and entries that were not taken, */
+    struct step_error refusal; /* and why the first was not */
+    enum step_status status;   /* the first failure, and its report */
     struct step_error error;
 };
 

@@ -11,8 +11,9 @@
  * dictionary of its type.  step_writer_define() adds an entry; an entry reaches the file before any
  * block that could use it.
  *
- * A writer is used by one thread at a time.  It keeps its first error: all later calls return that
- * status and step_writer_close() reports it.
+ * A writer is used by one thread at a time.  A record that it cannot take (INVALID, LIMIT) is
+ * refused alone: the writer goes on, and all others are written.  Of other errors it keeps the
+ * first: all later calls return that status and step_writer_close() reports it.
  */
 #ifndef STEPTRACE_WRITER_H
 #define STEPTRACE_WRITER_H
@@ -37,8 +38,8 @@ struct step_output {
 };
 
 /* A method that was not built in means the first that was, of zstd and zlib.  BEST is for keeping:
- * more encodings are tried, and of every part all methods that were built in, which takes about 20
- * times as long. */
+ * more encodings are tried, and of every part all methods that were built in, which takes 100 to
+ * 150 times as long (5,079 ns an event against 36 for javac's, at the default block size). */
 enum step_compression {
     STEP_COMPRESSION_NONE,
     STEP_COMPRESSION_ZSTD,
@@ -94,14 +95,16 @@ enum step_status step_writer_property(struct step_writer *writer, const char *ke
                                       const char *value);
 
 /* Adds an entry to the dictionary of record type `record`; entries are numbered from 1 in the order
- * of these calls.  `slots` and all they point to are copied.  `id` may be NULL. */
+ * of these calls.  `slots` and all they point to are copied.  `id` may be NULL; of an entry that is
+ * refused, as a record would be, it becomes 0, which is none. */
 enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
                                     const uint64_t *slots, uint64_t *id);
 
 /* Appends a record to a stream.  INVALID for one against its definition: a constant that changes,
- * an integer too large for its fixed size, a string that is none in its charset; the error names
- * the field.  Streams are any numbers that the caller chooses (small and dense
- * is cheapest).  `slots` and all they point to are copied. */
+ * an integer too large for its fixed size, a string that is none in its charset; LIMIT for one that
+ * takes more than 128 MiB (8 bytes a value, a string its bytes as well).  Such a record is left
+ * out; step_writer_close() tells of the first, and names the field.  Streams are any numbers that
+ * the caller chooses (small and dense is cheapest).  `slots` and all they point to are copied. */
 enum step_status step_writer_put(struct step_writer *writer, uint64_t stream, uint32_t record,
                                  const uint64_t *slots);
 
@@ -131,7 +134,11 @@ const struct step_definition *step_writer_borrow_definition(const struct step_wr
 /* Bytes handed to the output so far. */
 uint64_t step_writer_size(const struct step_writer *writer);
 
-/* Flushes, writes index and footer.  Returns the first error that the writer met. */
+/* Records and entries that were refused so far. */
+uint64_t step_writer_refused_count(const struct step_writer *writer);
+
+/* Flushes, writes index and footer.  Returns the first error that the writer met.  Where it only
+ * refused records, the trace is complete but for these, and the status is that of the first. */
 enum step_status step_writer_close(struct step_writer *writer, struct step_error *error);
 
 /* Frees the writer, closed or not; NULL is allowed.  Without close the file has no index. */

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a writer does not take: records that it refuses alone, and what no reader would take. */
+#include <CUnit/Basic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout.h"
+#include "memory_output.h"
+#include "steptrace/reader.h"
+#include "steptrace/writer.h"
+
+static struct step_definition *define(const char *text)
+{
+    struct step_definition *definition = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        step_definition_parse(text, strlen(text), "test", NULL, NULL, &definition, NULL),
+        STEP_STATUS_OK);
+    return definition;
+}
+
+static struct step_writer *start(const struct step_definition *definition, struct step_buffer *file)
+{
+    struct step_writer_options options;
+    struct step_writer *writer = NULL;
+    step_writer_options_init(&options);
+    options.definition = definition;
+    options.output = step_memory_output(file);
+    options.verify = true;
+    CU_ASSERT_EQUAL_FATAL(step_writer_create(&options, &writer, NULL), STEP_STATUS_OK);
+    return writer;
+}
+
+/* The records of a whole trace. */
+static uint64_t count_records(const struct step_buffer *file)
+{
+    struct step_reader *reader = NULL;
+    struct step_block *block = NULL;
+    struct step_record_view view;
+    uint64_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(step_reader_open_memory(file->data, file->length, "test", &reader, NULL),
+                          STEP_STATUS_OK);
+    CU_ASSERT(step_reader_is_whole(reader));
+    for (size_t i = 0; i < step_reader_block_count(reader); i++) {
+        CU_ASSERT_EQUAL_FATAL(step_reader_load(reader, i, NULL, &block, NULL), STEP_STATUS_OK);
+        while (step_block_next(block, &view) == STEP_STATUS_OK)
+            count++;
+    }
+    CU_ASSERT_EQUAL(step_reader_damage_count(reader), 0);
+    step_block_destroy(block);
+    step_reader_destroy(reader);
+    return count;
+}
+
+/* Good records before and after a bad one reach the file; closing tells of the bad ones. */
+static void test_refused_alone(void)
+{
+    struct step_definition *definition = define(
+        "record R { int a <encoding:\"constant\">; int b <encoding:\"size=1\">; "
+        "string c <encoding:\"charset=US-ASCII\">; } record D { int b <encoding:\"size=1\">; "
+        "} record U { D d <encoding:\"identifier\">; }");
+    struct step_buffer file = {0};
+    struct step_writer *writer = start(definition, &file);
+    struct step_error error = {0};
+    static const struct step_bytes good = {(const uint8_t *) "x", 1};
+    static const struct step_bytes bad = {(const uint8_t *) "\xff", 1};
+    uint64_t text = step_slot_of_bytes(&good), id = 5;
+    /* the first record is refused: its constant is not that of the others */
+    const uint64_t records[][3] = {
+        {9, 1000, text}, {1, 2, text}, {2, 2, text}, {1, 3, text}, {1, 4, step_slot_of_bytes(&bad)},
+        {1, 5, text}};
+    static const bool taken[] = {false, true, false, true, false, true};
+    for (size_t i = 0; i < 6; i++)
+        CU_ASSERT_EQUAL(step_writer_put(writer, 0, 0, records[i]),
+                        taken[i] ? STEP_STATUS_OK : STEP_STATUS_INVALID);
+    CU_ASSERT_EQUAL(step_writer_define(writer, 1, (uint64_t[]){1000}, &id), STEP_STATUS_INVALID);
+    CU_ASSERT_EQUAL(id, 0);
+    CU_ASSERT_EQUAL(step_writer_define(writer, 1, (uint64_t[]){10}, &id), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(id, 1);
+    CU_ASSERT_EQUAL(step_writer_put(writer, 0, 3, records[1]), STEP_STATUS_INVALID);
+    CU_ASSERT_EQUAL(step_writer_refused_count(writer), 5);
+    CU_ASSERT_EQUAL(step_writer_put_count(writer, 0), 3);
+    CU_ASSERT_EQUAL(step_writer_close(writer, &error), STEP_STATUS_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "5 records were refused; the first: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "field b is 0x3e8"));
+    step_writer_destroy(writer);
+    CU_ASSERT_EQUAL(count_records(&file), 3);
+    step_buffer_reset(&file);
+    step_definition_destroy(definition);
+}
+
+/* A record that is too large, among others. */
+static void test_large_record(void)
+{
+    struct step_definition *definition =
+        define("record R { int a <encoding:\"constant\">; data d; }");
+    struct step_buffer file = {0};
+    struct step_writer *writer = start(definition, &file);
+    size_t length = (size_t) STEP_MAX_RECORD_BYTES + 1;
+    uint8_t *data = calloc(length, 1);
+    struct step_bytes bytes = {data, length};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(data);
+    CU_ASSERT_EQUAL(step_writer_put(writer, 0, 0, (uint64_t[]){1, step_slot_of_bytes(&bytes)}),
+                    STEP_STATUS_LIMIT);
+    bytes.length = 10;
+    for (uint64_t i = 0; i < 10; i++)
+        CU_ASSERT_EQUAL(step_writer_put(writer, 0, 0, (uint64_t[]){2, step_slot_of_bytes(&bytes)}),
+                        STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_LIMIT);
+    step_writer_destroy(writer);
+    CU_ASSERT_EQUAL(count_records(&file), 10);
+    free(data);
+    step_buffer_reset(&file);
+    step_definition_destroy(definition);
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("step limits", NULL, NULL);
+    CU_add_test(suite, "refused alone", test_refused_alone);
+    CU_add_test(suite, "large record", test_large_record);
+    CU_basic_run_tests();
+    unsigned failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    return failures != 0;
+}

@@ -388,12 +388,11 @@ static int compare_places(const void *left, const void *right)
 
 static bool has_places(const struct step_record_source *source, const struct step_block_info *info)
 {
-    size_t count = step_reader_borrow_definition(source->reader)->record_count;
-    for (uint32_t i = 0; i < count; i++) {
-        int known = hatf_trace_record(&source->binding, i);
+    for (size_t i = 0; i < info->type_count; i++) {
+        int known = hatf_trace_record(&source->binding, info->counts[i].record);
         enum hatf_tag tag;
         bool is_placed;
-        if (info->counts_by_record[i] > 0 && tag_of(known, &tag, &is_placed) && is_placed)
+        if (tag_of(known, &tag, &is_placed) && is_placed)
             return true;
     }
     return false;

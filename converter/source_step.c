@@ -97,10 +97,14 @@ static void count_block(const struct step_source *source, const struct step_bloc
         inventory->last_ns = last_ns;
     for (uint32_t i = 0; i < inventory->definition->record_count; i++) {
         enum step_text_kind kind = step_decoder_kind(&source->streams.decoder, i);
-        inventory->records[i] += info->counts_by_record[i];
-        if (kind < STEP_TEXT_KIND_COUNT)
-            inventory->kinds[kind] += info->counts_by_record[i];
         inventory->is_event[i] = kind < STEP_TEXT_KIND_COUNT;
+    }
+    for (size_t i = 0; i < info->type_count; i++) {
+        const struct step_record_count *of = &info->counts[i];
+        enum step_text_kind kind = step_decoder_kind(&source->streams.decoder, of->record);
+        inventory->records[of->record] += of->count;
+        if (kind < STEP_TEXT_KIND_COUNT)
+            inventory->kinds[kind] += of->count;
     }
 }
 

@@ -73,8 +73,9 @@ void step_streams_reset(struct step_streams *streams)
 static bool holds(const struct step_streams *streams, const struct step_block_info *info,
                   const uint8_t *wanted)
 {
-    for (size_t i = 0; i < streams->decoder.record_count; i++)
-        if (wanted[i] != 0 && info->counts_by_record[i] != 0)
+    (void) streams;
+    for (size_t i = 0; i < info->type_count; i++)
+        if (wanted[info->counts[i].record] != 0)
             return true;
     return false;
 }

@@ -61,8 +61,8 @@ static bool has_wanted(const struct step_records *records, const struct step_blo
     const uint8_t *wanted =
         records->selection != NULL ? step_selection_wanted(records->selection) : NULL;
     bool found = wanted == NULL;
-    for (size_t i = 0; !found && i < records->record_count; i++)
-        found = wanted[i] != 0 && info->counts_by_record[i] > 0;
+    for (size_t i = 0; !found && i < info->type_count; i++)
+        found = wanted[info->counts[i].record] != 0;
     return found;
 }
 

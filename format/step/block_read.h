@@ -19,8 +19,8 @@ struct step_summary {
 bool step_summary_parse(const uint8_t *bytes, const struct step_block_header *header,
                         size_t record_types, struct step_summary *summary, const char **fault);
 
-/* Adds the counts of a checked summary to `counts`, one for each record type. */
-void step_summary_counts(const struct step_summary *summary, uint64_t *counts);
+/* Fills `counts` with those of a checked summary, `summary->count` of them. */
+void step_summary_counts(const struct step_summary *summary, struct step_record_count *counts);
 
 struct step_row_reader;
 

@@ -29,7 +29,7 @@ bool step_summary_parse(const uint8_t *bytes, const struct step_block_header *he
     return total == header->record_count && total <= STEP_MAX_BLOCK_RECORDS;
 }
 
-void step_summary_counts(const struct step_summary *summary, uint64_t *counts)
+void step_summary_counts(const struct step_summary *summary, struct step_record_count *counts)
 {
     struct step_cursor cursor = step_cursor_of(summary->bytes, summary->length);
     for (uint64_t i = 0; i < summary->count; i++) {
@@ -37,6 +37,6 @@ void step_summary_counts(const struct step_summary *summary, uint64_t *counts)
         uint64_t count = 0;
         step_cursor_varint(&cursor, &record);
         step_cursor_varint(&cursor, &count);
-        counts[record] += count;
+        counts[i] = (struct step_record_count){(uint32_t) record, count};
     }
 }

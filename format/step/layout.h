@@ -32,13 +32,16 @@ enum step_block_kind {
 
 enum step_block_layout { STEP_LAYOUT_BYTES = 0, STEP_LAYOUT_COLUMNS = 1, STEP_LAYOUT_ROWS = 2 };
 
-/* Limits that a reader holds a file to. */
+/* Limits that a reader holds a file to, and a writer what it takes (docs/formats/step.md). */
 #define STEP_MAX_BLOCK_RECORDS (UINT64_C(16) << 20)
 #define STEP_MAX_DICTIONARY_BLOCK_RECORDS (UINT64_C(1) << 20)
 #define STEP_MAX_BLOCK_MEMORY (UINT64_C(1) << 30)
 #define STEP_MAX_RECORD_BYTES (STEP_MAX_BLOCK_MEMORY / 8) /* while it waits for its block */
 #define STEP_MAX_DICTIONARY_MEMORY (UINT64_C(1) << 30)
 #define STEP_MAX_DEFINITION_BYTES (UINT64_C(16) << 20)
+#define STEP_MAX_PROPERTY_BYTES (UINT64_C(64) << 20) /* of one block of them */
+#define STEP_MAX_FIELDS (1u << 22)                   /* of all record types, inherited ones too */
+#define STEP_MAX_NODES (1u << 18)                    /* values, at all depths, of all fields */
 #define STEP_MAX_RECORD_TYPES 65535u
 #define STEP_MAX_COLUMNS 65536u
 #define STEP_MAX_NESTING 32u

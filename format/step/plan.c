@@ -9,8 +9,6 @@
 #include "layout.h"
 #include "plan_build.h"
 
-enum { MAX_FIELDS = 1 << 22 };
-
 enum step_status step_plan_fail(struct step_plan_builder *builder, enum step_status status,
                                 const char *what)
 {
@@ -103,7 +101,7 @@ static enum step_status count_fields(struct step_plan_builder *builder, size_t *
                               "the definition has %zu record types; 1 to %u are possible",
                               definition->record_count, STEP_MAX_RECORD_TYPES);
     for (size_t i = 0; i < definition->record_count; i++) {
-        if (definition->records[i].field_count > MAX_FIELDS - *count)
+        if (definition->records[i].field_count > STEP_MAX_FIELDS - *count)
             return step_error_set(builder->error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
                                   "the definition has too many fields");
         *count += definition->records[i].field_count;

@@ -8,7 +8,7 @@
 #include "packed_strings.h"
 #include "plan_build.h"
 
-enum { MAX_NODES = 1 << 18, PATH_BYTES = 512 };
+enum { PATH_BYTES = 512 };
 
 /* Makes room for one more item; the arrays are plain data. */
 static bool make_room(void **items, uint32_t *capacity, uint32_t count, size_t size)
@@ -65,7 +65,7 @@ static enum step_status add_node(struct step_plan_builder *builder, struct step_
                                  uint32_t *index)
 {
     struct step_plan *plan = builder->plan;
-    if (plan->node_count >= MAX_NODES)
+    if (plan->node_count >= STEP_MAX_NODES)
         return step_plan_fail(builder, STEP_STATUS_LIMIT, "the definition has too many fields");
     if (!make_room((void **) &plan->nodes, &builder->node_capacity, plan->node_count,
                    sizeof *plan->nodes))
@@ -82,7 +82,7 @@ static enum step_status add_children(struct step_plan_builder *builder, uint32_t
     struct step_plan *plan = builder->plan;
     *first = plan->child_count;
     for (uint32_t i = 0; i < count; i++) {
-        if (plan->child_count >= MAX_NODES)
+        if (plan->child_count >= STEP_MAX_NODES)
             return step_plan_fail(builder, STEP_STATUS_LIMIT, "the definition has too many fields");
         if (!make_room((void **) &plan->children, &builder->child_capacity, plan->child_count,
                        sizeof *plan->children))
@@ -127,7 +127,7 @@ static enum step_status build_record(struct step_plan_builder *builder,
     if (type >= definition->record_count)
         return step_plan_fail(builder, STEP_STATUS_INVALID, "its record does not exist");
     const struct step_record *record = &definition->records[type];
-    if (record->field_count > MAX_NODES)
+    if (record->field_count > STEP_MAX_NODES)
         return step_plan_fail(builder, STEP_STATUS_LIMIT, "the definition has too many fields");
     struct step_plan_node node = {STEP_NODE_RECORD, 0, 0, (uint32_t) record->field_count, 0, type};
     enum step_status status = add_children(builder, node.child_count, &node.first_child);

@@ -88,11 +88,10 @@ static enum step_status add_entry(struct step_reader *reader, const struct step_
         reader->entry_capacity = capacity;
     }
     int limited = 0;
-    size_t types = reader->definition->record_count;
-    uint64_t *counts = step_arena_take(&reader->counts, types, sizeof *counts, &limited);
+    struct step_record_count *counts =
+        step_arena_take(&reader->counts, summary->count, sizeof *counts, &limited);
     if (counts == NULL)
-        return limited ? STEP_STATUS_LIMIT : STEP_STATUS_NO_MEMORY;
-    memset(counts, 0, types * sizeof *counts);
+        return STEP_STATUS_NO_MEMORY;
     step_summary_counts(summary, counts);
     struct step_block_entry *entry = &reader->entries[reader->entry_count++];
     *entry = (struct step_block_entry){
@@ -105,7 +104,8 @@ static enum step_status add_entry(struct step_reader *reader, const struct step_
                  .time_max = header->time_max,
                  .thread_min = header->thread_min,
                  .thread_max = header->thread_max,
-                 .counts_by_record = counts},
+                 .counts = counts,
+                 .type_count = (size_t) summary->count},
         .header = *header,
         .source = source,
         .offset = offset,
@@ -135,9 +135,7 @@ enum step_status step_reader_visit(struct step_reader *reader, const struct step
     default: /* the definition, which is loaded already, and kinds of later versions */
         break;
     }
-    if (status == STEP_STATUS_LIMIT)
-        step_error_set(error, status, reader->name, offset, "the file has too many blocks");
-    else if (status != STEP_STATUS_OK)
+    if (status != STEP_STATUS_OK)
         step_reader_no_memory(reader, error);
     return status;
 }

@@ -42,7 +42,7 @@ struct step_reader {
     struct step_block_entry *entries;
     size_t entry_count;
     size_t entry_capacity;
-    struct step_arena counts; /* of info.counts_by_record */
+    struct step_arena counts; /* of info.counts */
     struct step_damage *damage;
     size_t damage_count;
     size_t damage_capacity;

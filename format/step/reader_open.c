@@ -8,8 +8,6 @@
 
 #include "reader_internal.h"
 
-#define MAX_COUNTS_MEMORY (UINT64_C(1) << 30)
-
 /* The block after the file header must be the definition. */
 static enum step_status load_definition(struct step_reader *reader, struct step_error *error)
 {
@@ -91,7 +89,7 @@ static enum step_status load_file(struct step_reader *reader, struct step_error 
     enum step_status status = step_block_reader_init(&reader->blocks, NULL);
     if (status != STEP_STATUS_OK)
         return step_reader_no_memory(reader, error);
-    step_arena_clear(&reader->counts, MAX_COUNTS_MEMORY);
+    step_arena_clear(&reader->counts, UINT64_MAX); /* no more than a few times the file */
     status = check_file_header(reader, error);
     if (status == STEP_STATUS_OK)
         status = load_definition(reader, error);

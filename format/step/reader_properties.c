@@ -8,7 +8,6 @@
 #include "reader_internal.h"
 
 enum { MAX_PROPERTIES = 65536 };
-#define MAX_PROPERTY_BYTES (UINT64_C(64) << 20)
 
 /* A copy with a NUL after it. */
 static char *copy_text(const uint8_t *bytes, size_t length)
@@ -54,8 +53,8 @@ enum step_status step_reader_properties(struct step_reader *reader,
                                         struct step_error *error)
 {
     reader->bytes.length = 0;
-    enum step_status status = step_block_decode_bytes(&reader->blocks, payload, MAX_PROPERTY_BYTES,
-                                                      &reader->bytes, error);
+    enum step_status status = step_block_decode_bytes(
+        &reader->blocks, payload, STEP_MAX_PROPERTY_BYTES, &reader->bytes, error);
     struct step_cursor cursor = step_cursor_of(reader->bytes.data, reader->bytes.length);
     while (status == STEP_STATUS_OK && step_cursor_left(&cursor) > 0) {
         uint64_t key_length;

@@ -23,6 +23,7 @@ void step_rows_clear(struct step_rows *rows)
     rows->word_count = 0;
     rows->bytes.length = 0;
     rows->nested = false;
+    rows->nested_bytes = 0;
     if (rows->by_columns)
         step_row_columns_clear(&rows->columns);
     rows->by_columns = false;
@@ -54,6 +55,9 @@ static bool append_word(struct step_rows *rows, uint64_t word)
     return true;
 }
 
+/* What a string, array or variant is beside its slot, for a reader. */
+enum { ITEM_BYTES = 32 };
+
 /* `budget` counts down the bytes that one record may still take. */
 static enum step_status append_node(struct step_rows *rows, const struct step_plan *plan,
                                     const struct step_plan_node *node, const uint64_t *slots,
@@ -68,6 +72,7 @@ static enum step_status append_bytes(struct step_rows *rows, const struct step_b
     if (bytes->length > *budget)
         return STEP_STATUS_LIMIT;
     *budget -= bytes->length;
+    rows->nested_bytes += ITEM_BYTES;
     return append_word(rows, bytes->length) &&
                    step_buffer_append(&rows->bytes, bytes->data, bytes->length)
                ? STEP_STATUS_OK
@@ -85,6 +90,7 @@ static enum step_status append_array(struct step_rows *rows, const struct step_p
         return STEP_STATUS_LIMIT;
     if (!append_word(rows, array->count))
         return STEP_STATUS_NO_MEMORY;
+    rows->nested_bytes += ITEM_BYTES;
     const uint64_t *slots = array->slots;
     for (size_t i = 0; i < array->count; i++) {
         enum step_status status = append_node(rows, plan, element, slots, budget);
@@ -105,6 +111,7 @@ static enum step_status append_variant(struct step_rows *rows, const struct step
     const struct step_plan_node *child = &plan->nodes[plan->children[node->first_child + place]];
     if (!append_word(rows, child->record))
         return STEP_STATUS_NO_MEMORY;
+    rows->nested_bytes += ITEM_BYTES;
     if (variant != NULL)
         return append_node(rows, plan, child, variant->slots, budget);
     uint64_t *empty = calloc(child->slot_count + 1u, sizeof *empty);
@@ -149,19 +156,18 @@ static enum step_status append_node(struct step_rows *rows, const struct step_pl
 static enum step_status append_nested(struct step_rows *rows, const struct step_plan *plan,
                                       const struct step_plan_record *record, const uint64_t *slots)
 {
-    size_t word_count = rows->word_count;
-    size_t byte_count = rows->bytes.length;
+    struct step_rows_mark mark = step_rows_mark(rows);
     uint64_t budget = STEP_MAX_RECORD_BYTES;
     for (uint32_t i = 0; i < record->field_count; i++) {
         const struct step_plan_node *node = &plan->nodes[record->field_nodes[i]];
         enum step_status status = append_node(rows, plan, node, slots, &budget);
         if (status != STEP_STATUS_OK) {
-            rows->word_count = word_count;
-            rows->bytes.length = byte_count;
+            step_rows_rewind(rows, &mark);
             return status;
         }
         slots += node->slot_count;
     }
+    rows->nested_bytes += (rows->word_count - mark.word_count) * sizeof *rows->words;
     return STEP_STATUS_OK;
 }
 
@@ -265,6 +271,28 @@ enum step_status step_rows_append(struct step_rows *rows, const struct step_plan
 bool step_rows_reserve_types(struct step_rows *rows, size_t records)
 {
     return records <= rows->record_capacity - rows->record_count || grow_types(rows, records);
+}
+
+struct step_rows_mark step_rows_mark(const struct step_rows *rows)
+{
+    return (struct step_rows_mark){rows->record_count, rows->word_count, rows->bytes.length,
+                                   rows->nested_bytes};
+}
+
+void step_rows_rewind(struct step_rows *rows, const struct step_rows_mark *mark)
+{
+    rows->record_count = mark->record_count;
+    rows->word_count = mark->word_count;
+    rows->bytes.length = mark->byte_count;
+    rows->nested_bytes = mark->nested_bytes;
+}
+
+uint64_t step_rows_decoded_bytes(const struct step_rows *rows)
+{
+    return rows->by_columns
+               ? step_rows_memory(rows)
+               : rows->record_count * sizeof *rows->types + rows->word_count * sizeof *rows->words +
+                     rows->bytes.length + rows->nested_bytes;
 }
 
 size_t step_rows_memory(const struct step_rows *rows)

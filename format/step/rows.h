@@ -20,8 +20,9 @@ struct step_rows {
     size_t word_count;
     size_t word_capacity;
     struct step_buffer bytes;
-    bool nested;     /* some record is not flat */
-    bool by_columns; /* the values are not in `words`, but here: */
+    bool nested;           /* some record is not flat */
+    uint64_t nested_bytes; /* that a reader needs for such, beyond 8 a word and the bytes */
+    bool by_columns;       /* the values are not in `words`, but here: */
     struct step_row_columns columns;
 };
 
@@ -62,6 +63,17 @@ bool step_rows_reserve_types(struct step_rows *rows, size_t records);
 
 /* Goes over to columns.  INVALID where that cannot be: some records are not flat. */
 enum step_status step_rows_to_columns(struct step_rows *rows, const struct step_plan *plan);
+
+/* Takes back what was appended since the mark; not by columns. */
+struct step_rows_mark {
+    size_t record_count, word_count, byte_count;
+    uint64_t nested_bytes;
+};
+struct step_rows_mark step_rows_mark(const struct step_rows *rows);
+void step_rows_rewind(struct step_rows *rows, const struct step_rows_mark *mark);
+
+/* No more than this a reader needs for the records in memory, when it decodes their block. */
+uint64_t step_rows_decoded_bytes(const struct step_rows *rows);
 
 /* Bytes of storage held. */
 size_t step_rows_memory(const struct step_rows *rows);

@@ -16,6 +16,14 @@ enum { DEFAULT_BLOCK_RECORDS = 250000 };
 #define MOST_MEMORY ((size_t) 256 << 20)
 #define MOST_DICTIONARY_MEMORY ((size_t) 128 << 20)
 
+/* What readers may need for a stream's records, beyond which they become a block.  Flat ones come
+ * without being counted until their storage grows, by half; another takes up to six times
+ * STEP_MAX_RECORD_BYTES: then a block has no more than STEP_MAX_BLOCK_MEMORY. */
+#define MOST_DECODED (STEP_MAX_BLOCK_MEMORY / 2)
+#define MOST_DECODED_BEFORE_NESTED (STEP_MAX_BLOCK_MEMORY / 8)
+/* What a dictionary block takes beside its entries, for each of their slots too. */
+enum { DICTIONARY_BLOCK_BYTES = 512, DICTIONARY_SLOT_BYTES = 64 };
+
 void step_writer_options_init(struct step_writer_options *options)
 {
     *options = (struct step_writer_options){.compression = STEP_COMPRESSION_ZSTD};
@@ -103,25 +111,37 @@ static enum step_status ready(struct step_writer *writer)
     return writer->status;
 }
 
-enum step_status step_writer_property(struct step_writer *writer, const char *key,
-                                      const char *value)
-{
-    if (ready(writer) != STEP_STATUS_OK)
-        return writer->status;
-    struct step_buffer *out = &writer->properties;
-    bool ok = step_buffer_append_varint(out, strlen(key)) &&
-              step_buffer_append(out, key, strlen(key)) &&
-              step_buffer_append_varint(out, strlen(value)) &&
-              step_buffer_append(out, value, strlen(value));
-    return ok ? STEP_STATUS_OK : keep(writer, STEP_STATUS_NO_MEMORY, NULL);
-}
-
 /* A record is not taken; the writer goes on without it. */
 static enum step_status refuse(struct step_writer *writer, const struct step_error *error)
 {
     if (writer->refused_count++ == 0)
         writer->refusal = *error;
     return error->status;
+}
+
+enum step_status step_writer_property(struct step_writer *writer, const char *key,
+                                      const char *value)
+{
+    if (ready(writer) != STEP_STATUS_OK)
+        return writer->status;
+    struct step_buffer *out = &writer->properties;
+    size_t length = strlen(key) + strlen(value) + 20; /* two varints */
+    enum step_status status = STEP_STATUS_OK;
+    if (length > STEP_MAX_PROPERTY_BYTES) {
+        struct step_error error;
+        step_error_set(&error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
+                       "a property %.60s is too long", key);
+        return refuse(writer, &error);
+    }
+    if (out->length + length > STEP_MAX_PROPERTY_BYTES)
+        status = step_writer_pending(writer);
+    if (status != STEP_STATUS_OK)
+        return keep(writer, status, NULL);
+    bool ok = step_buffer_append_varint(out, strlen(key)) &&
+              step_buffer_append(out, key, strlen(key)) &&
+              step_buffer_append_varint(out, strlen(value)) &&
+              step_buffer_append(out, value, strlen(value));
+    return ok ? STEP_STATUS_OK : keep(writer, STEP_STATUS_NO_MEMORY, NULL);
 }
 
 static enum step_status refuse_record(struct step_writer *writer, uint32_t record)
@@ -158,6 +178,27 @@ static enum step_status append(struct step_writer *writer, struct step_rows *row
     return refuse(writer, &error);
 }
 
+/* What a reader needs for the entries of the dictionary that wait. */
+static uint64_t dictionary_bytes(const struct step_writer *writer, uint32_t record)
+{
+    const struct step_rows *rows = &writer->dictionaries[record].rows;
+    uint64_t slot_count = writer->plan->records[record].slot_count;
+    return rows->record_count == 0
+               ? 0
+               : step_rows_decoded_bytes(rows) +
+                     rows->record_count * slot_count * sizeof(uint64_t) + DICTIONARY_BLOCK_BYTES +
+                     slot_count * DICTIONARY_SLOT_BYTES;
+}
+
+static enum step_status refuse_entry(struct step_writer *writer, uint32_t record)
+{
+    struct step_error error;
+    step_error_set(&error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
+                   "an entry %s: all dictionaries together pass the limit of %" PRIu64 " bytes",
+                   writer->options.definition->records[record].name, STEP_MAX_DICTIONARY_MEMORY);
+    return refuse(writer, &error);
+}
+
 enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
                                     const uint64_t *slots, uint64_t *id)
 {
@@ -174,9 +215,19 @@ enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
         status = step_writer_pending(writer);
     if (status != STEP_STATUS_OK)
         return keep(writer, status, NULL);
+    struct step_rows_mark mark = step_rows_mark(&dictionary->rows);
+    uint64_t before = dictionary_bytes(writer, record);
     status = append(writer, &dictionary->rows, record, slots);
     if (status != STEP_STATUS_OK)
         return status;
+    uint64_t more = dictionary_bytes(writer, record) - before;
+    if (more > STEP_MAX_DICTIONARY_MEMORY - writer->dictionary_bytes) {
+        step_rows_rewind(&dictionary->rows, &mark);
+        if (writer->plan->records[record].checked)
+            step_check_forget(&writer->check);
+        return refuse_entry(writer, record);
+    }
+    writer->dictionary_bytes += more;
     writer->dictionaries_pending = true;
     if (id != NULL)
         *id = dictionary->written_count + dictionary->rows.record_count;
@@ -189,7 +240,8 @@ static enum step_status settle(struct step_writer *writer, struct step_stream *s
     enum step_status status = STEP_STATUS_OK;
     step_writer_count_memory(writer, stream);
     if (stream->rows.record_count >= writer->options.block_records ||
-        stream->memory > writer->options.memory_bytes / 2)
+        stream->memory > writer->options.memory_bytes / 2 ||
+        step_rows_decoded_bytes(&stream->rows) > MOST_DECODED)
         status = step_writer_flush_rows(writer, stream);
     else if (writer->memory > writer->options.memory_bytes)
         status = step_writer_flush_largest(writer);
@@ -212,7 +264,11 @@ enum step_status step_writer_put(struct step_writer *writer, uint64_t number, ui
     struct step_stream *stream = step_stream_get(&writer->streams, number);
     if (stream == NULL)
         return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
-    enum step_status status = append(writer, &stream->rows, record, slots);
+    enum step_status status = STEP_STATUS_OK;
+    if (!planned->flat && step_rows_decoded_bytes(&stream->rows) > MOST_DECODED_BEFORE_NESTED)
+        status = keep(writer, step_writer_flush_rows(writer, stream), NULL);
+    if (status == STEP_STATUS_OK)
+        status = append(writer, &stream->rows, record, slots);
     if (status != STEP_STATUS_OK)
         return status;
     return settle(writer, stream);

@@ -24,6 +24,7 @@ struct step_writer {
     struct step_stream_table streams;
     struct step_writer_dictionary *dictionaries; /* by record */
     bool dictionaries_pending;
+    uint64_t dictionary_bytes;     /* that a reader needs for all entries, at most */
     struct step_buffer properties; /* not yet written */
     struct step_buffer index;
     uint64_t block_count;

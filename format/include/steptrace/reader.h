@@ -25,6 +25,12 @@ extern "C" {
 struct step_reader;
 struct step_block;
 
+/* How many records of a type there are. */
+struct step_record_count {
+    uint32_t record;
+    uint64_t count;
+};
+
 /* What is known of a data block without decoding it. */
 struct step_block_info {
     uint64_t offset;       /* of the block header in the file */
@@ -36,7 +42,8 @@ struct step_block_info {
     uint64_t time_max;
     uint64_t thread_min; /* of the field with property "thread"; 0 if none */
     uint64_t thread_max;
-    const uint64_t *counts_by_record; /* one for each record of the definition; borrowed */
+    const struct step_record_count *counts; /* of the types that it has, ascending; borrowed */
+    size_t type_count;
 };
 
 struct step_damage {

@@ -130,8 +130,12 @@ static void test_block_info(void)
             time_min = min(time_min, storage.slots[0]);
             time_max = storage.slots[0] > time_max ? storage.slots[0] : time_max;
         }
-        for (size_t k = 0; k < SAMPLE_COUNT; k++)
-            CU_ASSERT_EQUAL(info->counts_by_record[k], counts[k]);
+        uint64_t told = 0;
+        for (size_t k = 0; k < info->type_count; k++) {
+            CU_ASSERT_EQUAL(info->counts[k].count, counts[info->counts[k].record]);
+            told += info->counts[k].count;
+        }
+        CU_ASSERT_EQUAL(told, info->record_count);
         CU_ASSERT_EQUAL(info->time_min, time_min);
         CU_ASSERT_EQUAL(info->time_max, time_max);
         CU_ASSERT_EQUAL(info->thread_min, 1 + info->stream);

@@ -27,6 +27,10 @@ static bool fits(const struct step_binding *binding, const struct step_field *ou
     /* a variant tells its type by its number in the file's definition, as a view does */
     if (step_field_is_variant(ours))
         return true;
+    /* an identifier is a place in the dictionary of its type, and means nothing in another */
+    if (step_field_is_identifier(ours) && ours->kind == STEP_TYPE_RECORD)
+        return strcmp(binding->ours->records[ours->record].name,
+                      binding->file->records[theirs->record].name) == 0;
     /* the elements of an array of records have the file's layout: only the same one will do */
     return ours->array_depth == 0 || ours->kind != STEP_TYPE_RECORD ||
            step_field_is_identifier(ours) || same_layout(binding, ours->record, theirs->record);

@@ -59,7 +59,8 @@ struct step_encoder {
     unsigned width;          /* of the basic rule */
     unsigned next_width;     /* of the next value alone, or 0 */
     uint64_t usual;          /* of constant and default */
-    uint64_t unusual;        /* the value that was last deferred, plus 1; the writer's alone */
+    uint64_t unusual;        /* the value that was last deferred; the writer's alone, */
+    bool has_unusual;        /* if this is so */
     uint64_t last;           /* previous value or base */
     struct step_context context;
     struct step_recent recent;

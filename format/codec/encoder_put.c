@@ -145,7 +145,7 @@ static enum step_status put_usual(struct putting *putting, uint64_t value, uint6
 {
     struct step_encoder *encoder = putting->encoder;
     if (encoder->has_usual && value == encoder->usual) {
-        encoder->unusual = 0;
+        encoder->has_unusual = false;
         return STEP_STATUS_OK;
     }
     if (!encoder->has_usual) {
@@ -155,9 +155,10 @@ static enum step_status put_usual(struct putting *putting, uint64_t value, uint6
     }
     if (encoder->policy.general == STEP_CONSTANT)
         return STEP_STATUS_INVALID;
-    bool again = encoder->eager || (encoder->unusual != 0 && encoder->unusual == value + 1);
+    bool again = encoder->eager || (encoder->has_unusual && encoder->unusual == value);
     change(putting, again ? STEP_CHANGE_SHIFT : STEP_CHANGE_DEFER, 0);
-    encoder->unusual = value + 1;
+    encoder->unusual = value;
+    encoder->has_unusual = true;
     if (again)
         encoder->usual = value;
     return put_subordinate(putting, value, key);

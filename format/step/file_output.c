@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "steptrace/writer.h"
@@ -13,6 +14,7 @@ enum { MOST_NAMES = 100 };
 
 struct file_output {
     int file;
+    bool in_place; /* it is no plain file, and has its name already */
     uint64_t size_bytes;
     char *path;
     char *part; /* its name while it is written */
@@ -35,7 +37,7 @@ static enum step_status write_file(void *user, const void *data, size_t length,
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0)
-            return fail(output, output->part, error);
+            return fail(output, output->in_place ? output->path : output->part, error);
         at += put;
         output->size_bytes += (uint64_t) put;
         length -= (size_t) put;
@@ -48,8 +50,9 @@ static enum step_status finish_file(void *user, bool complete, struct step_error
     struct file_output *output = user;
     enum step_status status = STEP_STATUS_OK;
     if (output->file >= 0 && close(output->file) != 0 && complete)
-        status = fail(output, output->part, error);
-    if (complete && status == STEP_STATUS_OK && rename(output->part, output->path) != 0)
+        status = fail(output, output->in_place ? output->path : output->part, error);
+    if (complete && status == STEP_STATUS_OK && !output->in_place &&
+        rename(output->part, output->path) != 0)
         status = fail(output, output->path, error);
     free(output->path);
     free(output->part);
@@ -70,10 +73,25 @@ static bool open_part(struct file_output *output, size_t size)
     return output->file >= 0;
 }
 
+/* What is there and no plain file (a device, a pipe) is written to as it is, and so is whatever a
+ * name like /dev/stdout stands for: they are not ours to replace.  False for others. */
+static bool open_in_place(struct file_output *output)
+{
+    struct stat status;
+    bool is_named =
+        strncmp(output->path, "/dev/", 5) == 0 || strncmp(output->path, "/proc/", 6) == 0;
+    if (stat(output->path, &status) != 0 || (S_ISREG(status.st_mode) && !is_named))
+        return false;
+    output->in_place = true;
+    output->file = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return true;
+}
+
 static struct file_output *open_output(const char *path, struct step_error *error)
 {
     struct file_output *output = calloc(1, sizeof *output);
     size_t size = strlen(path) + 16;
+    bool opened = false;
     if (output != NULL) {
         output->file = -1;
         output->path = strdup(path);
@@ -81,9 +99,15 @@ static struct file_output *open_output(const char *path, struct step_error *erro
     }
     if (output == NULL || output->path == NULL || output->part == NULL)
         step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
-    else if (open_part(output, size))
-        return output;
+    else if (path[0] == '\0')
+        step_error_set(error, STEP_STATUS_INVALID, path, STEP_NO_OFFSET, "the file has no name");
+    else if (open_in_place(output))
+        opened = output->file >= 0;
     else
+        opened = open_part(output, size);
+    if (opened)
+        return output;
+    if (error->status == STEP_STATUS_OK)
         fail(output, path, error);
     if (output != NULL)
         finish_file(output, false, NULL);
@@ -96,6 +120,7 @@ enum step_status step_writer_open(const char *path, const struct step_writer_opt
     struct step_writer_options with_file = *options;
     struct step_error local;
     struct step_error *told = error != NULL ? error : &local;
+    told->status = STEP_STATUS_OK;
     *out = NULL;
     struct file_output *output = open_output(path, told);
     if (output == NULL)
@@ -104,7 +129,8 @@ enum step_status step_writer_open(const char *path, const struct step_writer_opt
     with_file.finish = finish_file;
     enum step_status status = step_writer_create(&with_file, out, told);
     if (status != STEP_STATUS_OK) {
-        unlink(output->part);
+        if (!output->in_place)
+            unlink(output->part);
         finish_file(output, false, NULL);
     }
     return status;

@@ -204,13 +204,13 @@ static void read_type(struct step_field_wish *wish, const struct step_rule *rule
 
 static void read_time(struct step_field_wish *wish, const struct step_rule *rule)
 {
-    (void) rule;
+    read_unsigned(wish, rule);
     wish->is_time = true;
 }
 
 static void read_thread(struct step_field_wish *wish, const struct step_rule *rule)
 {
-    (void) rule;
+    read_unsigned(wish, rule);
     wish->is_thread = true;
 }
 

@@ -5,7 +5,8 @@
  *
  * Records are matched by absolute name.  A record type that the program does not know is read as
  * its nearest ancestor that it does know.  Fields are matched by name and type: one that the file
- * does not have reads as 0 or empty, one that the program does not know is passed over.
+ * does not have reads as 0 or empty, one that the program does not know is passed over.  An
+ * identifier of another dictionary than ours is another type.
  *
  * A variant (`type=variable`) is a record of its own: it holds the file's number of its type and
  * the file's slots, whatever the two definitions are.  As a view, {variant.record, variant.slots},

@@ -83,7 +83,9 @@ enum step_status step_writer_create(const struct step_writer_options *options,
                                     struct step_writer **out, struct step_error *error);
 
 /* The same into a file.  It is PATH.part until step_writer_close() has written all of it, and then
- * takes its name; without that PATH.part stays and can be read as far as it was written.  `output`
+ * takes its name; without that PATH.part stays and can be read as far as it was written.  What is
+ * no plain file (a device, a pipe, a terminal) is never replaced: it is written to as it is; a
+ * directory is an error.  `output`
  * and `finish` of the options are not used. */
 enum step_status step_writer_open(const char *path, const struct step_writer_options *options,
                                   struct step_writer **out, struct step_error *error);

@@ -171,6 +171,25 @@ static void test_no_fields(void)
     step_definition_destroy(file);
 }
 
+/* A field that names another dictionary than the file's does is as if the file had none. */
+static void test_other_dictionary(void)
+{
+    static const char newer[] =
+        "package zoo { record Guard { string name; } record Keeper { string name; int class; }"
+        "record Event { int time; }"
+        "record Feeding extends Event { Guard by <encoding:\"identifier\">; string food; } }";
+    struct sample_trace_binding binding;
+    struct step_definition *file = bind(newer, &binding);
+    const uint64_t slots[] = {100, 7, step_slot_of_bytes(&hay)};
+    struct step_record_view view = {step_definition_find(file, "zoo.Feeding"), slots};
+    struct zoo_feeding feeding;
+    CU_ASSERT_TRUE(zoo_feeding_get(&binding, &view, &feeding));
+    CU_ASSERT_EQUAL(feeding.by, 0);
+    CU_ASSERT_EQUAL(feeding.food.length, 3);
+    sample_trace_unbind(&binding);
+    step_definition_destroy(file);
+}
+
 /* A variant is a view of the file's record: types that are added, removed or moved change nothing
  * for the others, and where the file has none it is no record. */
 static void test_variants(void)
@@ -222,5 +241,6 @@ CU_pSuite dl_add_binding_suite(void)
     CU_ADD_TEST(suite, test_older_definition);
     CU_ADD_TEST(suite, test_no_fields);
     CU_ADD_TEST(suite, test_variants);
+    CU_ADD_TEST(suite, test_other_dictionary);
     return suite;
 }

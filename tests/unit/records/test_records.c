@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records of many streams in one order, selections, and the files of step_writer_open(). */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "memory_output.h"
@@ -42,6 +44,42 @@ static struct step_reader *write_trace(const struct step_definition *definition,
         step_reader_open_memory(memory->data, memory->length, "memory", &reader, NULL),
         STEP_STATUS_OK);
     return reader;
+}
+
+static enum step_status write_to(const char *path, const struct step_definition *definition)
+{
+    struct step_writer_options options;
+    struct step_writer *writer = NULL;
+    step_writer_options_init(&options);
+    options.definition = definition;
+    enum step_status status = step_writer_open(path, &options, &writer, NULL);
+    if (status == STEP_STATUS_OK)
+        status = step_writer_close(writer, NULL);
+    step_writer_destroy(writer);
+    return status;
+}
+
+/* What is no plain file stays what it is. */
+static void test_no_plain_file(void)
+{
+    struct step_definition *definition = parse(text);
+    char directory[] = "/tmp/step_records_XXXXXX", path[64], magic[4] = "";
+    struct stat status;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/pipe", directory);
+    CU_ASSERT_EQUAL_FATAL(mkfifo(path, 0600), 0);
+    int pipe = open(path, O_RDWR); /* so that nothing waits */
+    CU_ASSERT_EQUAL(write_to(path, definition), STEP_STATUS_OK);
+    CU_ASSERT(stat(path, &status) == 0 && S_ISFIFO(status.st_mode));
+    CU_ASSERT(read(pipe, magic, sizeof magic) == 4 && memcmp(magic + 1, "STP", 3) == 0);
+    close(pipe);
+    remove(path);
+    CU_ASSERT_EQUAL(write_to("/dev/null", definition), STEP_STATUS_OK);
+    CU_ASSERT(stat("/dev/null", &status) == 0 && S_ISCHR(status.st_mode));
+    CU_ASSERT_EQUAL(write_to(directory, definition), STEP_STATUS_IO);
+    CU_ASSERT_EQUAL(write_to("", definition), STEP_STATUS_INVALID);
+    CU_ASSERT_EQUAL(rmdir(directory), 0); /* nothing was left in it */
+    step_definition_destroy(definition);
 }
 
 /* How often each status comes; the records that are given are in the order of their numbers. */
@@ -241,6 +279,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("records", NULL, NULL);
     CU_ADD_TEST(suite, test_order);
     CU_ADD_TEST(suite, test_checked);
+    CU_ADD_TEST(suite, test_no_plain_file);
     CU_ADD_TEST(suite, test_selection);
     CU_ADD_TEST(suite, test_damage);
     CU_ADD_TEST(suite, test_file_names);

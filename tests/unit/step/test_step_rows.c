@@ -438,6 +438,36 @@ static void test_followed(void)
     }
 }
 
+/* A usual value that changes is so from its second time on, whatever it is; what is unsigned by its
+ * property has the whole range of its bytes. */
+static void test_usual_values(void)
+{
+    struct step_definition *definition = define("record R { int v <encoding:\"default\">; }");
+    for (int value = -2; value <= 1; value++) {
+        struct step_buffer file = {0};
+        struct step_writer *writer = start(definition, &file, STEP_WRITE_ROWS);
+        for (int i = 0; i < 1000; i++) {
+            uint64_t slots[] = {i == 0 ? 77 : (uint64_t) (int64_t) value};
+            CU_ASSERT_EQUAL(step_writer_put(writer, 0, 0, slots), STEP_STATUS_OK);
+        }
+        struct step_reader *reader = finish(writer, &file);
+        CU_ASSERT(step_reader_block_info(reader, 0)->stored_bytes < 1300);
+        step_reader_destroy(reader);
+        step_buffer_reset(&file);
+    }
+    step_definition_destroy(definition);
+    definition = define("record R { int t <property:\"time\"> <encoding:\"size=4\">; "
+                        "int u <property:\"thread\"> <encoding:\"size=1\">; }");
+    struct step_buffer file = {0};
+    struct step_writer *writer = start(definition, &file, STEP_WRITE_ROWS);
+    CU_ASSERT_EQUAL(step_writer_put(writer, 0, 0, (uint64_t[]){UINT32_MAX, 255}), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_writer_put(writer, 0, 0, (uint64_t[]){1, 256}), STEP_STATUS_INVALID);
+    CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_INVALID);
+    step_writer_destroy(writer);
+    step_buffer_reset(&file);
+    step_definition_destroy(definition);
+}
+
 /* A writer says which field is against the definition. */
 static void test_refusals(void)
 {
@@ -546,6 +576,7 @@ int main(void)
     CU_add_test(suite, "nested", test_nested);
     CU_add_test(suite, "variants", test_variants);
     CU_add_test(suite, "followed", test_followed);
+    CU_add_test(suite, "usual values", test_usual_values);
     CU_add_test(suite, "refusals", test_refusals);
     CU_add_test(suite, "charsets", test_charsets);
     CU_add_test(suite, "contradictions", test_contradictions);

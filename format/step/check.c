@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "charset.h"
 #include "scale.h"
@@ -19,6 +20,10 @@ struct checking {
 
 void step_check_reset(struct step_check *check)
 {
+    for (size_t i = 0; check->values != NULL && i < check->node_count; i++)
+        step_buffer_reset(&check->values[i]);
+    free(check->values);
+    step_buffer_reset(&check->value);
     free(check->constants);
     free(check->known);
     free(check->learnt);
@@ -119,11 +124,95 @@ static enum step_status check_variant(const struct checking *checking,
                       variant->slots);
 }
 
+static bool append_variant_value(const struct checking *checking, const struct step_plan_node *node,
+                                 const struct step_variant *variant, struct step_buffer *out);
+
+/* Appends all that the value consists of. */
+static bool append_value(const struct checking *checking, const struct step_plan_node *node,
+                         const uint64_t *slots, struct step_buffer *out)
+{
+    static const struct step_bytes no_bytes = {NULL, 0};
+    static const struct step_array no_array = {NULL, 0};
+    const struct step_plan *plan = checking->plan;
+    const struct step_bytes *bytes = node->kind == STEP_NODE_BYTES ? step_slot_bytes(*slots) : NULL;
+    const struct step_array *array = node->kind == STEP_NODE_ARRAY ? step_slot_array(*slots) : NULL;
+    bool good = true;
+    switch (node->kind) {
+    case STEP_NODE_VALUE:
+        return step_buffer_append_varint(out,
+                                         round_down(&plan->columns[node->column].wish, slots[0]));
+    case STEP_NODE_BYTES:
+        bytes = bytes != NULL ? bytes : &no_bytes;
+        return step_buffer_append_varint(out, bytes->length) &&
+               step_buffer_append(out, bytes->data, bytes->length);
+    case STEP_NODE_VARIANT:
+        return append_variant_value(checking, node, step_slot_variant(slots[0]), out);
+    case STEP_NODE_ARRAY:
+        array = array != NULL ? array : &no_array;
+        good = step_buffer_append_varint(out, array->count);
+        slots = array->slots;
+        break;
+    case STEP_NODE_RECORD:
+        break;
+    }
+    size_t count = array != NULL ? array->count : node->child_count;
+    for (size_t i = 0; i < count && good; i++) {
+        const struct step_plan_node *child =
+            &plan->nodes[plan->children[node->first_child + (array != NULL ? 0 : i)]];
+        good = append_value(checking, child, slots, out);
+        slots += child->slot_count;
+    }
+    return good;
+}
+
+static bool append_variant_value(const struct checking *checking, const struct step_plan_node *node,
+                                 const struct step_variant *variant, struct step_buffer *out)
+{
+    const struct step_plan *plan = checking->plan;
+    uint32_t place = variant != NULL ? step_node_variant(plan, node, variant->record) : 0;
+    if (variant == NULL || place == STEP_NO_INDEX)
+        return step_buffer_append_varint(out, 0);
+    return step_buffer_append_varint(out, place + (uint64_t) 1) &&
+           append_value(checking, &plan->nodes[plan->children[node->first_child + place]],
+                        variant->slots, out);
+}
+
+/* A value that is constant as a whole, and no single number. */
+static enum step_status check_constant(const struct checking *checking,
+                                       const struct step_plan_node *node, const uint64_t *slots)
+{
+    struct step_check *check = checking->check;
+    size_t index = (size_t) (node - checking->plan->nodes);
+    size_t place = checking->plan->column_count + index;
+    struct step_buffer *value = &check->value, *constant = &check->values[index];
+    value->length = 0;
+    if (!append_value(checking, node, slots, value))
+        return STEP_STATUS_NO_MEMORY;
+    if (!check->known[place]) {
+        struct step_buffer other = *constant;
+        *constant = *value;
+        *value = other;
+        check->known[place] = 1;
+        check->learnt[check->learnt_count++] = (uint32_t) place;
+        return STEP_STATUS_OK;
+    }
+    if (value->length == constant->length &&
+        (value->length == 0 || memcmp(value->data, constant->data, value->length) == 0))
+        return STEP_STATUS_OK;
+    while (node->kind == STEP_NODE_RECORD && node->child_count > 0) /* has no column itself */
+        node = &checking->plan->nodes[checking->plan->children[node->first_child]];
+    return refuse(checking, node->column, "is constant, and changes");
+}
+
 static enum step_status check_node(const struct checking *checking,
                                    const struct step_plan_node *node, const uint64_t *slots)
 {
     const struct step_plan *plan = checking->plan;
     enum step_status status = STEP_STATUS_OK;
+    if (node->constant)
+        status = check_constant(checking, node, slots);
+    if (status != STEP_STATUS_OK)
+        return status;
     switch (node->kind) {
     case STEP_NODE_VALUE:
         return check_value(checking, node->column, slots[0]);
@@ -157,11 +246,16 @@ enum step_status step_check_record(struct step_check *check, const struct step_p
     const struct step_plan_record *planned = &plan->records[record];
     if (check->constants == NULL)
         check->constants = calloc(plan->column_count + 1u, sizeof *check->constants);
+    size_t places = plan->column_count + (size_t) plan->node_count + 1;
+    check->node_count = plan->node_count;
+    if (check->values == NULL)
+        check->values = calloc(plan->node_count + (size_t) 1, sizeof *check->values);
     if (check->known == NULL)
-        check->known = calloc(plan->column_count + 1u, sizeof *check->known);
+        check->known = calloc(places, sizeof *check->known);
     if (check->learnt == NULL)
-        check->learnt = calloc(plan->column_count + 1u, sizeof *check->learnt);
-    if (check->constants == NULL || check->known == NULL || check->learnt == NULL)
+        check->learnt = calloc(places, sizeof *check->learnt);
+    if (check->constants == NULL || check->known == NULL || check->values == NULL ||
+        check->learnt == NULL)
         return STEP_STATUS_NO_MEMORY;
     check->learnt_count = 0;
     enum step_status status = STEP_STATUS_OK;

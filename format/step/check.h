@@ -6,13 +6,17 @@
 #ifndef STEP_STEP_CHECK_H
 #define STEP_STEP_CHECK_H
 
+#include "bytes.h"
 #include "plan.h"
 
 /* What the checks of one writer remember.  Zero-initialised is empty. */
 struct step_check {
-    uint64_t *constants; /* by column of the plan */
-    uint8_t *known;      /* the same: is the constant known */
-    uint32_t *learnt;    /* columns whose constant the last record told */
+    uint64_t *constants;        /* by column of the plan */
+    struct step_buffer *values; /* by node of the plan: constants that are no single number */
+    size_t node_count;
+    struct step_buffer value; /* of the node at hand */
+    uint8_t *known;           /* by column, then by node: is the constant known */
+    uint32_t *learnt;         /* the same, in order: those that the last record told */
     size_t learnt_count;
 };
 

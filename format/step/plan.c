@@ -33,7 +33,7 @@ static enum step_status build_field(struct step_plan_builder *builder, uint32_t 
         return step_plan_fail(builder, STEP_STATUS_INVALID,
                               "only the record that declares it may say whether its type varies");
     if (field->modified || field->declaring_record == builder->record) {
-        struct step_plan_scope scope = {field, "", NULL};
+        struct step_plan_scope scope = {field, "", NULL, definition};
         return step_plan_element(builder, &scope, field->array_depth, false, 0, index);
     }
     if (field->declaring_record > builder->record ||
@@ -52,6 +52,8 @@ static enum step_status build_field(struct step_plan_builder *builder, uint32_t 
 
 static bool needs_check(const struct step_plan *plan, const struct step_plan_node *node)
 {
+    if (node->constant)
+        return true;
     if (node->kind != STEP_NODE_RECORD) {
         const struct step_field_wish *wish = &plan->columns[node->column].wish;
         if (wish->policy.general == STEP_CONSTANT || wish->policy.size == STEP_SIZE_FIXED ||

@@ -45,6 +45,7 @@ struct step_plan_node {
     uint32_t child_count; /* ARRAY: 1, the element; RECORD: its fields; VARIANT: RECORDs by type */
     uint32_t first_child; /* index into plan->children */
     uint32_t record;      /* of a RECORD: its type */
+    bool constant;        /* the value as a whole never changes (of a VALUE its column tells) */
 };
 
 struct step_plan_record {

@@ -11,6 +11,7 @@ struct step_plan_scope {
     const struct step_field *field;
     const char *path;
     const struct step_plan_scope *outer;
+    const struct step_definition *definition;
 };
 
 struct step_plan_builder {
@@ -34,6 +35,8 @@ enum step_status step_plan_fail(struct step_plan_builder *builder, enum step_sta
  */
 struct step_field_wish step_plan_value_wish(const struct step_plan_scope *scope, bool is_signed);
 struct step_field_wish step_plan_length_wish(const struct step_plan_scope *scope);
+/* Is the value `constant` as a whole: by its own attributes, or as part of a record that is? */
+bool step_plan_is_constant(const struct step_plan_scope *scope);
 /* Only what is said at the field itself. */
 void step_plan_own_wish(const struct step_field *field, const char *path,
                         struct step_field_wish *wish);

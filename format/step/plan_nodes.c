@@ -96,7 +96,8 @@ static enum step_status build_array(struct step_plan_builder *builder,
                                     const struct step_plan_scope *scope, uint32_t array_depth,
                                     bool in_array, uint32_t nesting, uint32_t *index)
 {
-    struct step_plan_node node = {STEP_NODE_ARRAY, 0, 1, 1, 0, STEP_NO_INDEX};
+    struct step_plan_node node = {
+        STEP_NODE_ARRAY, 0, 1, 1, 0, STEP_NO_INDEX, step_plan_is_constant(scope)};
     struct step_field_wish wish = step_plan_length_wish(scope);
     enum step_status status =
         add_column(builder, STEP_COLUMN_LENGTHS, in_array, &wish, &node.column);
@@ -109,7 +110,7 @@ static enum step_status build_array(struct step_plan_builder *builder,
         snprintf(path, sizeof path, "%s%selement", scope->path, scope->path[0] != '\0' ? "." : "");
     if (length < 0 || length >= PATH_BYTES)
         return step_plan_fail(builder, STEP_STATUS_LIMIT, "nested too deeply");
-    struct step_plan_scope inner = {scope->field, path, scope->outer};
+    struct step_plan_scope inner = {scope->field, path, scope->outer, scope->definition};
     uint32_t element;
     status = step_plan_element(builder, &inner, array_depth - 1, true, nesting + 1, &element);
     if (status != STEP_STATUS_OK)
@@ -129,10 +130,16 @@ static enum step_status build_record(struct step_plan_builder *builder,
     const struct step_record *record = &definition->records[type];
     if (record->field_count > STEP_MAX_NODES)
         return step_plan_fail(builder, STEP_STATUS_LIMIT, "the definition has too many fields");
-    struct step_plan_node node = {STEP_NODE_RECORD, 0, 0, (uint32_t) record->field_count, 0, type};
+    struct step_plan_node node = {STEP_NODE_RECORD,
+                                  0,
+                                  0,
+                                  (uint32_t) record->field_count,
+                                  0,
+                                  type,
+                                  step_plan_is_constant(scope)};
     enum step_status status = add_children(builder, node.child_count, &node.first_child);
     for (uint32_t i = 0; i < node.child_count && status == STEP_STATUS_OK; i++) {
-        struct step_plan_scope inner = {&record->fields[i], "", scope};
+        struct step_plan_scope inner = {&record->fields[i], "", scope, definition};
         uint32_t child;
         status = step_plan_element(builder, &inner, record->fields[i].array_depth, in_array,
                                    nesting + 1, &child);
@@ -152,7 +159,8 @@ static enum step_status build_variant(struct step_plan_builder *builder,
                                       uint32_t nesting, uint32_t *index)
 {
     const struct step_definition *definition = builder->definition;
-    struct step_plan_node node = {STEP_NODE_VARIANT, 0, 1, 0, 0, STEP_NO_INDEX};
+    struct step_plan_node node = {STEP_NODE_VARIANT,           0, 1, 0, 0, STEP_NO_INDEX,
+                                  step_plan_is_constant(scope)};
     struct step_field_wish wish = {.column = {.identifier = true}};
     struct step_field_wish own = {0};
     step_plan_own_wish(scope->field, scope->path, &own);
@@ -181,12 +189,13 @@ static enum step_status build_bytes(struct step_plan_builder *builder,
                                     const struct step_plan_scope *scope, bool in_array,
                                     uint32_t *index)
 {
-    struct step_plan_node node = {STEP_NODE_BYTES, 0, 1, 0, 0, STEP_NO_INDEX};
+    struct step_plan_node node = {
+        STEP_NODE_BYTES, 0, 1, 0, 0, STEP_NO_INDEX, step_plan_is_constant(scope)};
     struct step_field_wish wish = step_plan_length_wish(scope);
     struct step_field_wish own = step_plan_value_wish(scope, false);
     wish.charset = scope->field->kind == STEP_TYPE_STRING ? own.charset : STEP_CHARSET_ANY;
     wish.policy.strings = own.policy.strings;
-    if (own.column.identifier)
+    if (own.policy.general != STEP_GENERAL_NONE) /* the same one again is a number */
         wish.policy.strings |= STEP_STRINGS_NUMBERED;
     enum step_status status =
         add_column(builder, STEP_COLUMN_LENGTHS, in_array, &wish, &node.column);
@@ -208,7 +217,7 @@ enum step_status step_plan_element(struct step_plan_builder *builder,
     struct step_field_wish wish = step_plan_value_wish(scope, scope->field->kind == STEP_TYPE_INT);
     bool names_entry = wish.column.identifier && scope->field->kind == STEP_TYPE_RECORD;
     if (names_entry || scope->field->kind == STEP_TYPE_INT) {
-        struct step_plan_node node = {STEP_NODE_VALUE, 0, 1, 0, 0, STEP_NO_INDEX};
+        struct step_plan_node node = {STEP_NODE_VALUE, 0, 1, 0, 0, STEP_NO_INDEX, false};
         wish.policy.strings = 0;
         if (scope->field->kind != STEP_TYPE_INT)
             settle_identifier(&wish);

@@ -117,6 +117,59 @@ static void test_large_record(void)
     step_definition_destroy(definition);
 }
 
+/* Of each definition: the values of a record's slots, again, and others. */
+static void check_constant(const char *text, const uint64_t *slots, const uint64_t *same,
+                           const uint64_t *others)
+{
+    struct step_definition *definition = define(text);
+    struct step_buffer file = {0};
+    struct step_writer *writer = start(definition, &file, true);
+    struct step_error error = {0};
+    for (size_t i = 0; i < 100; i++)
+        CU_ASSERT_EQUAL(step_writer_put(writer, 0, 0, i % 2 == 0 ? slots : same), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_writer_put(writer, 0, 0, others), STEP_STATUS_INVALID);
+    CU_ASSERT_EQUAL(step_writer_put(writer, 0, 0, slots), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_writer_close(writer, &error), STEP_STATUS_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "is constant, and changes"));
+    step_writer_destroy(writer);
+    CU_ASSERT_EQUAL(count_records(&file), 101);
+    step_buffer_reset(&file);
+    step_definition_destroy(definition);
+}
+
+/* `constant` on any value: strings, data, records by value, arrays, variants; on a whole record. */
+static void test_constants(void)
+{
+    static const struct step_bytes one = {(const uint8_t *) "one", 3};
+    static const struct step_bytes too = {(const uint8_t *) "one+", 3};
+    static const struct step_bytes two = {(const uint8_t *) "two", 3};
+    const uint64_t numbers[] = {1, 2, 1, 3};
+    const struct step_array a = {numbers, 2}, b = {numbers, 3}, c = {numbers + 2, 2};
+    const struct step_variant v = {1, numbers}, w = {1, numbers + 1};
+    const uint64_t s1[] = {step_slot_of_bytes(&one)}, s1_again[] = {step_slot_of_bytes(&too)};
+    const uint64_t s2[] = {step_slot_of_bytes(&two)};
+    check_constant("record R { string s <encoding:\"constant\">; }", s1, s1_again, s2);
+    check_constant("record R { data s <encoding:\"constant\">; }", s1, s1_again, s2);
+    check_constant("record R { int[] a <encoding:\"constant\">; }",
+                   (uint64_t[]){step_slot_of_array(&a)}, (uint64_t[]){step_slot_of_array(&a)},
+                   (uint64_t[]){step_slot_of_array(&b)});
+    check_constant("record R { int[] a <encoding:\"constant\">; }",
+                   (uint64_t[]){step_slot_of_array(&a)}, (uint64_t[]){step_slot_of_array(&a)},
+                   (uint64_t[]){step_slot_of_array(&c)});
+    check_constant("record R { P p <encoding:\"constant\">; int n; } record P { int x; string s; }",
+                   (uint64_t[]){1, s1[0], 5}, (uint64_t[]){1, s1_again[0], 6},
+                   (uint64_t[]){1, s2[0], 5});
+    check_constant("record R { P p <encoding:\"constant\">; } record P { int[] x; int y; }",
+                   (uint64_t[]){step_slot_of_array(&a), 1}, (uint64_t[]){step_slot_of_array(&a), 1},
+                   (uint64_t[]){step_slot_of_array(&c), 1});
+    check_constant("record R { P p <encoding:\"constant,type=variable\">; } record P { int x; }",
+                   (uint64_t[]){step_slot_of_variant(&v)}, (uint64_t[]){step_slot_of_variant(&v)},
+                   (uint64_t[]){step_slot_of_variant(&w)});
+    check_constant("record R { <encoding:\"constant\"> int x, y; string s; }",
+                   (uint64_t[]){1, 2, s1[0]}, (uint64_t[]){1, 2, s1_again[0]},
+                   (uint64_t[]){1, 3, s1[0]});
+}
+
 /* What a writer counts for records is no less than what a reader takes. */
 static void check_decoded(const char *text, const uint64_t *slots, enum step_write_layout layout)
 {
@@ -233,6 +286,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("step limits", NULL, NULL);
     CU_add_test(suite, "refused alone", test_refused_alone);
     CU_add_test(suite, "large record", test_large_record);
+    CU_add_test(suite, "constants", test_constants);
     CU_add_test(suite, "decoded bytes", test_decoded);
     CU_add_test(suite, "dictionaries", test_dictionaries);
     CU_add_test(suite, "many blocks", test_many_blocks);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "call_stack.h"
 #include "id_table.h"
 #include "name_index.h"
 #include "trace_names.h"
@@ -33,6 +34,64 @@ static void test_id_table(void)
     CU_ASSERT_PTR_NULL(id_table_find(&table, UINT32_MAX));
     id_table_reset(&table);
     CU_ASSERT_PTR_NULL(id_table_find(&table, 3));
+}
+
+/* Numbers near the end cost no more than numbers near 0, and come in order with all others. */
+static void test_far_ids(void)
+{
+    enum { COUNT = 3000 };
+    struct id_table table;
+    uint32_t numbers[COUNT], seen = 0, last = 0;
+    id_table_init(&table, sizeof(uint64_t));
+    for (uint32_t i = 0; i < COUNT; i++) {
+        numbers[i] = i % 3 == 0 ? i : (uint32_t) (i * UINT64_C(2654435761)) - 1;
+        uint64_t *entry = id_table_get(&table, numbers[i]);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(entry);
+        *entry = i + 1;
+    }
+    CU_ASSERT_PTR_NOT_NULL(id_table_get(&table, UINT32_MAX - 1));
+    CU_ASSERT_TRUE(table.page_count < 16 * COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const uint64_t *entry = id_table_find(&table, numbers[i]);
+        CU_ASSERT(entry != NULL && *entry == i + 1);
+    }
+    for (uint32_t id = 0; id_table_next(&table, &id); id++) {
+        const uint64_t *entry = id_table_find(&table, id);
+        seen += entry != NULL && *entry != 0;
+        CU_ASSERT(id >= last);
+        last = id;
+    }
+    CU_ASSERT_EQUAL(seen, COUNT);
+    CU_ASSERT_EQUAL(last, UINT32_MAX - 1);
+    id_table_reset(&table);
+    uint32_t none = 0;
+    CU_ASSERT_FALSE(id_table_next(&table, &none));
+}
+
+/* The innermost call of each method is known through recursion, and after cuts. */
+static void test_call_stack(void)
+{
+    static const uint32_t methods[] = {7, 8, 7, 0, 7, 9, 9};
+    struct call_stack stack = {0};
+    CU_ASSERT_EQUAL(call_stack_find(&stack, 7), 0);
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+        CU_ASSERT_TRUE(call_stack_push(&stack, &(struct call_frame){.method_id = methods[i]}));
+    CU_ASSERT_EQUAL(call_stack_find(&stack, 7), 5);
+    CU_ASSERT_EQUAL(call_stack_find(&stack, 9), 7);
+    CU_ASSERT_EQUAL(call_stack_find(&stack, 0), 4);
+    CU_ASSERT_EQUAL(call_stack_find(&stack, 1), 0);
+    CU_ASSERT_EQUAL(call_stack_pop(&stack)->outer, 6);
+    CU_ASSERT_EQUAL(call_stack_find(&stack, 9), 6);
+    call_stack_cut(&stack, 3);
+    CU_ASSERT_EQUAL(call_stack_find(&stack, 9), 0);
+    CU_ASSERT_EQUAL(call_stack_find(&stack, 7), 3);
+    for (uint32_t i = 0; i < 5000; i++)
+        CU_ASSERT_TRUE(call_stack_push(&stack, &(struct call_frame){.method_id = i}));
+    CU_ASSERT_EQUAL(call_stack_find(&stack, 4999), 5003);
+    CU_ASSERT_EQUAL(stack.frames[3 + 7].outer, 3);
+    call_stack_cut(&stack, 0);
+    CU_ASSERT_EQUAL(call_stack_find(&stack, 7), 0);
+    call_stack_reset(&stack);
 }
 
 static void test_name_index(void)
@@ -74,6 +133,8 @@ void add_table_tests(void)
 {
     CU_pSuite suite = CU_add_suite("tables", NULL, NULL);
     CU_add_test(suite, "by number", test_id_table);
+    CU_add_test(suite, "far ids", test_far_ids);
+    CU_add_test(suite, "call stack", test_call_stack);
     CU_add_test(suite, "by name", test_name_index);
     CU_add_test(suite, "unknown names", test_unknown_names);
 }

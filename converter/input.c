@@ -136,7 +136,10 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
         for (size_t i = 0; i < count; i++)
             input->unknown_frees += events[i].kind == STEP_TEXT_OF && events[i].class_id == 0 &&
                                     !input->source->filter.wish.untracked;
-        status = visit(user, events, count, &error);
+        status = input->source->names.no_memory
+                     ? step_error_set(&error, STEP_STATUS_NO_MEMORY, input->source->path,
+                                      STEP_NO_OFFSET, "out of memory for its names")
+                     : visit(user, events, count, &error);
         input->events += count;
         if (input->shows_progress && (++batches & 63) == 0)
             show_progress(input);

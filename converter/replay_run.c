@@ -2,6 +2,8 @@
 /* The shared memory, the driver's processes, and the trace into both. */
 #include "replay_run.h"
 
+#include "memory_limit.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -260,6 +262,7 @@ static void exec_driver(const struct replay *replay, const struct replay_allocat
         setenv("LD_PRELOAD", allocator->library, 1);
     else
         unsetenv("LD_PRELOAD");
+    memory_limit_lift();
     execl(replay->settings.driver, replay->settings.driver, number, (char *) NULL);
     _exit(127);
 }

@@ -8,6 +8,7 @@
 #include "check_rules.h"
 #include "heap_check.h"
 #include "input.h"
+#include "memory_limit.h"
 #include "verb.h"
 
 #define LIMIT_DEFAULT UINT64_C(20)
@@ -177,8 +178,9 @@ enum step_status verb_check(int argc, char **argv)
         {"limit", 0, "N", "print at most N breaches (20)", take_count, &check.limit},
         {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
          &wish.dtd_path},
-    };
-    struct arguments arguments = {.help = &help, .rows = rows, .row_count = 2};
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace dump: the events as lines of text on standard output. */
 #include "input.h"
+#include "memory_limit.h"
 #include "record_dump.h"
 #include "verb.h"
 
@@ -99,7 +100,8 @@ enum step_status verb_dump(int argc, char **argv)
         {"maps", 0, NULL, "with --record, also what `map` attributes make such records of",
          take_flag, &records.maps},
         {"entries", 0, NULL, "the entries of the dictionaries, not the records", take_flag,
-         &records.entries}};
+         &records.entries},
+        MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);

@@ -7,6 +7,7 @@
 #include "heap_report.h"
 #include "heap_tracker.h"
 #include "input.h"
+#include "memory_limit.h"
 #include "verb.h"
 
 #define TOP_DEFAULT UINT64_C(20)
@@ -389,7 +390,7 @@ enum step_status verb_heap(int argc, char **argv)
         {"depth", 0, "N", "frames of a site (4; 0: all)", take_count, &options.report.depth},
         {"json", 0, NULL, "as JSON", take_json, &options.report.form},
         {"csv", 0, NULL, "as CSV", take_csv, &options.report.form},
-    };
+        MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);

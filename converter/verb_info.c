@@ -8,6 +8,7 @@
 #include "heap_info.h"
 #include "input.h"
 #include "json_output.h"
+#include "memory_limit.h"
 #include "quantity.h"
 #include "record_dump.h"
 #include "verb.h"
@@ -411,7 +412,7 @@ enum step_status verb_info(int argc, char **argv)
          &definition},
         {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
          &wish.dtd_path},
-    };
+        MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);

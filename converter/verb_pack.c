@@ -10,6 +10,7 @@
 
 #include "heap_pack.h"
 #include "input.h"
+#include "memory_limit.h"
 #include "step_copy.h"
 #include "verb.h"
 
@@ -176,9 +177,11 @@ enum step_status verb_pack(int argc, char **argv)
         {"output", 'o', "OUT", "the file to write", take_text, &output},
         {"block", 'b', "N", "records of a block, at most 16777216 (3000000)", take_count,
          &choice.block_records},
-        {"memory", 'm', "N", "records that blocks of all streams may have together (8000000)",
-         take_count, &choice.memory}};
-    struct arguments arguments = {.help = &help, .rows = rows, .row_count = 3};
+        {"together", 'm', "N", "records that blocks of all streams may have together (8000000)",
+         take_count, &choice.memory},
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;

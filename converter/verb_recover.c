@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "input.h"
+#include "memory_limit.h"
 #include "step_copy.h"
 #include "steptrace/live.h"
 #include "verb.h"
@@ -125,8 +126,9 @@ enum step_status verb_recover(int argc, char **argv)
 {
     const char *output = NULL;
     const struct option_row rows[] = {
-        {"output", 'o', "OUT", "the file to write (IN itself)", take_text, &output}};
-    struct arguments arguments = {.help = &help, .rows = rows, .row_count = 1};
+        {"output", 'o', "OUT", "the file to write (IN itself)", take_text, &output}, MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;

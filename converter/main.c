@@ -7,6 +7,7 @@
 
 #include "memory_limit.h"
 #include "output_file.h"
+#include "tell.h"
 #include "verb.h"
 
 const struct verb verbs[] = {
@@ -55,7 +56,9 @@ static enum step_status unknown_verb(const char *name)
     for (size_t i = 0; i < verb_count; i++)
         words[i] = verbs[i].name;
     const char *nearest = nearest_word(name, words, verb_count);
-    fprintf(stderr, "steptrace: unknown verb '%s'", name);
+    fputs("steptrace: unknown verb '", stderr);
+    print_shown_text(name, stderr);
+    fputc('\'', stderr);
     if (nearest != NULL)
         fprintf(stderr, "; did you mean '%s'?", nearest);
     fprintf(stderr, "\n(`steptrace help` lists the verbs)\n");
@@ -88,7 +91,7 @@ int main(int argc, char **argv)
     output_file_catch_signals();
     enum step_status status = run(argc, argv);
     if (fflush(stdout) != 0 && status == STEP_STATUS_OK) {
-        fprintf(stderr, "steptrace: standard output: %s\n", strerror(errno));
+        tell("standard output: %s", strerror(errno));
         status = STEP_STATUS_IO;
     }
     return exit_code_of(status);

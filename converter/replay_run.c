@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shared memory, the driver's processes, and the trace into both. */
 #include "replay_run.h"
+#include "tell.h"
 
 #include "memory_limit.h"
 
@@ -213,8 +214,7 @@ static void note_damage(struct replay *replay, const struct record_source *sourc
     size_t count = record_source_damage_count(source);
     for (size_t i = 0; i < count && !replay->is_damaged; i++) {
         const struct step_damage *damage = record_source_damage(source, i);
-        fprintf(stderr, "steptrace: %s: offset %" PRIu64 ": %s\n", replay->settings.path,
-                damage->offset, damage->message);
+        tell("%s: offset %" PRIu64 ": %s", replay->settings.path, damage->offset, damage->message);
     }
     replay->is_damaged = replay->is_damaged || count > 0;
 }

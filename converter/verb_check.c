@@ -9,6 +9,7 @@
 #include "heap_check.h"
 #include "input.h"
 #include "memory_limit.h"
+#include "tell.h"
 #include "verb.h"
 
 #define LIMIT_DEFAULT UINT64_C(20)
@@ -37,8 +38,10 @@ static void print_breach(void *user, const struct check_breach *breach)
     if (check->printed == check->limit)
         return;
     check->printed++;
-    printf("rule %u: event %" PRIu64 " at %" PRIu64 " ns: %s\n", breach->rule, breach->event_number,
-           breach->time_ns, breach->text);
+    printf("rule %u: event %" PRIu64 " at %" PRIu64 " ns: ", breach->rule, breach->event_number,
+           breach->time_ns);
+    print_shown_text(breach->text, stdout);
+    putchar('\n');
 }
 
 static enum step_status visit(void *user, const struct trace_event *events, size_t count,
@@ -151,7 +154,7 @@ static enum step_status check_heap(uint64_t limit, struct input *input)
     struct heap_run *run = malloc(sizeof *run);
     if (run == NULL || !heap_check_init(&run->check, print_heap_breach, run)) {
         free(run);
-        fprintf(stderr, "steptrace: out of memory\n");
+        tell("out of memory");
         return STEP_STATUS_NO_MEMORY;
     }
     run->records = input->source->records;

@@ -30,7 +30,7 @@ static enum step_status put_record(void *user, const struct hatf_record *record,
 static enum step_status print_events(struct input *input, struct output_file *file, bool *is_told,
                                      struct step_error *error)
 {
-    static const struct trace_sink_options options = {0};
+    static const struct trace_sink_options options = {.is_shown = true};
     struct trace_sink *sink = NULL;
     enum step_status status = lines_sink_create(file, input->source, &options, &sink, error);
     if (status != STEP_STATUS_OK)
@@ -45,7 +45,7 @@ static enum step_status print_events(struct input *input, struct output_file *fi
 static enum step_status print_records(struct input *input, struct output_file *file, bool *is_told,
                                       struct step_error *error)
 {
-    static const struct trace_sink_options options = {0};
+    static const struct trace_sink_options options = {.is_shown = true};
     struct record_sink *sink = NULL;
     enum step_status status =
         hatf_text_record_sink_create(file, input->source, &options, &sink, error);

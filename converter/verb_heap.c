@@ -8,6 +8,7 @@
 #include "heap_tracker.h"
 #include "input.h"
 #include "memory_limit.h"
+#include "tell.h"
 #include "verb.h"
 
 #define TOP_DEFAULT UINT64_C(20)
@@ -319,7 +320,7 @@ static enum step_status run_import(struct heap_options *options, const char *pat
 {
     struct heap_import import;
     if ((options->report.axes & HEAP_BY_THREAD) != 0 || options->has_thread || options->ages) {
-        fprintf(stderr, "steptrace: %s: heap dumps tell neither threads nor ages\n", path);
+        tell("%s: heap dumps tell neither threads nor ages", path);
         return STEP_STATUS_INVALID;
     }
     enum step_status status = heap_import_open(&import, path);

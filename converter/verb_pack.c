@@ -12,6 +12,7 @@
 #include "input.h"
 #include "memory_limit.h"
 #include "step_copy.h"
+#include "tell.h"
 #include "verb.h"
 
 static const struct verb_help help = {
@@ -125,12 +126,10 @@ static enum step_status copy_to(struct step_reader *reader, struct output_file *
     return status;
 }
 
-static void tell(const char *output, uint64_t records, uint64_t before, uint64_t after)
+static void tell_sizes(const char *output, uint64_t records, uint64_t before, uint64_t after)
 {
-    fprintf(stderr,
-            "steptrace: %s: %" PRIu64 " records, %" PRIu64 " bytes of %" PRIu64 " (%.1f %%)\n",
-            output, records, after, before,
-            before > 0 ? 100.0 * (double) after / (double) before : 0.0);
+    tell("%s: %" PRIu64 " records, %" PRIu64 " bytes of %" PRIu64 " (%.1f %%)", output, records,
+         after, before, before > 0 ? 100.0 * (double) after / (double) before : 0.0);
 }
 
 static enum step_status pack(const char *path, const char *output, const struct choice *choice)
@@ -162,7 +161,7 @@ static enum step_status pack(const char *path, const char *output, const struct 
             step_error_set(&error, status, output, STEP_NO_OFFSET, "%s", step_status_text(status));
         tell_error(&error);
     } else {
-        tell(output, records, step_reader_file_size(reader), file.size_bytes);
+        tell_sizes(output, records, step_reader_file_size(reader), file.size_bytes);
         status = tell_reader_damage(reader, path);
     }
     step_reader_destroy(reader);

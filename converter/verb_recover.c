@@ -12,6 +12,7 @@
 #include "memory_limit.h"
 #include "step_copy.h"
 #include "steptrace/live.h"
+#include "tell.h"
 #include "verb.h"
 
 static const struct verb_help help = {
@@ -84,11 +85,11 @@ static enum step_status write_whole(struct step_reader *reader, const char *path
             step_error_set(&error, status, output, STEP_NO_OFFSET, "%s", step_status_text(status));
         return tell_error(&error);
     }
-    fprintf(stderr, "steptrace: %s: %" PRIu64 " records", output, records);
     if (step_reader_recovered_count(reader) > 0)
-        fprintf(stderr, ", %" PRIu64 " of them from %s" STEP_LIVE_SUFFIX,
-                step_reader_recovered_count(reader), path);
-    fputc('\n', stderr);
+        tell("%s: %" PRIu64 " records, %" PRIu64 " of them from %s" STEP_LIVE_SUFFIX, output,
+             records, step_reader_recovered_count(reader), path);
+    else
+        tell("%s: %" PRIu64 " records", output, records);
     return STEP_STATUS_OK;
 }
 
@@ -111,11 +112,11 @@ static enum step_status recover(const char *path, const char *live_path, const c
         return is_bad ? STEP_STATUS_CORRUPT : status;
     }
     if (in_place && step_reader_is_whole(reader) && step_reader_damage_count(reader) == 0)
-        fprintf(stderr, "steptrace: %s: the trace is whole\n", path);
+        tell("%s: the trace is whole", path);
     else
         status = write_whole(reader, path, in_place ? path : output);
     if (status == STEP_STATUS_OK && in_place && unlink(live_path) != 0 && errno != ENOENT)
-        fprintf(stderr, "steptrace: %s: cannot be removed: %s\n", live_path, strerror(errno));
+        tell("%s: cannot be removed: %s", live_path, strerror(errno));
     if (status == STEP_STATUS_OK)
         status = tell_reader_damage(reader, path);
     step_reader_destroy(reader);
@@ -138,7 +139,7 @@ enum step_status verb_recover(int argc, char **argv)
     const char *path = arguments.operands[0];
     char *live_path = live_path_of(path);
     if (live_path == NULL) {
-        fprintf(stderr, "steptrace: out of memory\n");
+        tell("out of memory");
         return STEP_STATUS_NO_MEMORY;
     }
     status = recover(path, live_path, output);

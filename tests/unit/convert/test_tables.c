@@ -7,6 +7,7 @@
 #include "call_stack.h"
 #include "id_table.h"
 #include "name_index.h"
+#include "steptrace/show.h"
 #include "trace_names.h"
 #include "unit_convert.h"
 
@@ -94,6 +95,37 @@ static void test_call_stack(void)
     call_stack_reset(&stack);
 }
 
+/* What is no UTF-8, and what a terminal would obey, is shown byte for byte. */
+static void test_show(void)
+{
+    static const struct {
+        const char *text, *shown;
+    } rows[] = {
+        {"a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\\", "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\\"},
+        {"\xc0\xaf", "\\xc0\\xaf"},                   /* overlong */
+        {"\xe0\x80\xaf", "\\xe0\\x80\\xaf"},          /* the same */
+        {"\xf0\x82\x82\xac", "\\xf0\\x82\\x82\\xac"}, /* the same */
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},          /* a surrogate */
+        {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* 110000 */
+        {"\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"},     /* 10FFFF */
+        {"\x1b[2J\x7f\n", "\\x1b[2J\\x7f\\x0a"},      /* C0, DEL */
+        {"\xc2\x9b"
+         "2J",
+         "\\xc2\\x9b"
+         "2J"},                                                         /* C1 */
+        {"\xe2\x80\xae\xe2\x81\xa6", "\\xe2\\x80\\xae\\xe2\\x81\\xa6"}, /* directions */
+        {"\xe2\x82", "\\xe2\\x82"},                                     /* cut */
+    };
+    char shown[64];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        size_t length = step_show(bytes_of(rows[i].text), shown, sizeof shown);
+        CU_ASSERT_STRING_EQUAL(shown, rows[i].shown);
+        CU_ASSERT_EQUAL(length, strlen(rows[i].shown));
+    }
+    CU_ASSERT_EQUAL(step_show(bytes_of("ab\x01"), shown, 6), 2);
+    CU_ASSERT_STRING_EQUAL(shown, "ab");
+}
+
 static void test_name_index(void)
 {
     enum { NAMES = 5000 };
@@ -135,6 +167,7 @@ void add_table_tests(void)
     CU_add_test(suite, "by number", test_id_table);
     CU_add_test(suite, "far ids", test_far_ids);
     CU_add_test(suite, "call stack", test_call_stack);
+    CU_add_test(suite, "shown text", test_show);
     CU_add_test(suite, "by name", test_name_index);
     CU_add_test(suite, "unknown names", test_unknown_names);
 }

@@ -11,7 +11,7 @@ void call_events_init(struct call_events *calls, uint64_t from_ns, call_receive 
 
 void call_events_reset(struct call_events *calls)
 {
-    for (uint32_t i = 0; i < calls->threads.end; i++) {
+    for (uint32_t i = 0; id_table_next(&calls->threads, &i); i++) {
         struct call_stack *stack = id_table_find(&calls->threads, i);
         if (stack != NULL)
             call_stack_reset(stack);
@@ -24,7 +24,7 @@ static enum step_status begin(struct call_events *calls, struct step_error *erro
 {
     enum step_status status = STEP_STATUS_OK;
     calls->has_begun = true;
-    for (uint32_t i = 0; i < calls->threads.end; i++) {
+    for (uint32_t i = 0; id_table_next(&calls->threads, &i); i++) {
         const struct call_stack *stack = id_table_find(&calls->threads, i);
         for (size_t j = 0; stack != NULL && j < stack->depth && status == STEP_STATUS_OK; j++)
             status = calls->receive(calls->user, CALL_OPENS, i, stack->frames[j].method_id,
@@ -55,11 +55,10 @@ static enum step_status close_down(struct call_events *calls, uint32_t thread_id
     struct call_stack *stack = id_table_find(&calls->threads, thread_id);
     enum step_status status = STEP_STATUS_OK;
     while (stack->depth > depth && status == STEP_STATUS_OK) {
-        stack->depth--;
+        const struct call_frame *frame = call_stack_pop(stack);
         if (calls->has_begun)
-            status =
-                calls->receive(calls->user, stack->depth == depth ? last : CALL_THROWS, thread_id,
-                               stack->frames[stack->depth].method_id, time_ns, error);
+            status = calls->receive(calls->user, stack->depth == depth ? last : CALL_THROWS,
+                                    thread_id, frame->method_id, time_ns, error);
     }
     return status;
 }
@@ -89,7 +88,7 @@ enum step_status call_events_put(struct call_events *calls, const struct trace_e
 enum step_status call_events_finish(struct call_events *calls, struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
-    for (uint32_t i = 0; i < calls->threads.end && status == STEP_STATUS_OK; i++) {
+    for (uint32_t i = 0; status == STEP_STATUS_OK && id_table_next(&calls->threads, &i); i++) {
         const struct call_stack *stack = id_table_find(&calls->threads, i);
         while (stack != NULL && stack->depth > 0 && status == STEP_STATUS_OK)
             status = close_down(calls, i, stack->depth - 1, calls->last_ns, CALL_CLOSES, error);

@@ -48,7 +48,7 @@ void check_rules_init(struct check_rules *rules, const struct trace_names *names
 
 void check_rules_reset(struct check_rules *rules)
 {
-    for (uint32_t i = 0; i < rules->threads.end; i++) {
+    for (uint32_t i = 0; id_table_next(&rules->threads, &i); i++) {
         struct check_thread *thread = id_table_find(&rules->threads, i);
         if (thread != NULL)
             call_stack_reset(&thread->calls);
@@ -260,7 +260,7 @@ static bool check_call(struct check_rules *rules, const struct trace_event *even
         breach(rules, 6, event, "%s of " NAME_FORMAT " while %zu calls made by it are open",
                kind_name(event), NAME(method->name), thread->calls.depth - depth);
     if (depth != 0)
-        thread->calls.depth = depth - 1;
+        call_stack_cut(&thread->calls, depth - 1);
     return true;
 }
 

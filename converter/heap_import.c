@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Choosing among dumps, and writing them in other formats. */
 #include "heap_import.h"
+#include "tell.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -79,10 +80,9 @@ enum step_status heap_import_tell_damage(const struct heap_import *import)
     const struct memory_infra *infra = &import->infra;
     size_t told = sizeof infra->first_faults / sizeof infra->first_faults[0];
     for (size_t i = 0; i < infra->fault_count && i < told; i++)
-        fprintf(stderr, "steptrace: %s: %s\n", infra->path, infra->first_faults[i]);
+        tell("%s: %s", infra->path, infra->first_faults[i]);
     if (infra->fault_count > told)
-        fprintf(stderr, "steptrace: %s: and %zu more faults\n", infra->path,
-                infra->fault_count - told);
+        tell("%s: and %zu more faults", infra->path, infra->fault_count - told);
     if (import->damage != STEP_STATUS_OK)
         tell_error(&import->error);
     return infra->fault_count > 0 || import->damage != STEP_STATUS_OK ? STEP_STATUS_CORRUPT

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records by tag, and what the paper's Table 3 has: allocations, bytes, and the most that lived. */
 #include "heap_info.h"
+#include "tell.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -88,9 +89,10 @@ static void print_text(const struct heap_facts *facts, const struct input *input
                        const struct trace_summary *summary)
 {
     const struct record_source *records = input->source->records;
-    printf("%-14s %s\n%-14s %s, %s bytes, %.3f a record\n", "trace", path, "format",
-           summary->format, quantity_of_count(summary->file_bytes).text,
-           bytes_per_record(facts, summary));
+    print_shown_label("trace", stdout);
+    print_shown_text(path, stdout);
+    printf("\n%-14s %s, %s bytes, %.3f a record\n", "format", summary->format,
+           quantity_of_count(summary->file_bytes).text, bytes_per_record(facts, summary));
     printf("%-14s %s\n", "state",
            !summary->whole                           ? "cut"
            : record_source_damage_count(records) > 0 ? "damaged"
@@ -115,7 +117,9 @@ static void print_text(const struct heap_facts *facts, const struct input *input
         const char *key;
         const char *value;
         record_source_property(records, i, &key, &value);
-        printf("%-14s %s\n", key, value);
+        print_shown_label(key, stdout);
+        print_shown_text(value, stdout);
+        putchar('\n');
     }
 }
 
@@ -163,7 +167,7 @@ enum step_status heap_info(struct input *input, const char *path, bool json)
     if (name_index_init(&facts.threads) && name_index_init(&facts.heaps))
         status = input_each_record(input, take, &facts);
     else
-        fprintf(stderr, "steptrace: out of memory\n");
+        tell("out of memory");
     if (status == STEP_STATUS_OK) {
         record_source_summary(input->source->records, &summary);
         if (json)

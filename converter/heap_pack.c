@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Record after record, through the sink of heap traces, in large blocks and strongly packed. */
 #include "heap_pack.h"
+#include "tell.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,14 +34,13 @@ static enum step_status pour(struct input *input, struct output_file *file, uint
     return status;
 }
 
-static void tell(const struct input *input, const char *output, uint64_t after)
+static void tell_sizes(const struct input *input, const char *output, uint64_t after)
 {
     struct trace_summary summary;
     input->source->operations->summary(input->source, &summary);
-    fprintf(stderr,
-            "steptrace: %s: %" PRIu64 " records, %" PRIu64 " bytes of %" PRIu64 " (%.1f %%)\n",
-            output, input->source->records->record_count, after, summary.file_bytes,
-            summary.file_bytes > 0 ? 100.0 * (double) after / (double) summary.file_bytes : 0.0);
+    tell("%s: %" PRIu64 " records, %" PRIu64 " bytes of %" PRIu64 " (%.1f %%)", output,
+         input->source->records->record_count, after, summary.file_bytes,
+         summary.file_bytes > 0 ? 100.0 * (double) after / (double) summary.file_bytes : 0.0);
 }
 
 enum step_status heap_pack(const char *path, const char *output, uint32_t block_records)
@@ -61,7 +61,7 @@ enum step_status heap_pack(const char *path, const char *output, uint32_t block_
         tell_error(&error);
     }
     if (status == STEP_STATUS_OK) {
-        tell(&input, output, file.size_bytes);
+        tell_sizes(&input, output, file.size_bytes);
         status = input_tell_damage(&input);
     }
     input_close(&input);

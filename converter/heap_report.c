@@ -9,6 +9,7 @@
 #include "heap_writer.h"
 #include "json_output.h"
 #include "quantity.h"
+#include "tell.h"
 
 /* A line of a table or of a difference. */
 struct line {
@@ -17,26 +18,9 @@ struct line {
     int64_t objects, bytes; /* the change */
 };
 
-/* Names are shown as they are, but for what would spoil the terminal. */
-static void print_name(const char *name)
-{
-    for (; *name != '\0'; name++) {
-        if ((unsigned char) *name < 0x20 || *name == 0x7f)
-            printf("\\x%02x", (unsigned) *name);
-        else
-            putchar(*name);
-    }
-}
-
-static void print_bytes(struct step_bytes name)
-{
-    for (size_t i = 0; i < name.length; i++)
-        print_name((char[2]){(char) name.data[i], '\0'});
-}
-
 static void class_name(const struct heap_report *report, const struct heap_key *key)
 {
-    print_bytes(trace_class_of(report->sites->names, key->class_id)->name);
+    print_shown(trace_class_of(report->sites->names, key->class_id)->name, stdout);
 }
 
 /* The innermost frames, with their callers behind them. */
@@ -52,7 +36,7 @@ static void site_name(const struct heap_report *report, const struct heap_key *k
         }
         heap_site_print(report->sites, site, text, sizeof text);
         printf("%s", depth++ > 0 ? " <- " : "");
-        print_name(text);
+        print_shown_text(text, stdout);
         site = report->sites->items[site].parent;
     } while (site != 0);
 }
@@ -61,7 +45,7 @@ static void thread_name(const struct heap_report *report, const struct heap_key 
 {
     const struct trace_thread *thread = trace_thread_of(report->sites->names, key->thread_id);
     printf("%" PRIu64 "%s", thread->number, thread->name.length > 0 ? " " : "");
-    print_bytes(thread->name);
+    print_shown(thread->name, stdout);
 }
 
 static const struct column {
@@ -243,15 +227,25 @@ static void table_as_json(const struct heap_report *report, const struct heap_sn
     json_finish(&json);
 }
 
-/* A name in quotes, those in it doubled. */
+/* A part of a name in quotes; those in it are doubled. */
+static void csv_part(const char *text, size_t length)
+{
+    while (length > 0) {
+        const char *quote = memchr(text, '"', length);
+        size_t plain = quote != NULL ? (size_t) (quote - text) : length;
+        print_shown((struct step_bytes){(const uint8_t *) text, plain}, stdout);
+        if (quote != NULL)
+            printf("\"\"");
+        plain += quote != NULL;
+        text += plain;
+        length -= plain;
+    }
+}
+
 static void csv_text(const char *text, size_t length)
 {
     putchar('"');
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '"')
-            putchar('"');
-        putchar(text[i]);
-    }
+    csv_part(text, length);
     putchar('"');
 }
 
@@ -262,8 +256,7 @@ static void csv_site(const struct heap_report *report, uint32_t site)
     for (const char *separator = ""; site != 0; site = report->sites->items[site].parent) {
         size_t length = heap_site_print(report->sites, site, text, sizeof text);
         printf("%s", separator);
-        for (size_t i = 0; i < length; i++)
-            printf(text[i] == '"' ? "\"\"" : "%c", text[i]);
+        csv_part(text, length);
         separator = ";";
     }
     putchar('"');
@@ -501,7 +494,7 @@ static bool print_entry(struct tree_printer *printer, const struct heap_dump_ent
         node->types++;
         tree_line(printer, depth + 1, entry->objects, entry->bytes);
         printf("type ");
-        print_bytes(trace_class_of(printer->sites->names, entry->class_id)->name);
+        print_shown(trace_class_of(printer->sites->names, entry->class_id)->name, stdout);
         putchar('\n');
         return true;
     }
@@ -512,7 +505,7 @@ static bool print_entry(struct tree_printer *printer, const struct heap_dump_ent
         snprintf(text, sizeof text, "%s", entry->is_self ? "<self>" : "(all)");
     else
         heap_site_print(printer->sites, entry->site, text, sizeof text);
-    print_name(text);
+    print_shown_text(text, stdout);
     putchar('\n');
     return true;
 }

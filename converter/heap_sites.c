@@ -25,6 +25,7 @@ void heap_sites_reset(struct heap_sites *sites)
     id_table_reset(&sites->frames);
     free(sites->items);
     free(sites->slots);
+    free(sites->chain);
     *sites = (struct heap_sites){.names = NULL};
 }
 
@@ -78,30 +79,43 @@ uint32_t heap_sites_put(struct heap_sites *sites, const struct heap_site *site)
     return *slot;
 }
 
+/* The frames from this one out to the first whose site is known, whose site is returned; 0: they go
+ * out to the root. */
+static bool gather_frames(struct heap_sites *sites, uint32_t frame, uint32_t *known, size_t *count)
+{
+    *count = 0;
+    for (*known = 0; frame != 0; frame = trace_frame_of(sites->names, frame)->parent) {
+        const uint32_t *site = id_table_find(&sites->frames, frame);
+        if (site != NULL && (*known = *site) != 0)
+            break;
+        if (*count == sites->chain_capacity) {
+            size_t capacity = sites->chain_capacity * 2 + 64;
+            uint32_t *grown = realloc(sites->chain, capacity * sizeof *grown);
+            if (grown == NULL)
+                return false;
+            sites->chain = grown;
+            sites->chain_capacity = capacity;
+        }
+        sites->chain[(*count)++] = frame;
+    }
+    return true;
+}
+
 /* Goes out to a frame that is known, then back in. */
 uint32_t heap_sites_of_frame_slowly(struct heap_sites *sites, uint32_t frame)
 {
-    uint32_t site = 0;
-    while (frame != 0) {
-        uint32_t outer = frame;
-        const uint32_t *parent = NULL;
-        for (;;) {
-            uint32_t next = trace_frame_of(sites->names, outer)->parent;
-            parent = next != 0 ? id_table_find(&sites->frames, next) : NULL;
-            if (next == 0 || (parent != NULL && *parent != 0))
-                break;
-            outer = next;
-        }
-        const struct trace_frame *named = trace_frame_of(sites->names, outer);
-        uint32_t *known = id_table_get(&sites->frames, outer);
-        site = heap_sites_put(sites,
-                              &(struct heap_site){parent != NULL ? *parent : 0, named->method_id,
-                                                  named->line, named->bytecode});
+    uint32_t site;
+    size_t count;
+    if (!gather_frames(sites, frame, &site, &count))
+        return 0;
+    while (count-- > 0) {
+        const struct trace_frame *named = trace_frame_of(sites->names, sites->chain[count]);
+        uint32_t *known = id_table_get(&sites->frames, sites->chain[count]);
+        site = heap_sites_put(
+            sites, &(struct heap_site){site, named->method_id, named->line, named->bytecode});
         if (known == NULL || site == 0)
             return 0;
         *known = site;
-        if (outer == frame)
-            break;
     }
     return site;
 }

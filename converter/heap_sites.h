@@ -30,6 +30,8 @@ struct heap_sites {
     uint32_t *slots; /* by parent, method and place; 0: empty */
     size_t mask;
     struct id_table frames; /* uint32_t: the site of a frame of the trace, 0: not looked up */
+    uint32_t *chain;        /* scratch: frames on the way out */
+    size_t chain_capacity;
 };
 
 /* False: out of memory; reset is allowed then. */

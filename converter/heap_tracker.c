@@ -2,19 +2,7 @@
 /* Events into running sums, and moments into snapshots. */
 #include "heap_tracker.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-struct heap_call {
-    uint32_t method_id;
-    uint32_t site;
-};
-
-struct heap_calls {
-    struct heap_call *items;
-    size_t depth;
-    size_t capacity;
-};
+#include "call_stack.h"
 
 static void find_next_time(struct heap_tracker *tracker, uint64_t after_ns, bool is_first)
 {
@@ -36,7 +24,7 @@ bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *n
     for (size_t i = 0; i < options->moment_count; i++)
         follow_peak = follow_peak || options->moments[i].kind == HEAP_AT_PEAK;
     find_next_time(tracker, 0, true);
-    id_table_init(&tracker->threads, sizeof(struct heap_calls));
+    id_table_init(&tracker->threads, sizeof(struct call_stack));
     bool ok = heap_sites_init(&tracker->sites, names);
     ok = heap_cells_init(&tracker->cells, follow_peak) && ok;
     return live_table_init(&tracker->live) && ok;
@@ -44,10 +32,10 @@ bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *n
 
 void heap_tracker_reset(struct heap_tracker *tracker)
 {
-    for (uint32_t i = 0; i < tracker->threads.end; i++) {
-        struct heap_calls *calls = id_table_find(&tracker->threads, i);
+    for (uint32_t i = 0; id_table_next(&tracker->threads, &i); i++) {
+        struct call_stack *calls = id_table_find(&tracker->threads, i);
         if (calls != NULL)
-            free(calls->items);
+            call_stack_reset(calls);
     }
     id_table_reset(&tracker->threads);
     heap_sites_reset(&tracker->sites);
@@ -116,8 +104,8 @@ static uint32_t site_of(struct heap_tracker *tracker, const struct trace_event *
 {
     if (event->stack_id != 0)
         return heap_sites_of_frame(&tracker->sites, event->stack_id);
-    const struct heap_calls *calls = id_table_find(&tracker->threads, event->thread_id);
-    return calls != NULL && calls->depth > 0 ? calls->items[calls->depth - 1].site : 0;
+    const struct call_stack *calls = id_table_find(&tracker->threads, event->thread_id);
+    return calls != NULL && calls->depth > 0 ? calls->frames[calls->depth - 1].site : 0;
 }
 
 static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *event)
@@ -160,37 +148,24 @@ static void put_free(struct heap_tracker *tracker, const struct trace_event *eve
 
 static bool put_entry(struct heap_tracker *tracker, const struct trace_event *event)
 {
-    struct heap_calls *calls = id_table_get(&tracker->threads, event->thread_id);
+    struct call_stack *calls = id_table_get(&tracker->threads, event->thread_id);
     if (calls == NULL)
         return false;
-    if (calls->depth == calls->capacity) {
-        size_t capacity = calls->capacity * 2 + 32;
-        struct heap_call *items = realloc(calls->items, capacity * sizeof *items);
-        if (items == NULL)
-            return false;
-        calls->items = items;
-        calls->capacity = capacity;
-    }
     const struct heap_site site = {.parent =
-                                       calls->depth > 0 ? calls->items[calls->depth - 1].site : 0,
+                                       calls->depth > 0 ? calls->frames[calls->depth - 1].site : 0,
                                    .method_id = event->method_id};
-    uint32_t number = heap_sites_put(&tracker->sites, &site);
-    calls->items[calls->depth++] = (struct heap_call){event->method_id, number};
-    return number != 0;
+    const struct call_frame frame = {.method_id = event->method_id,
+                                     .site = heap_sites_put(&tracker->sites, &site)};
+    return frame.site != 0 && call_stack_push(calls, &frame);
 }
 
 /* An exit closes the innermost call of its method, and those further in. */
 static void put_exit(struct heap_tracker *tracker, const struct trace_event *event)
 {
-    struct heap_calls *calls = id_table_find(&tracker->threads, event->thread_id);
-    if (calls == NULL)
-        return;
-    for (size_t depth = calls->depth; depth > 0; depth--) {
-        if (calls->items[depth - 1].method_id == event->method_id) {
-            calls->depth = depth - 1;
-            return;
-        }
-    }
+    struct call_stack *calls = id_table_find(&tracker->threads, event->thread_id);
+    size_t depth = calls != NULL ? call_stack_find(calls, event->method_id) : 0;
+    if (depth != 0)
+        call_stack_cut(calls, depth - 1);
 }
 
 static bool put_event(struct heap_tracker *tracker, const struct trace_event *event)

@@ -30,14 +30,12 @@ struct heap_tracker_options {
     (TRACE_KIND_BIT(STEP_TEXT_OA) | TRACE_KIND_BIT(STEP_TEXT_OF) | TRACE_KIND_BIT(STEP_TEXT_MN) |  \
      TRACE_KIND_BIT(STEP_TEXT_MX) | TRACE_KIND_BIT(STEP_TEXT_FP) | TRACE_KIND_BIT(STEP_TEXT_VD))
 
-struct heap_calls; /* the open calls of a thread */
-
 struct heap_tracker {
     struct heap_tracker_options options;
     struct heap_sites sites;
     struct heap_cells cells;
     struct live_table live;  /* object -> birth in us, cell */
-    struct id_table threads; /* struct heap_calls */
+    struct id_table threads; /* struct call_stack */
     uint64_t now_ns;
     uint64_t next_ns;     /* the earliest moment to come that is a time */
     uint64_t series_ns;   /* the next of a series */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening, going through, telling. */
 #include "input.h"
+#include "tell.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +19,7 @@ enum step_status tell_error(const struct step_error *error)
 {
     char text[900];
     step_error_print(error, text, sizeof text);
-    fprintf(stderr, "steptrace: %s\n", text);
+    tell("%s", text);
     return error->status;
 }
 
@@ -136,7 +137,10 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
         for (size_t i = 0; i < count; i++)
             input->unknown_frees += events[i].kind == STEP_TEXT_OF && events[i].class_id == 0 &&
                                     !input->source->filter.wish.untracked;
-        status = visit(user, events, count, &error);
+        status = input->source->names.no_memory
+                     ? step_error_set(&error, STEP_STATUS_NO_MEMORY, input->source->path,
+                                      STEP_NO_OFFSET, "out of memory for its names")
+                     : visit(user, events, count, &error);
         input->events += count;
         if (input->shows_progress && (++batches & 63) == 0)
             show_progress(input);
@@ -178,13 +182,13 @@ static void tell_cut(const struct input *input)
     input->source->operations->summary(input->source, &summary);
     if (summary.whole || input->source->operations->damage_count(input->source) > 0)
         return;
-    fprintf(stderr,
-            "steptrace: %s: the trace was not closed (its process was killed, or still runs)",
-            input->source->path);
+    const char *path = input->source->path;
+    const char *what = "the trace was not closed (its process was killed, or still runs)";
     if (summary.recovered > 0)
-        fprintf(stderr, "; %" PRIu64 " records were taken from %s.live", summary.recovered,
-                input->source->path);
-    fputc('\n', stderr);
+        tell("%s: %s; %" PRIu64 " records were taken from %s.live", path, what, summary.recovered,
+             path);
+    else
+        tell("%s: %s", path, what);
 }
 
 enum step_status input_tell_damage(struct input *input)
@@ -194,20 +198,17 @@ enum step_status input_tell_damage(struct input *input)
     for (; input->damage_told < count && input->damage_told < MOST_DAMAGE_TOLD;
          input->damage_told++) {
         const struct step_damage *damage = source->operations->damage(source, input->damage_told);
-        fprintf(stderr, "steptrace: %s: offset %" PRIu64 ": %s", source->path, damage->offset,
-                damage->message);
+        char passed[48] = "";
         if (damage->length > 0)
-            fprintf(stderr, " (%" PRIu64 " bytes passed over)", damage->length);
-        fputc('\n', stderr);
+            snprintf(passed, sizeof passed, " (%" PRIu64 " bytes passed over)", damage->length);
+        tell("%s: offset %" PRIu64 ": %s%s", source->path, damage->offset, damage->message, passed);
     }
     if (count > input->damage_told)
-        fprintf(stderr, "steptrace: %s: and %zu more such places\n", source->path,
-                count - input->damage_told);
+        tell("%s: and %zu more such places", source->path, count - input->damage_told);
     tell_cut(input);
     if (input->unknown_frees > 0)
-        fprintf(stderr,
-                "steptrace: %s: %" PRIu64 " frees of objects whose allocation is not there\n",
-                source->path, input->unknown_frees);
+        tell("%s: %" PRIu64 " frees of objects whose allocation is not there", source->path,
+             input->unknown_frees);
     struct trace_summary summary;
     source->operations->summary(source, &summary);
     input->is_damaged = count > 0 || !summary.whole || input->unknown_frees > 0;
@@ -229,8 +230,8 @@ enum step_status tell_reader_damage(const struct step_reader *reader, const char
     size_t count = step_reader_damage_count(reader);
     for (size_t i = 0; i < count; i++) {
         const struct step_damage *damage = step_reader_damage(reader, i);
-        fprintf(stderr, "steptrace: %s: offset %" PRIu64 ": %s (%" PRIu64 " bytes passed over)\n",
-                path, damage->offset, damage->message, damage->length);
+        tell("%s: offset %" PRIu64 ": %s (%" PRIu64 " bytes passed over)", path, damage->offset,
+             damage->message, damage->length);
     }
     return count > 0 ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }

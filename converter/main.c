@@ -5,25 +5,28 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "memory_limit.h"
 #include "output_file.h"
+#include "tell.h"
 #include "verb.h"
 
 const struct verb verbs[] = {
-    {"record", "run a Java program and record its trace", verb_record},
+    {"record", "run a Java program and record its trace", verb_record, false},
     {"record-malloc", "run a native program and record what it does to its heap",
-     verb_record_malloc},
-    {"convert", "turn a trace into another format", verb_convert},
-    {"dump", "print the events, or some of them, as text", verb_dump},
-    {"info", "tell what is in a trace", verb_info},
-    {"check", "test that a trace is closed and consistent", verb_check},
-    {"stats", "tell what was allocated, by whom, and how long it lived", verb_stats},
-    {"heap", "tell what held memory at a moment, and where it came from", verb_heap},
-    {"report", "make a page for a browser that shows all of it", verb_report},
-    {"pack", "make a STEP trace smaller, for keeping", verb_pack},
-    {"replay", "drive memory allocators with a trace: time, memory, fragmentation", verb_replay},
-    {"recover", "make a whole trace of a cut or damaged one", verb_recover},
-    {"help", "tell about the verbs", verb_help},
-    {"version", "print the version", verb_version},
+     verb_record_malloc, false},
+    {"convert", "turn a trace into another format", verb_convert, true},
+    {"dump", "print the events, or some of them, as text", verb_dump, true},
+    {"info", "tell what is in a trace", verb_info, true},
+    {"check", "test that a trace is closed and consistent", verb_check, true},
+    {"stats", "tell what was allocated, by whom, and how long it lived", verb_stats, true},
+    {"heap", "tell what held memory at a moment, and where it came from", verb_heap, true},
+    {"report", "make a page for a browser that shows all of it", verb_report, true},
+    {"pack", "make a STEP trace smaller, for keeping", verb_pack, true},
+    {"replay", "drive memory allocators with a trace: time, memory, fragmentation", verb_replay,
+     true},
+    {"recover", "make a whole trace of a cut or damaged one", verb_recover, true},
+    {"help", "tell about the verbs", verb_help, false},
+    {"version", "print the version", verb_version, false},
 };
 const size_t verb_count = sizeof verbs / sizeof verbs[0];
 
@@ -40,6 +43,8 @@ static int exit_code_of(enum step_status status)
         return EXIT_USAGE;
     case STEP_STATUS_CORRUPT:
         return EXIT_BAD_INPUT;
+    case STEP_STATUS_NO_MEMORY:
+        return memory_limit_tell() ? EXIT_BAD_INPUT : EXIT_FAILED;
     default:
         return EXIT_FAILED;
     }
@@ -51,7 +56,9 @@ static enum step_status unknown_verb(const char *name)
     for (size_t i = 0; i < verb_count; i++)
         words[i] = verbs[i].name;
     const char *nearest = nearest_word(name, words, verb_count);
-    fprintf(stderr, "steptrace: unknown verb '%s'", name);
+    fputs("steptrace: unknown verb '", stderr);
+    print_shown_text(name, stderr);
+    fputc('\'', stderr);
     if (nearest != NULL)
         fprintf(stderr, "; did you mean '%s'?", nearest);
     fprintf(stderr, "\n(`steptrace help` lists the verbs)\n");
@@ -70,8 +77,11 @@ static enum step_status run(int argc, char **argv)
     else if (strcmp(name, "--version") == 0)
         name = "version";
     for (size_t i = 0; i < verb_count; i++)
-        if (strcmp(verbs[i].name, name) == 0)
+        if (strcmp(verbs[i].name, name) == 0) {
+            if (verbs[i].takes_memory)
+                memory_limit_set_default();
             return verbs[i].run(argc - 2, argv + 2);
+        }
     return unknown_verb(name);
 }
 
@@ -81,7 +91,7 @@ int main(int argc, char **argv)
     output_file_catch_signals();
     enum step_status status = run(argc, argv);
     if (fflush(stdout) != 0 && status == STEP_STATUS_OK) {
-        fprintf(stderr, "steptrace: standard output: %s\n", strerror(errno));
+        tell("standard output: %s", strerror(errno));
         status = STEP_STATUS_IO;
     }
     return exit_code_of(status);

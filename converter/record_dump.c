@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Selecting, slicing, printing. */
 #include "record_dump.h"
+#include "tell.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -112,16 +113,12 @@ static enum step_status tell_damage(const struct step_reader *reader, const char
     size_t count = step_reader_damage_count(reader);
     for (size_t i = 0; i < count && i < MOST_DAMAGE_TOLD; i++) {
         const struct step_damage *damage = step_reader_damage(reader, i);
-        fprintf(stderr, "steptrace: %s: offset %" PRIu64 ": %s\n", path, damage->offset,
-                damage->message);
+        tell("%s: offset %" PRIu64 ": %s", path, damage->offset, damage->message);
     }
     if (count > MOST_DAMAGE_TOLD)
-        fprintf(stderr, "steptrace: %s: and %zu more such places\n", path,
-                count - MOST_DAMAGE_TOLD);
+        tell("%s: and %zu more such places", path, count - MOST_DAMAGE_TOLD);
     if (count == 0 && !step_reader_is_whole(reader))
-        fprintf(stderr,
-                "steptrace: %s: the trace was not closed (its process was killed, or still runs)\n",
-                path);
+        tell("%s: the trace was not closed (its process was killed, or still runs)", path);
     return count > 0 || !step_reader_is_whole(reader) ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }
 
@@ -183,7 +180,7 @@ enum step_status record_dump_definition(const char *path)
     enum step_status status = open_reader(&dumping, path, &error);
     if (status == STEP_STATUS_OK) {
         const struct step_definition *definition = step_reader_borrow_definition(dumping.reader);
-        fwrite(definition->text, 1, definition->text_length, stdout);
+        print_shown_lines(definition->text, stdout);
         if (definition->text_length > 0 && definition->text[definition->text_length - 1] != '\n')
             putchar('\n');
     } else {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "steptrace/show.h"
+
 enum form {
     FORM_SIGNED,
     FORM_UNSIGNED,
@@ -161,18 +163,6 @@ static void line_text(struct line *line, const char *text)
     line_bytes(line, text, strlen(text));
 }
 
-/* Length of a UTF-8 character that is shown as it is, or 0. */
-static size_t shown_length(const uint8_t *at, size_t left)
-{
-    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
-    if (length == 0 || length > left || at[0] > 0xf4 || at[0] < 0x20 || at[0] == 0x7f)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    return length == 2 && at[0] == 0xc2 && at[1] < 0xa0 ? 0 : length; /* no C1 controls */
-}
-
 /* printf is too slow for a trace's numbers. */
 static inline void put_number(uint64_t value, unsigned base, struct line *out)
 {
@@ -196,6 +186,12 @@ static void put_byte(uint8_t byte, struct line *out)
 {
     line_char(out, "0123456789abcdef"[byte >> 4]);
     line_char(out, "0123456789abcdef"[byte & 15]);
+}
+
+/* Most is ASCII. */
+static inline size_t shown_length(const uint8_t *at, size_t left)
+{
+    return at[0] >= 0x20 && at[0] < 0x7f ? 1 : step_show_length(at, left);
 }
 
 static void put_text(const struct step_bytes *bytes, struct line *out)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shared memory, the driver's processes, and the trace into both. */
 #include "replay_run.h"
+#include "tell.h"
+
+#include "memory_limit.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -211,8 +214,7 @@ static void note_damage(struct replay *replay, const struct record_source *sourc
     size_t count = record_source_damage_count(source);
     for (size_t i = 0; i < count && !replay->is_damaged; i++) {
         const struct step_damage *damage = record_source_damage(source, i);
-        fprintf(stderr, "steptrace: %s: offset %" PRIu64 ": %s\n", replay->settings.path,
-                damage->offset, damage->message);
+        tell("%s: offset %" PRIu64 ": %s", replay->settings.path, damage->offset, damage->message);
     }
     replay->is_damaged = replay->is_damaged || count > 0;
 }
@@ -260,6 +262,7 @@ static void exec_driver(const struct replay *replay, const struct replay_allocat
         setenv("LD_PRELOAD", allocator->library, 1);
     else
         unsetenv("LD_PRELOAD");
+    memory_limit_lift();
     execl(replay->settings.driver, replay->settings.driver, number, (char *) NULL);
     _exit(127);
 }

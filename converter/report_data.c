@@ -53,7 +53,7 @@ static void put_properties(struct writer *writer)
 static uint64_t used_threads(const struct statistics *statistics)
 {
     uint64_t used = 0;
-    for (uint32_t i = 1; i < statistics->threads.end; i++) {
+    for (uint32_t i = 1; id_table_next(&statistics->threads, &i); i++) {
         const struct thread_totals *thread = id_table_find(&statistics->threads, i);
         used += thread != NULL && thread->is_used;
     }
@@ -124,21 +124,32 @@ static int by_weight(const void *left, const void *right)
 /* The classes that hold most over all steps.  NULL: out of memory. */
 static struct band *choose_bands(const struct timeline *timeline, size_t *count)
 {
-    uint32_t end = timeline->class_bytes.end;
-    struct band *bands = calloc((size_t) end + 1, sizeof *bands);
-    if (bands == NULL)
-        return NULL;
-    for (uint32_t i = 0; i < end; i++)
-        bands[i].class_id = i;
-    for (size_t i = 0; i <= timeline->step; i++)
-        for (size_t k = 0; k < timeline->steps[i].class_count; k++)
-            bands[timeline->steps[i].classes[k].class_id].weight +=
-                timeline->steps[i].classes[k].bytes;
-    if (end > 0)
-        qsort(bands, end, sizeof *bands, by_weight);
-    for (*count = 0; *count < BAND_CLASSES && *count < end && bands[*count].weight > 0;)
-        ++*count;
+    struct id_table numbers; /* uint32_t: the class's place among the bands, and one */
+    struct band *bands = calloc(TIMELINE_STEPS * TIMELINE_CLASSES, sizeof *bands);
+    size_t found = 0;
+    id_table_init(&numbers, sizeof(uint32_t));
+    for (size_t i = 0; bands != NULL && i <= timeline->step; i++) {
+        for (size_t k = 0; k < timeline->steps[i].class_count; k++) {
+            const struct timeline_class *class = &timeline->steps[i].classes[k];
+            uint32_t *number = id_table_get(&numbers, class->class_id);
+            if (number == NULL)
+                goto out;
+            if (*number == 0) {
+                bands[found].class_id = class->class_id;
+                *number = (uint32_t) ++found;
+            }
+            bands[*number - 1].weight += class->bytes;
+        }
+    }
+    if (found > 0)
+        qsort(bands, found, sizeof *bands, by_weight);
+    *count = found < BAND_CLASSES ? found : BAND_CLASSES;
+    id_table_reset(&numbers);
     return bands;
+out:
+    id_table_reset(&numbers);
+    free(bands);
+    return NULL;
 }
 
 static uint64_t bytes_in_step(const struct timeline_step *step, uint32_t class_id)
@@ -290,20 +301,22 @@ static void put_activity(struct writer *writer, uint32_t id)
 {
     const struct timeline *timeline = &writer->model->timeline;
     const struct timeline_thread *thread = id_table_find(&timeline->threads, id);
-    const uint64_t *amounts = thread == NULL ? NULL
-                              : writer->model->statistics.all.objects.allocated_objects == 0
-                                  ? thread->calls
-                                  : thread->allocated_bytes;
+    static const struct timeline_amounts nothing = {NULL, 0, 0};
+    const struct timeline_amounts *amounts =
+        thread == NULL                                                 ? &nothing
+        : writer->model->statistics.all.objects.allocated_objects == 0 ? &thread->calls
+                                                                       : &thread->allocated_bytes;
     uint64_t most = 0;
     json_begin_array(&writer->json, "activity");
-    for (size_t i = 0; amounts != NULL && i <= timeline->step; i++)
-        most = amounts[i] > most ? amounts[i] : most;
-    for (size_t i = 0; amounts != NULL && i <= timeline->step; i++) {
-        if (amounts[i] == 0 || amounts[i] < most / LEAST_ACTIVITY)
+    for (size_t i = 0; i < amounts->count; i++)
+        most = amounts->items[i].amount > most ? amounts->items[i].amount : most;
+    for (size_t i = 0; i < amounts->count; i++) {
+        const struct timeline_amount *item = &amounts->items[i];
+        if (item->amount == 0 || item->amount < most / LEAST_ACTIVITY)
             continue;
         json_begin_array(&writer->json, NULL);
-        json_number(&writer->json, NULL, i);
-        json_number(&writer->json, NULL, amounts[i]);
+        json_number(&writer->json, NULL, item->step);
+        json_number(&writer->json, NULL, item->amount);
         json_end_array(&writer->json);
     }
     json_end_array(&writer->json);

@@ -18,11 +18,11 @@ bool timeline_init(struct timeline *timeline)
 
 void timeline_reset(struct timeline *timeline)
 {
-    for (uint32_t i = 0; i < timeline->threads.end; i++) {
+    for (uint32_t i = 0; id_table_next(&timeline->threads, &i); i++) {
         struct timeline_thread *thread = id_table_find(&timeline->threads, i);
         if (thread != NULL) {
-            free(thread->allocated_bytes);
-            free(thread->calls);
+            free(thread->allocated_bytes.items);
+            free(thread->calls.items);
         }
     }
     id_table_reset(&timeline->threads);
@@ -57,7 +57,7 @@ static void end_step(struct timeline *timeline)
     if (step->most_bytes < step->live_bytes)
         step->most_bytes = step->live_bytes;
     step->class_count = 0;
-    for (uint32_t i = 0; i < timeline->class_bytes.end; i++) {
+    for (uint32_t i = 0; id_table_next(&timeline->class_bytes, &i); i++) {
         const uint64_t *bytes = id_table_find(&timeline->class_bytes, i);
         if (bytes != NULL && *bytes != 0)
             rank_class(step, i, *bytes);
@@ -66,13 +66,17 @@ static void end_step(struct timeline *timeline)
 
 /* ---- two steps become one ---- */
 
-static void fold_counts(uint64_t *counts)
+static void fold_amounts(struct timeline_amounts *amounts)
 {
-    if (counts == NULL)
-        return;
-    for (size_t i = 0; i < TIMELINE_STEPS / 2; i++)
-        counts[i] = counts[2 * i] + counts[2 * i + 1];
-    memset(counts + TIMELINE_STEPS / 2, 0, TIMELINE_STEPS / 2 * sizeof *counts);
+    size_t kept = 0;
+    for (size_t i = 0; i < amounts->count; i++) {
+        const struct timeline_amount item = {amounts->items[i].step / 2, amounts->items[i].amount};
+        if (kept > 0 && amounts->items[kept - 1].step == item.step)
+            amounts->items[kept - 1].amount += item.amount;
+        else
+            amounts->items[kept++] = item;
+    }
+    amounts->count = kept;
 }
 
 static void fold_step(struct timeline_step *to, const struct timeline_step *first,
@@ -93,11 +97,11 @@ static void fold(struct timeline *timeline)
     for (size_t i = 0; i < TIMELINE_STEPS / 2; i++)
         fold_step(&timeline->steps[i], &timeline->steps[2 * i], &timeline->steps[2 * i + 1]);
     memset(timeline->steps + TIMELINE_STEPS / 2, 0, TIMELINE_STEPS / 2 * sizeof *timeline->steps);
-    for (uint32_t i = 0; i < timeline->threads.end; i++) {
+    for (uint32_t i = 0; id_table_next(&timeline->threads, &i); i++) {
         struct timeline_thread *thread = id_table_find(&timeline->threads, i);
         if (thread != NULL) {
-            fold_counts(thread->allocated_bytes);
-            fold_counts(thread->calls);
+            fold_amounts(&thread->allocated_bytes);
+            fold_amounts(&thread->calls);
         }
     }
     timeline->step = TIMELINE_STEPS / 2;
@@ -121,11 +125,21 @@ static void advance(struct timeline *timeline, uint64_t time_ns)
 
 /* ---- events ---- */
 
-static bool count_in(uint64_t **counts, size_t step, uint64_t amount)
+static bool count_in(struct timeline_amounts *amounts, size_t step, uint64_t amount)
 {
-    if (*counts == NULL && (*counts = calloc(TIMELINE_STEPS, sizeof **counts)) == NULL)
-        return false;
-    (*counts)[step] += amount;
+    if (amounts->count == 0 || amounts->items[amounts->count - 1].step != step) {
+        if (amounts->count == amounts->capacity) {
+            size_t capacity = amounts->capacity * 2 + 1;
+            struct timeline_amount *grown =
+                realloc(amounts->items, capacity * sizeof *amounts->items);
+            if (grown == NULL)
+                return false;
+            amounts->items = grown;
+            amounts->capacity = capacity;
+        }
+        amounts->items[amounts->count++] = (struct timeline_amount){.step = step};
+    }
+    amounts->items[amounts->count - 1].amount += amount;
     return true;
 }
 

@@ -33,10 +33,22 @@ struct timeline_step {
     struct timeline_class classes[TIMELINE_CLASSES]; /* most bytes first */
 };
 
+/* Amounts by step, of those steps that have some, in order. */
+struct timeline_amount {
+    uint64_t step;
+    uint64_t amount;
+};
+
+struct timeline_amounts {
+    struct timeline_amount *items;
+    size_t count;
+    size_t capacity;
+};
+
 /* What a thread did in each step. */
 struct timeline_thread {
-    uint64_t *allocated_bytes; /* TIMELINE_STEPS of each; NULL: nothing so far */
-    uint64_t *calls;
+    struct timeline_amounts allocated_bytes;
+    struct timeline_amounts calls;
 };
 
 struct timeline {

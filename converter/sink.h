@@ -36,6 +36,7 @@ struct trace_sink_options {
     bool is_unpacked;              /* Meta-TF: sections are not compressed */
     uint32_t packed_block_records; /* STEP: not 0: packed as `steptrace pack` does */
     int level;                     /* of the compression; 0: the default */
+    bool is_shown;                 /* lines for people: controls in names are escaped as well */
 };
 
 struct trace_sink {

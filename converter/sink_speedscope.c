@@ -239,7 +239,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
     json_text(json, "exporter", "steptrace");
     json_text(json, "name", title != NULL ? title : "java");
     json_begin_array(json, "profiles");
-    for (uint32_t i = 0; i < sink->threads.end && status == STEP_STATUS_OK; i++) {
+    for (uint32_t i = 0; status == STEP_STATUS_OK && id_table_next(&sink->threads, &i); i++) {
         const struct thread_events *thread = id_table_find(&sink->threads, i);
         if (thread != NULL && thread->piece != NULL)
             status = put_profile(sink, i, thread, error);
@@ -254,7 +254,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
 static void destroy(struct trace_sink *base)
 {
     struct calls_sink *sink = of(base);
-    for (uint32_t i = 0; i < sink->threads.end; i++) {
+    for (uint32_t i = 0; id_table_next(&sink->threads, &i); i++) {
         struct thread_events *thread = id_table_find(&sink->threads, i);
         if (thread != NULL)
             free(thread->piece);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format.h"
+#include "steptrace/show.h"
 #include "steptrace/text.h"
 
 #define BUFFER_BYTES ((size_t) 1 << 17)
@@ -15,6 +16,7 @@ struct text_sink {
     const struct trace_names *names; /* borrowed */
     struct output_file *output;      /* borrowed; of plain lines */
     struct step_text_writer *writer; /* of zipped ones */
+    bool is_shown;                   /* controls are escaped as well */
     struct id_table classes;         /* struct step_bytes: escaped names */
     struct id_table methods;
     char *buffer;
@@ -27,8 +29,39 @@ static struct text_sink *of(struct trace_sink *sink)
     return (struct text_sink *) sink;
 }
 
+/* Puts what a terminal would obey as `\u001b` (those characters have at most four digits).  The
+ * text is escaped already and replaced. */
+static bool escape_controls(char **text, size_t *length)
+{
+    char *shown = malloc(*length * STEP_TEXT_ESCAPED_MAX(1) + 1);
+    size_t used = 0;
+    if (shown == NULL)
+        return false;
+    for (size_t i = 0; i < *length;) {
+        const uint8_t *at = (const uint8_t *) *text + i;
+        size_t one = step_show_length(at, *length - i);
+        if (one > 0) {
+            memcpy(shown + used, at, one);
+            used += one;
+        } else {
+            one = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : 3;
+            unsigned code = one == 1 ? at[0]
+                            : one == 2
+                                ? (at[0] & 0x1fu) << 6 | (at[1] & 0x3fu)
+                                : (at[0] & 0xfu) << 12 | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu);
+            used += (size_t) sprintf(shown + used, "\\u%04x", code & 0xffff);
+        }
+        i += one;
+    }
+    free(*text);
+    *text = shown;
+    *length = used;
+    return true;
+}
+
 /* The escaped form; "?17" for what cannot be a name. */
-static bool escape(struct step_bytes name, uint32_t id, struct step_bytes *out)
+static bool escape(const struct text_sink *sink, struct step_bytes name, uint32_t id,
+                   struct step_bytes *out)
 {
     char *text = malloc(STEP_TEXT_ESCAPED_MAX(name.length) + 16);
     size_t length = 0;
@@ -36,6 +69,10 @@ static bool escape(struct step_bytes name, uint32_t id, struct step_bytes *out)
         return false;
     if (!step_text_escape(name, text, &length))
         length = (size_t) snprintf(text, 16, "?%" PRIu32, id);
+    if (sink->is_shown && !escape_controls(&text, &length)) {
+        free(text);
+        return false;
+    }
     char *fitted = realloc(text, length);
     *out = (struct step_bytes){(const uint8_t *) (fitted != NULL ? fitted : text), length};
     return true;
@@ -47,7 +84,7 @@ static const struct step_bytes *class_name(struct text_sink *sink, uint32_t id)
     if (text != NULL && text->data != NULL)
         return text;
     text = id_table_get(&sink->classes, id);
-    if (text == NULL || !escape(trace_class_of(sink->names, id)->name, id, text))
+    if (text == NULL || !escape(sink, trace_class_of(sink->names, id)->name, id, text))
         return NULL;
     return text;
 }
@@ -58,7 +95,7 @@ static const struct step_bytes *method_name(struct text_sink *sink, uint32_t id)
     if (text != NULL && text->data != NULL)
         return text;
     text = id_table_get(&sink->methods, id);
-    if (text == NULL || !escape(trace_method_of(sink->names, id)->name, id, text))
+    if (text == NULL || !escape(sink, trace_method_of(sink->names, id)->name, id, text))
         return NULL;
     return text;
 }
@@ -156,7 +193,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
 
 static void free_names(struct id_table *table)
 {
-    for (uint32_t id = 0; id < table->end; id++) {
+    for (uint32_t id = 0; id_table_next(table, &id); id++) {
         struct step_bytes *text = id_table_find(table, id);
         if (text != NULL)
             free((void *) (uintptr_t) text->data);
@@ -203,11 +240,11 @@ enum step_status lines_sink_create(struct output_file *output, const struct trac
                                    const struct trace_sink_options *options,
                                    struct trace_sink **out, struct step_error *error)
 {
-    (void) options;
     struct text_sink *sink = make_sink(source, error);
     if (sink == NULL)
         return STEP_STATUS_NO_MEMORY;
     sink->output = output;
+    sink->is_shown = options->is_shown;
     *out = &sink->base;
     return STEP_STATUS_OK;
 }

@@ -13,18 +13,12 @@ bool statistics_init(struct statistics *statistics, const struct trace_names *na
     return live_table_init(&statistics->births);
 }
 
-static void forget_calls(struct thread_totals *thread)
-{
-    call_stack_reset(&thread->stack);
-    id_table_reset(&thread->open);
-}
-
 void statistics_reset(struct statistics *statistics)
 {
-    for (uint32_t i = 0; i < statistics->threads.end; i++) {
+    for (uint32_t i = 0; id_table_next(&statistics->threads, &i); i++) {
         struct thread_totals *thread = id_table_find(&statistics->threads, i);
         if (thread != NULL)
-            forget_calls(thread);
+            call_stack_reset(&thread->stack);
     }
     id_table_reset(&statistics->classes);
     id_table_reset(&statistics->threads);
@@ -117,17 +111,12 @@ static bool put_free(struct statistics *statistics, const struct trace_event *ev
 static bool enter(struct statistics *statistics, const struct trace_event *event,
                   struct thread_totals *thread)
 {
-    if (thread->open.entry_bytes == 0)
-        id_table_init(&thread->open, sizeof(uint32_t));
     struct method_totals *method = id_table_get(&statistics->methods, event->method_id);
-    uint32_t *open = id_table_get(&thread->open, event->method_id);
-    if (method == NULL || open == NULL)
+    if (method == NULL)
         return false;
     method->calls++;
     thread->calls++;
-    const struct call_frame frame = {
-        .method_id = event->method_id, .is_inner = *open > 0, .entered_ns = event->time_ns};
-    ++*open;
+    const struct call_frame frame = {.method_id = event->method_id, .entered_ns = event->time_ns};
     return call_stack_push(&thread->stack, &frame);
 }
 
@@ -135,16 +124,14 @@ static bool enter(struct statistics *statistics, const struct trace_event *event
 static void leave(struct statistics *statistics, struct thread_totals *thread, uint64_t time_ns)
 {
     struct call_stack *stack = &thread->stack;
-    const struct call_frame *frame = &stack->frames[--stack->depth];
+    const struct call_frame *frame = call_stack_pop(stack);
     struct method_totals *method = id_table_find(&statistics->methods, frame->method_id);
-    uint32_t *open = id_table_find(&thread->open, frame->method_id);
     uint64_t took = time_ns > frame->entered_ns ? time_ns - frame->entered_ns : 0;
     method->exclusive_ns += took > frame->inner_ns ? took - frame->inner_ns : 0;
-    if (!frame->is_inner)
+    if (frame->outer == 0)
         method->inclusive_ns += took;
     if (stack->depth > 0)
         stack->frames[stack->depth - 1].inner_ns += took;
-    --*open;
 }
 
 static void put_exit(struct statistics *statistics, const struct trace_event *event,
@@ -168,7 +155,7 @@ static void end_calls(struct statistics *statistics, struct thread_totals *threa
     statistics->open_calls += thread->stack.depth;
     while (thread->stack.depth > 0)
         leave(statistics, thread, thread->end_ns);
-    forget_calls(thread);
+    call_stack_reset(&thread->stack);
 }
 
 /* ---- all ---- */
@@ -247,7 +234,7 @@ enum step_status statistics_put_fact(void *user, const struct trace_fact *fact)
 
 void statistics_finish(struct statistics *statistics)
 {
-    for (uint32_t i = 0; i < statistics->threads.end; i++) {
+    for (uint32_t i = 0; id_table_next(&statistics->threads, &i); i++) {
         struct thread_totals *thread = id_table_find(&statistics->threads, i);
         if (thread != NULL && thread->stack.depth > 0) {
             thread->end_ns = statistics->last_ns;

@@ -36,7 +36,6 @@ struct thread_totals {
     uint64_t allocated_bytes;
     uint64_t calls;
     struct call_stack stack;
-    struct id_table open; /* uint32_t: open calls, by method */
 };
 
 struct method_totals {

@@ -20,10 +20,13 @@ typedef bool (*key_function)(const struct statistics_report *report, const void 
 static bool rank(const struct statistics_report *report, const struct id_table *table,
                  key_function key_of, struct ranking *ranking)
 {
-    *ranking = (struct ranking){.rows = calloc((size_t) table->end + 1, sizeof(struct ranked_id))};
+    size_t most = 0;
+    for (uint32_t i = 0; id_table_next(table, &i); i++)
+        most++;
+    *ranking = (struct ranking){.rows = calloc(most + 1, sizeof(struct ranked_id))};
     if (ranking->rows == NULL)
         return false;
-    for (uint32_t i = 0; i < table->end; i++) {
+    for (uint32_t i = 0; id_table_next(table, &i); i++) {
         const void *entry = id_table_find(table, i);
         uint64_t key;
         if (entry != NULL && key_of(report, entry, &key))

@@ -7,21 +7,10 @@
 
 #include "quantity.h"
 #include "statistics_report.h"
+#include "tell.h"
 
 #define CURVE_LINES 24u
 #define BAR_WIDTH 40u
-
-/* Names are shown as they are, but for what would spoil the terminal. */
-static void print_name(struct step_bytes name)
-{
-    for (size_t i = 0; i < name.length; i++) {
-        uint8_t byte = name.data[i];
-        if (byte < 0x20 || byte == 0x7f)
-            printf("\\x%02x", byte);
-        else
-            putchar(byte);
-    }
-}
 
 static void print_rest(const struct ranking *ranking, const char *what)
 {
@@ -98,7 +87,7 @@ static void print_class(const struct statistics_report *report, uint32_t id)
                lifetime(statistics, lifetimes_percentile(&class->lifetimes, 0.5)).text);
     else
         printf(" %10s %10s  ", "-", "-");
-    print_name(trace_class_of(statistics->names, id)->name);
+    print_shown(trace_class_of(statistics->names, id)->name, stdout);
     putchar('\n');
 }
 
@@ -131,7 +120,7 @@ static void print_thread(const struct statistics *statistics, uint32_t id)
     if (id == 0)
         printf("(the VM, or not known)");
     else
-        print_name(names->name);
+        print_shown(names->name, stdout);
     putchar('\n');
 }
 
@@ -157,10 +146,10 @@ static void print_method(const struct statistics *statistics, uint32_t id)
     printf("%12" PRIu64 " %10" PRIu64 " %10s %10s  ", totals->calls, totals->exceptions,
            quantity_of_ns((double) totals->exclusive_ns).text,
            quantity_of_ns((double) totals->inclusive_ns).text);
-    print_name(trace_class_of(statistics->names, method->class_id)->name);
+    print_shown(trace_class_of(statistics->names, method->class_id)->name, stdout);
     putchar('.');
-    print_name(method->name);
-    print_name(method->descriptor);
+    print_shown(method->name, stdout);
+    print_shown(method->descriptor, stdout);
     putchar('\n');
 }
 

@@ -94,6 +94,13 @@ static uint32_t narrow(uint64_t id)
     return id < UINT32_MAX ? (uint32_t) id : 0;
 }
 
+/* Memory is out: the name stays unknown, and whoever reads the events asks for that. */
+static uint32_t give_up(struct step_decoder *decoder)
+{
+    decoder->names->no_memory = true;
+    return 0;
+}
+
 static uint32_t resolve_class(struct step_decoder *decoder, uint64_t id)
 {
     uint32_t class_id = narrow(id);
@@ -102,7 +109,7 @@ static uint32_t resolve_class(struct step_decoder *decoder, uint64_t id)
         return class_id;
     class = id_table_get(&decoder->names->classes, class_id);
     if (class == NULL)
-        return 0;
+        return give_up(decoder);
     struct java_class entry;
     if (java_class_look_up(&decoder->binding, decoder->reader, id, &entry)) {
         class->name = entry.name;
@@ -122,7 +129,7 @@ static uint32_t resolve_method(struct step_decoder *decoder, uint64_t id)
         return method_id;
     method = id_table_get(&decoder->names->methods, method_id);
     if (method == NULL)
-        return 0;
+        return give_up(decoder);
     struct java_method entry;
     if (java_method_look_up(&decoder->binding, decoder->reader, id, &entry)) {
         method->class_id = resolve_class(decoder, entry.class_);
@@ -148,7 +155,7 @@ static uint32_t resolve_frame(struct step_decoder *decoder, uint64_t id)
         if (!java_frame_look_up(&decoder->binding, decoder->reader, at, &entry))
             return at == id ? 0 : narrow(id);
         if ((frame = id_table_get(&decoder->names->frames, at)) == NULL)
-            return 0;
+            return give_up(decoder);
         frame->parent = entry.parent < at ? (uint32_t) entry.parent : 0;
         frame->method_id = resolve_method(decoder, entry.method);
         frame->line = narrow(entry.line);
@@ -194,7 +201,7 @@ static uint32_t resolve_thread(struct step_decoder *decoder, uint64_t id)
         return thread_id;
     thread = id_table_get(&decoder->names->threads, thread_id);
     if (thread == NULL)
-        return 0;
+        return give_up(decoder);
     struct java_thread entry;
     thread->number = id;
     if (java_thread_look_up(&decoder->binding, decoder->reader, id, &entry)) {

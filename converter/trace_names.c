@@ -27,6 +27,7 @@ void trace_names_init(struct trace_names *names)
     id_table_init(&names->threads, sizeof(struct trace_thread));
     id_table_init(&names->frames, sizeof(struct trace_frame));
     names->chunks = NULL;
+    names->no_memory = false;
 }
 
 void trace_names_reset(struct trace_names *names)
@@ -48,8 +49,10 @@ bool trace_names_copy(struct trace_names *names, struct step_bytes bytes, struct
     if (chunk == NULL || chunk->size - chunk->used < bytes.length) {
         size_t size = bytes.length > CHUNK_BYTES ? bytes.length : CHUNK_BYTES;
         chunk = malloc(sizeof *chunk + size);
-        if (chunk == NULL)
+        if (chunk == NULL) {
+            names->no_memory = true;
             return false;
+        }
         *chunk = (struct name_chunk){.next = names->chunks, .size = size};
         names->chunks = chunk;
     }

@@ -56,6 +56,7 @@ struct trace_names {
     struct id_table threads; /* struct trace_thread */
     struct id_table frames;  /* struct trace_frame */
     struct name_chunk *chunks;
+    bool no_memory; /* a name could not be added: the events that follow lack it */
 };
 
 void trace_names_init(struct trace_names *names);

@@ -21,6 +21,7 @@ struct verb {
     const char *name;
     const char *summary;
     verb_function run;
+    bool takes_memory; /* as much as the limit allows (memory_limit.h) */
 };
 
 /* Where a verb has run a program for the user: how that ended, as a shell tells it. */

@@ -8,6 +8,8 @@
 #include "check_rules.h"
 #include "heap_check.h"
 #include "input.h"
+#include "memory_limit.h"
+#include "tell.h"
 #include "verb.h"
 
 #define LIMIT_DEFAULT UINT64_C(20)
@@ -36,8 +38,10 @@ static void print_breach(void *user, const struct check_breach *breach)
     if (check->printed == check->limit)
         return;
     check->printed++;
-    printf("rule %u: event %" PRIu64 " at %" PRIu64 " ns: %s\n", breach->rule, breach->event_number,
-           breach->time_ns, breach->text);
+    printf("rule %u: event %" PRIu64 " at %" PRIu64 " ns: ", breach->rule, breach->event_number,
+           breach->time_ns);
+    print_shown_text(breach->text, stdout);
+    putchar('\n');
 }
 
 static enum step_status visit(void *user, const struct trace_event *events, size_t count,
@@ -150,7 +154,7 @@ static enum step_status check_heap(uint64_t limit, struct input *input)
     struct heap_run *run = malloc(sizeof *run);
     if (run == NULL || !heap_check_init(&run->check, print_heap_breach, run)) {
         free(run);
-        fprintf(stderr, "steptrace: out of memory\n");
+        tell("out of memory");
         return STEP_STATUS_NO_MEMORY;
     }
     run->records = input->source->records;
@@ -177,8 +181,9 @@ enum step_status verb_check(int argc, char **argv)
         {"limit", 0, "N", "print at most N breaches (20)", take_count, &check.limit},
         {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
          &wish.dtd_path},
-    };
-    struct arguments arguments = {.help = &help, .rows = rows, .row_count = 2};
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;

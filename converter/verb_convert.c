@@ -6,6 +6,7 @@
 #include "heap_import.h"
 #include "heap_tracker.h"
 #include "input.h"
+#include "memory_limit.h"
 #include "verb.h"
 
 struct conversion {
@@ -195,7 +196,7 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
          &conversion->sink.heap},
         {"v2", 0, NULL, "memory-infra: write heaps_v2", take_flag, &conversion->sink.heap.v2},
         WISH_ROWS(&conversion->wish),
-    };
+        MEMORY_ROW};
     arguments->help = &help;
     arguments->rows = rows;
     arguments->row_count = sizeof rows / sizeof rows[0];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace dump: the events as lines of text on standard output. */
 #include "input.h"
+#include "memory_limit.h"
 #include "record_dump.h"
 #include "verb.h"
 
@@ -29,7 +30,7 @@ static enum step_status put_record(void *user, const struct hatf_record *record,
 static enum step_status print_events(struct input *input, struct output_file *file, bool *is_told,
                                      struct step_error *error)
 {
-    static const struct trace_sink_options options = {0};
+    static const struct trace_sink_options options = {.is_shown = true};
     struct trace_sink *sink = NULL;
     enum step_status status = lines_sink_create(file, input->source, &options, &sink, error);
     if (status != STEP_STATUS_OK)
@@ -44,7 +45,7 @@ static enum step_status print_events(struct input *input, struct output_file *fi
 static enum step_status print_records(struct input *input, struct output_file *file, bool *is_told,
                                       struct step_error *error)
 {
-    static const struct trace_sink_options options = {0};
+    static const struct trace_sink_options options = {.is_shown = true};
     struct record_sink *sink = NULL;
     enum step_status status =
         hatf_text_record_sink_create(file, input->source, &options, &sink, error);
@@ -99,7 +100,8 @@ enum step_status verb_dump(int argc, char **argv)
         {"maps", 0, NULL, "with --record, also what `map` attributes make such records of",
          take_flag, &records.maps},
         {"entries", 0, NULL, "the entries of the dictionaries, not the records", take_flag,
-         &records.entries}};
+         &records.entries},
+        MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);

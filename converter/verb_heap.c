@@ -7,6 +7,8 @@
 #include "heap_report.h"
 #include "heap_tracker.h"
 #include "input.h"
+#include "memory_limit.h"
+#include "tell.h"
 #include "verb.h"
 
 #define TOP_DEFAULT UINT64_C(20)
@@ -318,7 +320,7 @@ static enum step_status run_import(struct heap_options *options, const char *pat
 {
     struct heap_import import;
     if ((options->report.axes & HEAP_BY_THREAD) != 0 || options->has_thread || options->ages) {
-        fprintf(stderr, "steptrace: %s: heap dumps tell neither threads nor ages\n", path);
+        tell("%s: heap dumps tell neither threads nor ages", path);
         return STEP_STATUS_INVALID;
     }
     enum step_status status = heap_import_open(&import, path);
@@ -389,7 +391,7 @@ enum step_status verb_heap(int argc, char **argv)
         {"depth", 0, "N", "frames of a site (4; 0: all)", take_count, &options.report.depth},
         {"json", 0, NULL, "as JSON", take_json, &options.report.form},
         {"csv", 0, NULL, "as CSV", take_csv, &options.report.form},
-    };
+        MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);

@@ -8,8 +8,10 @@
 #include "heap_info.h"
 #include "input.h"
 #include "json_output.h"
+#include "memory_limit.h"
 #include "quantity.h"
 #include "record_dump.h"
+#include "tell.h"
 #include "verb.h"
 
 static const struct verb_help help = {
@@ -71,7 +73,7 @@ static enum step_status gather(struct info *info, struct input *input)
     if (source->operations->inventory != NULL) {
         status = source->operations->inventory(input->source, &info->inventory);
         if (status != STEP_STATUS_OK)
-            fprintf(stderr, "steptrace: %s: %s\n", source->path, step_status_text(status));
+            tell("%s: %s", source->path, step_status_text(status));
     } else {
         status = input_each(input, count_events, &info->inventory);
         info->inventory.block_count = 0;
@@ -110,11 +112,7 @@ static void print_label(const char *label)
 /* Line feeds and the like in a value do not break the table. */
 static void print_value(const char *value)
 {
-    for (; *value != '\0'; value++)
-        if ((unsigned char) *value < 0x20 || *value == 0x7f)
-            printf("\\x%02x", (unsigned char) *value);
-        else
-            putchar(*value);
+    print_shown_text(value, stdout);
     putchar('\n');
 }
 
@@ -164,15 +162,6 @@ static void print_others(const struct info *info)
         }
 }
 
-static void print_bytes(struct step_bytes bytes)
-{
-    for (size_t i = 0; i < bytes.length; i++)
-        if (bytes.data[i] < 0x20 || bytes.data[i] == 0x7f)
-            printf("\\x%02x", bytes.data[i]);
-        else
-            putchar(bytes.data[i]);
-}
-
 static enum step_status print_not_probed(void *user, const struct trace_fact *fact)
 {
     uint64_t *count = user;
@@ -184,13 +173,13 @@ static enum step_status print_not_probed(void *user, const struct trace_fact *fa
         print_label("not probed");
     else
         print_label("");
-    print_bytes(fact->class_name);
+    print_shown(fact->class_name, stdout);
     if (fact->method_name.length > 0)
         putchar('.');
-    print_bytes(fact->method_name);
-    print_bytes(fact->descriptor);
+    print_shown(fact->method_name, stdout);
+    print_shown(fact->descriptor, stdout);
     printf(" (%s: ", missing[fact->missing & 3]);
-    print_bytes(fact->reason);
+    print_shown(fact->reason, stdout);
     printf(")\n");
     return STEP_STATUS_OK;
 }
@@ -274,7 +263,7 @@ static void print_text(const struct info *info, const char *path)
         const char *key;
         const char *value;
         operations->property(info->source, i, &key, &value);
-        print_label(key);
+        print_shown_label(key, stdout);
         print_value(value);
     }
 }
@@ -411,7 +400,7 @@ enum step_status verb_info(int argc, char **argv)
          &definition},
         {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
          &wish.dtd_path},
-    };
+        MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);

@@ -10,7 +10,9 @@
 
 #include "heap_pack.h"
 #include "input.h"
+#include "memory_limit.h"
 #include "step_copy.h"
+#include "tell.h"
 #include "verb.h"
 
 static const struct verb_help help = {
@@ -125,12 +127,10 @@ static enum step_status copy_to(struct step_reader *reader, struct output_file *
     return status;
 }
 
-static void tell(const char *output, uint64_t records, uint64_t before, uint64_t after)
+static void tell_sizes(const char *output, uint64_t records, uint64_t before, uint64_t after)
 {
-    fprintf(stderr,
-            "steptrace: %s: %" PRIu64 " records, %" PRIu64 " bytes of %" PRIu64 " (%.1f %%)\n",
-            output, records, after, before,
-            before > 0 ? 100.0 * (double) after / (double) before : 0.0);
+    tell("%s: %" PRIu64 " records, %" PRIu64 " bytes of %" PRIu64 " (%.1f %%)", output, records,
+         after, before, before > 0 ? 100.0 * (double) after / (double) before : 0.0);
 }
 
 static enum step_status pack(const char *path, const char *output, const struct choice *choice)
@@ -162,7 +162,7 @@ static enum step_status pack(const char *path, const char *output, const struct 
             step_error_set(&error, status, output, STEP_NO_OFFSET, "%s", step_status_text(status));
         tell_error(&error);
     } else {
-        tell(output, records, step_reader_file_size(reader), file.size_bytes);
+        tell_sizes(output, records, step_reader_file_size(reader), file.size_bytes);
         status = tell_reader_damage(reader, path);
     }
     step_reader_destroy(reader);
@@ -177,9 +177,11 @@ enum step_status verb_pack(int argc, char **argv)
         {"output", 'o', "OUT", "the file to write", take_text, &output},
         {"block", 'b', "N", "records of a block, at most 16777216 (3000000)", take_count,
          &choice.block_records},
-        {"memory", 'm', "N", "records that blocks of all streams may have together (8000000)",
-         take_count, &choice.memory}};
-    struct arguments arguments = {.help = &help, .rows = rows, .row_count = 3};
+        {"together", 'm', "N", "records that blocks of all streams may have together (8000000)",
+         take_count, &choice.memory},
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;

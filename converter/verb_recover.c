@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "input.h"
+#include "memory_limit.h"
 #include "step_copy.h"
 #include "steptrace/live.h"
+#include "tell.h"
 #include "verb.h"
 
 static const struct verb_help help = {
@@ -84,11 +86,11 @@ static enum step_status write_whole(struct step_reader *reader, const char *path
             step_error_set(&error, status, output, STEP_NO_OFFSET, "%s", step_status_text(status));
         return tell_error(&error);
     }
-    fprintf(stderr, "steptrace: %s: %" PRIu64 " records", output, records);
     if (step_reader_recovered_count(reader) > 0)
-        fprintf(stderr, ", %" PRIu64 " of them from %s" STEP_LIVE_SUFFIX,
-                step_reader_recovered_count(reader), path);
-    fputc('\n', stderr);
+        tell("%s: %" PRIu64 " records, %" PRIu64 " of them from %s" STEP_LIVE_SUFFIX, output,
+             records, step_reader_recovered_count(reader), path);
+    else
+        tell("%s: %" PRIu64 " records", output, records);
     return STEP_STATUS_OK;
 }
 
@@ -111,11 +113,11 @@ static enum step_status recover(const char *path, const char *live_path, const c
         return is_bad ? STEP_STATUS_CORRUPT : status;
     }
     if (in_place && step_reader_is_whole(reader) && step_reader_damage_count(reader) == 0)
-        fprintf(stderr, "steptrace: %s: the trace is whole\n", path);
+        tell("%s: the trace is whole", path);
     else
         status = write_whole(reader, path, in_place ? path : output);
     if (status == STEP_STATUS_OK && in_place && unlink(live_path) != 0 && errno != ENOENT)
-        fprintf(stderr, "steptrace: %s: cannot be removed: %s\n", live_path, strerror(errno));
+        tell("%s: cannot be removed: %s", live_path, strerror(errno));
     if (status == STEP_STATUS_OK)
         status = tell_reader_damage(reader, path);
     step_reader_destroy(reader);
@@ -126,8 +128,9 @@ enum step_status verb_recover(int argc, char **argv)
 {
     const char *output = NULL;
     const struct option_row rows[] = {
-        {"output", 'o', "OUT", "the file to write (IN itself)", take_text, &output}};
-    struct arguments arguments = {.help = &help, .rows = rows, .row_count = 1};
+        {"output", 'o', "OUT", "the file to write (IN itself)", take_text, &output}, MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
@@ -137,7 +140,7 @@ enum step_status verb_recover(int argc, char **argv)
     const char *path = arguments.operands[0];
     char *live_path = live_path_of(path);
     if (live_path == NULL) {
-        fprintf(stderr, "steptrace: out of memory\n");
+        tell("out of memory");
         return STEP_STATUS_NO_MEMORY;
     }
     status = recover(path, live_path, output);

@@ -8,6 +8,7 @@
 
 #include "component.h"
 #include "input.h"
+#include "memory_limit.h"
 #include "output_file.h"
 #include "replay_report.h"
 #include "verb.h"
@@ -161,12 +162,12 @@ enum step_status verb_replay(int argc, char **argv)
          &wishes.settings.repeat},
         {"on-error", 0, "HOW", "what the trace does wrong: skip (default) or refuse", take_on_error,
          &wishes.settings.refuses},
-        {"memory", 0, "MIB", "for the decoded trace (a quarter of all); more is read ahead",
+        {"decoded", 0, "MIB", "for the decoded trace (a quarter of all); more is read ahead",
          take_megabytes, &wishes.settings.memory_bytes},
         {"csv", 0, NULL, "a line an allocator", take_flag, &wishes.csv},
         {"json", 0, NULL, "all there is, with memory over time", take_flag, &wishes.json},
         {"svg", 0, "FILE", "a picture of live bytes and RSS over time", take_text, &wishes.svg},
-    };
+        MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);

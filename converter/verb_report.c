@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "input.h"
+#include "memory_limit.h"
 #include "output_file.h"
 #include "report_data.h"
 #include "report_page.h"
@@ -120,7 +121,7 @@ enum step_status verb_report(int argc, char **argv)
          &request.report.title},
         {"top", 'n', "N", "rows of each table at most (1000, up to 5000)", take_count,
          &request.report.top},
-    };
+        MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);

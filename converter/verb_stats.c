@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "input.h"
+#include "memory_limit.h"
 #include "statistics_report.h"
 #include "verb.h"
 
@@ -120,7 +121,7 @@ enum step_status verb_stats(int argc, char **argv)
          &options.lifetimes_in_bytes},
         {"json", 0, NULL, "as JSON", take_flag, &options.json},
         WISH_ROWS(&options.wish),
-    };
+        MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);

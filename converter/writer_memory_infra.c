@@ -334,7 +334,7 @@ static void put_frames(struct memory_infra_file *file)
     begin_event(file, "stackFrames", "M");
     json_begin_object(&file->json, "args");
     json_begin_object(&file->json, "stackFrames");
-    for (uint32_t i = 0; i < file->sites.end; i++) {
+    for (uint32_t i = 0; id_table_next(&file->sites, &i); i++) {
         const uint8_t *known = id_table_find(&file->sites, i);
         if (known != NULL && (*known & NAMED_FRAME) != 0 && i != 0)
             put_frame(file, i, false);
@@ -353,7 +353,7 @@ static void put_types(struct memory_infra_file *file)
     begin_event(file, "typeNames", "M");
     json_begin_object(&file->json, "args");
     json_begin_object(&file->json, "typeNames");
-    for (uint32_t i = 0; i < file->classes.end; i++) {
+    for (uint32_t i = 0; id_table_next(&file->classes, &i); i++) {
         const uint8_t *known = id_table_find(&file->classes, i);
         if (known == NULL || *known == 0)
             continue;

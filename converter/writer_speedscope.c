@@ -138,7 +138,7 @@ static bool put_all(struct speedscope_file *file, const struct heap_snapshot *sn
     uint32_t *classes = calloc((size_t) file->class_count + 1, sizeof *classes);
     if (classes == NULL)
         return false;
-    for (uint32_t i = 0; i < file->classes.end; i++) {
+    for (uint32_t i = 0; id_table_next(&file->classes, &i); i++) {
         const uint32_t *number = id_table_find(&file->classes, i);
         if (number != NULL && *number != 0)
             classes[*number - 1] = i;

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "steptrace/show.h"
+
 static const struct {
     const char *name;
     const char *text;
@@ -57,6 +59,9 @@ void step_error_print(const struct step_error *error, char *out, size_t out_size
         snprintf(place, sizeof place, "offset %" PRIu64 ": ", error->offset);
     const char *message =
         error->message[0] != '\0' ? error->message : step_status_text(error->status);
-    snprintf(out, out_size, "%s%s%s%s", error->file, error->file[0] != '\0' ? ": " : "", place,
-             message);
+    char text[sizeof error->file + sizeof error->message + sizeof place + 4];
+    int length = snprintf(text, sizeof text, "%s%s%s%s", error->file,
+                          error->file[0] != '\0' ? ": " : "", place, message);
+    step_show((struct step_bytes){(const uint8_t *) text, length > 0 ? (size_t) length : 0}, out,
+              out_size);
 }

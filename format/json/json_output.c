@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "steptrace/show.h"
+
 void json_init(struct json_output *json, FILE *file)
 {
     *json = (struct json_output){.file = file};
@@ -51,7 +53,7 @@ static void put_character(const struct json_output *json, uint32_t code, const u
         fprintf(file, "\\%c", (char) code);
     else if (found != NULL)
         fprintf(file, "\\%c", "btnfr"[found - short_names]);
-    else if (code < 0x20 || code == 0x7f || (code >= 0xd800 && code <= 0xdfff) ||
+    else if (step_show_is_control(code) || (code >= 0xd800 && code <= 0xdfff) ||
              (code == '<' && json->is_in_html))
         fprintf(file, "\\u%04x", (unsigned) code);
     else

@@ -62,10 +62,10 @@ uint64_t live_decoder_next_record(const struct live_decoder *decoder, uint64_t s
 uint64_t live_decoder_settled(struct live_decoder *decoder, uint64_t stream, uint64_t written)
 {
     struct batch_ends *ends = &decoder->batch_ends;
+    const struct stream_state *state = live_streams_find(&decoder->streams, stream);
     if (stream != STEP_LIVE_STREAM_FREES)
-        return stream < decoder->streams.count && decoder->streams.states[stream].window != NULL
-                   ? window_settled(decoder->streams.states[stream].window, written)
-                   : written;
+        return state != NULL && state->window != NULL ? window_settled(state->window, written)
+                                                      : written;
     size_t passed = 0;
     while (passed < ends->count && ends->records[passed] <= written)
         ends->settled = ends->records[passed++];
@@ -202,9 +202,12 @@ enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t strea
 static enum step_status close_all_windows(struct live_decoder *decoder)
 {
     enum step_status status = STEP_STATUS_OK;
-    for (size_t i = 0; i < decoder->streams.count && status == STEP_STATUS_OK; i++) {
-        struct raw raw = {.decoder = decoder, .state = &decoder->streams.states[i], .stream = i};
-        status = live_close_window(&raw);
+    uint64_t end = live_streams_end(&decoder->streams);
+    for (uint64_t i = 0; i < end && status == STEP_STATUS_OK; i++) {
+        struct raw raw = {
+            .decoder = decoder, .state = live_streams_find(&decoder->streams, i), .stream = i};
+        if (raw.state != NULL)
+            status = live_close_window(&raw);
     }
     return status;
 }

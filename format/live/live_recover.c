@@ -11,7 +11,7 @@
 
 #include "live_decoder.h"
 #include "live_heap.h"
-#include "steptrace/hatf_trace.h"
+#include "live_schema.h"
 #include "steptrace/live.h"
 
 #define CHUNK_LIMIT (UINT32_C(1) << 26)
@@ -144,37 +144,14 @@ struct decoders {
     struct live_heap_decoder *heap;
 };
 
-/* The raw records of native programs become these: the trace must have them as this program does.
- */
-static const struct {
-    uint32_t record;
-    const char *name;
-    size_t field_count;
-} heap_records[] = {
-    {HEAP_THREAD_CREATE, "heap.ThreadCreate", 3},
-    {HEAP_THREAD_DESTROY, "heap.ThreadDestroy", 3},
-    {HEAP_ALLOC, "heap.Alloc", 6},
-    {HEAP_FREE, "heap.Free", 5},
-    {HEAP_REALLOC_IN_PLACE, "heap.ReallocInPlace", 7},
-    {HEAP_REALLOC_MOVE, "heap.ReallocMove", 7},
-    {HEAP_REALLOC_ALLOC, "heap.ReallocAlloc", 7},
-    {HEAP_REALLOC_FREE, "heap.ReallocFree", 7},
-};
-
 static enum step_status check_definition(struct live_file *file, const struct step_writer *writer)
 {
-    const struct step_definition *theirs = step_writer_borrow_definition(writer);
-    bool fits = true;
-    for (size_t i = 0; i < sizeof heap_records / sizeof heap_records[0]; i++) {
-        uint32_t record = heap_records[i].record;
-        fits = fits && record < theirs->record_count &&
-               strcmp(theirs->records[record].name, heap_records[i].name) == 0 &&
-               theirs->records[record].field_count == heap_records[i].field_count;
-    }
-    return fits || file->header.definition != STEP_LIVE_DEFINITION_HEAP
-               ? STEP_STATUS_OK
-               : step_error_set(file->error, STEP_STATUS_UNSUPPORTED, file->path, STEP_NO_OFFSET,
-                                "the trace beside it is not one of a native program");
+    if (live_schema_fits(file->header.definition, step_writer_borrow_definition(writer)))
+        return STEP_STATUS_OK;
+    return step_error_set(file->error, STEP_STATUS_UNSUPPORTED, file->path,
+                          offsetof(struct step_live_header, definition),
+                          "the trace beside it does not have the records of a %s program",
+                          file->header.definition == STEP_LIVE_DEFINITION_HEAP ? "native" : "Java");
 }
 
 static bool create_decoders(const struct live_file *file, struct step_writer *writer,

@@ -6,45 +6,82 @@
 #include <string.h>
 
 #define STREAM_LIMIT (UINT64_C(1) << 24)
+#define PAGE_STREAMS 64u
+
+struct stream_state *live_streams_find(const struct live_streams *streams, uint64_t stream)
+{
+    uint64_t page = stream / PAGE_STREAMS;
+    return page < streams->page_count && streams->pages[page] != NULL
+               ? &streams->pages[page][stream % PAGE_STREAMS]
+               : NULL;
+}
+
+uint64_t live_streams_end(const struct live_streams *streams)
+{
+    return (uint64_t) streams->page_count * PAGE_STREAMS;
+}
 
 void live_streams_reset(struct live_streams *streams)
 {
-    for (size_t i = 0; i < streams->count; i++)
-        window_destroy(streams->states[i].window);
-    free(streams->states);
+    for (uint64_t i = 0; i < live_streams_end(streams); i++) {
+        struct stream_state *state = live_streams_find(streams, i);
+        if (state != NULL)
+            window_destroy(state->window);
+    }
+    for (size_t i = 0; i < streams->page_count; i++)
+        free(streams->pages[i]);
+    free(streams->pages);
     *streams = (struct live_streams){0};
+}
+
+/* Makes the table of pages long enough for the page. */
+static bool reach(struct live_streams *streams, size_t page)
+{
+    if (page < streams->page_count)
+        return true;
+    size_t wanted = page + 1 + streams->page_count / 2;
+    struct stream_state **grown = realloc(streams->pages, wanted * sizeof(struct stream_state *));
+    if (grown == NULL)
+        return false;
+    for (size_t i = streams->page_count; i < wanted; i++)
+        grown[i] = NULL;
+    streams->pages = grown;
+    streams->page_count = wanted;
+    return true;
 }
 
 struct stream_state *live_streams_at(struct live_streams *streams, const struct step_writer *writer,
                                      uint64_t stream)
 {
-    if (stream >= STREAM_LIMIT)
+    struct stream_state *found = live_streams_find(streams, stream);
+    size_t page = (size_t) (stream / PAGE_STREAMS);
+    if (found != NULL)
+        return found;
+    if (stream >= STREAM_LIMIT || !reach(streams, page))
         return NULL;
-    if (stream >= streams->count) {
-        size_t wanted = (size_t) stream + 1 + streams->count / 2 + 16;
-        struct stream_state *grown = realloc(streams->states, wanted * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        memset(grown + streams->count, 0, (wanted - streams->count) * sizeof *grown);
-        for (size_t i = streams->count; i < wanted; i++)
-            grown[i].resumed = step_writer_put_count(writer, i);
-        streams->states = grown;
-        streams->count = wanted;
-    }
-    return &streams->states[stream];
+    struct stream_state *states = calloc(PAGE_STREAMS, sizeof *states);
+    if (states == NULL)
+        return NULL;
+    for (size_t i = 0; i < PAGE_STREAMS; i++)
+        states[i].resumed = step_writer_put_count(writer, (uint64_t) page * PAGE_STREAMS + i);
+    streams->pages[page] = states;
+    return &states[stream % PAGE_STREAMS];
 }
 
 uint64_t live_streams_next_record(const struct live_streams *streams, uint64_t stream)
 {
-    return stream < streams->count ? streams->states[stream].next_record : 0;
+    const struct stream_state *state = live_streams_find(streams, stream);
+    return state != NULL ? state->next_record : 0;
 }
 
 uint64_t live_streams_latest(const struct live_streams *streams)
 {
     uint64_t latest = 0;
-    for (size_t i = 0; i < streams->count; i++)
-        if (streams->states[i].last_ticks > latest)
-            latest = streams->states[i].last_ticks;
+    for (uint64_t i = 0; i < live_streams_end(streams); i++) {
+        const struct stream_state *state = live_streams_find(streams, i);
+        if (state != NULL && state->last_ticks > latest)
+            latest = state->last_ticks;
+    }
     return latest;
 }
 

@@ -22,10 +22,11 @@ struct stream_state {
     unsigned run_groups;               /* what the stream's runs have (live_runs.c) */
 };
 
-/* Zero-initialised is empty. */
+/* States by number, in pages that are made when the first of their streams comes: a number costs
+ * memory only if it is used.  Zero-initialised is empty. */
 struct live_streams {
-    struct stream_state *states; /* by number */
-    size_t count;
+    struct stream_state **pages;
+    size_t page_count;
 };
 
 void live_streams_reset(struct live_streams *streams);
@@ -33,6 +34,10 @@ void live_streams_reset(struct live_streams *streams);
  * number, or out of memory. */
 struct stream_state *live_streams_at(struct live_streams *streams, const struct step_writer *writer,
                                      uint64_t stream);
+/* The same, but NULL for a stream that was not made. */
+struct stream_state *live_streams_find(const struct live_streams *streams, uint64_t stream);
+/* Above the numbers of all streams. */
+uint64_t live_streams_end(const struct live_streams *streams);
 uint64_t live_streams_next_record(const struct live_streams *streams, uint64_t stream);
 /* The latest time of any stream, in ticks. */
 uint64_t live_streams_latest(const struct live_streams *streams);

@@ -146,11 +146,11 @@ alloc 4096 10''')
         own_allocs = found['realloc/both'] + found.get('realloc/alloc', 0)
         own_frees = found['realloc/both'] + found.get('realloc/free', 0)
         wanted = (found['alloc'] - own_allocs, found['free'] - own_frees, reallocs)
-        for options in ([], ['--threads=trace'], ['--memory=16', '--threads=trace'],
-                        ['--memory=16', '--touch=all']):
+        for options in ([], ['--threads=trace'], ['--decoded=16', '--threads=trace'],
+                        ['--decoded=16', '--touch=all']):
             result, calls = self.counted(trace, *options)
             self.assertEqual(calls, wanted, options)
-            self.assertEqual(result['streamed'], '--memory=16' in options)
+            self.assertEqual(result['streamed'], '--decoded=16' in options)
             self.assertEqual(sum(result['skipped'].values()), 0)
 
     def test_every_form(self):

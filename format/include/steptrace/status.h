@@ -68,7 +68,8 @@ step_error_set(struct step_error *error, enum step_status status, const char *fi
 /* Puts `context` and ": " in front of the message. */
 void step_error_prefix(struct step_error *error, const char *context);
 
-/* Writes "file: offset N: message" (the parts that are there) to `out`, always NUL-terminated. */
+/* Writes "file: offset N: message" (the parts that are there), as step_show() has it, to `out`,
+ * always NUL-terminated. */
 void step_error_print(const struct step_error *error, char *out, size_t out_size);
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@ steptrace dump a.step >a.txt
 steptrace dump packed.step | cmp - a.txt
 steptrace check packed.step
 for block in 1 3 1000; do
-    steptrace pack --block $block --memory 5 a.step -o blocks.step 2>/dev/null
+    steptrace pack --block $block --together 5 a.step -o blocks.step 2>/dev/null
     steptrace dump blocks.step | cmp - a.txt
     steptrace pack blocks.step -o again.step 2>/dev/null
     cmp packed.step again.step

@@ -10,35 +10,9 @@
 #include <string.h>
 
 #include "../../unit/step/sample_trace.h"
-#include "checksum.h"
-#include "layout.h"
+#include "seal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Makes every block header from the file header on good, with lengths that stay in the file. */
-static void seal(uint8_t *bytes, size_t length)
-{
-    if (length < STEP_FILE_HEADER_BYTES)
-        return;
-    step_file_header_pack(bytes);
-    size_t at = STEP_FILE_HEADER_BYTES;
-    while (length - at >= STEP_BLOCK_HEADER_BYTES) {
-        uint8_t *head = bytes + at;
-        size_t left = length - at - STEP_BLOCK_HEADER_BYTES;
-        memcpy(head, step_block_magic, sizeof step_block_magic);
-        uint64_t payload = step_load_u64(head + 16);
-        uint64_t summary = step_load_u32(head + 8);
-        payload = payload <= left ? payload : left;
-        summary = summary <= payload ? summary : payload;
-        const uint8_t *start = head + STEP_BLOCK_HEADER_BYTES;
-        step_store_u32(head + 8, (uint32_t) summary);
-        step_store_u32(head + 12, (uint32_t) step_checksum(start, (size_t) summary));
-        step_store_u64(head + 16, payload);
-        step_store_u64(head + 24, step_checksum(start, (size_t) payload));
-        step_store_u64(head + 88, step_checksum(head, 88));
-        at += STEP_BLOCK_HEADER_BYTES + (size_t) payload;
-    }
-}
 
 static uint64_t touch_bytes(const struct step_bytes *bytes)
 {
@@ -128,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; mode > 1 && i + 3 <= size; i += 3)
         bytes[(data[i] | (size_t) data[i + 1] << 8) % length] = data[i + 2];
     if (mode > 0)
-        seal(bytes, length);
+        seal_trace(bytes, length);
     read_all(bytes, length);
     free(bytes);
     return 0;

@@ -35,8 +35,12 @@ static void test_folding(void)
     uint64_t in_steps = 0;
     const struct timeline_thread *thread = id_table_find(&timeline.threads, 2);
     CU_ASSERT_PTR_NOT_NULL_FATAL(thread);
-    for (size_t i = 0; i <= timeline.step; i++)
-        in_steps += thread->allocated_bytes[i];
+    const struct timeline_amounts *amounts = &thread->allocated_bytes;
+    for (size_t i = 0; i < amounts->count; i++) {
+        in_steps += amounts->items[i].amount;
+        CU_ASSERT(amounts->items[i].step <= timeline.step);
+        CU_ASSERT(i == 0 || amounts->items[i - 1].step < amounts->items[i].step);
+    }
     const struct timeline_step *last = &timeline.steps[timeline.step];
     CU_ASSERT_EQUAL(in_steps, allocated);
     CU_ASSERT_EQUAL(last->live_bytes, allocated - 100);
@@ -94,10 +98,32 @@ static void test_many_classes(void)
     timeline_reset(&timeline);
 }
 
+/* Threads cost what they do, not as much as time has steps. */
+static void test_many_threads(void)
+{
+    struct timeline timeline;
+    CU_ASSERT_FATAL(timeline_init(&timeline));
+    bool ok = true;
+    for (uint32_t i = 1; i <= 1000; i++) {
+        struct trace_event alloc = event_of(STEP_TEXT_OA, 10 * i, 8);
+        alloc.thread_id = i;
+        ok = timeline_put(&timeline, &alloc, 1) && ok;
+    }
+    CU_ASSERT(ok);
+    size_t amounts = 0;
+    for (uint32_t i = 1; i <= 1000; i++) {
+        const struct timeline_thread *thread = id_table_find(&timeline.threads, i);
+        amounts += thread->allocated_bytes.capacity + thread->calls.capacity;
+    }
+    CU_ASSERT_EQUAL(amounts, 1000);
+    timeline_reset(&timeline);
+}
+
 void add_timeline_tests(void)
 {
     CU_pSuite suite = CU_add_suite("timeline", NULL, NULL);
     CU_add_test(suite, "steps fold", test_folding);
     CU_add_test(suite, "the end of time", test_end_of_time);
     CU_add_test(suite, "many classes", test_many_classes);
+    CU_add_test(suite, "many threads", test_many_threads);
 }

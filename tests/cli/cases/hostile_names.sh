@@ -1,0 +1,54 @@
+# Names with controls, escape sequences, turns of direction, tags, quotes and bytes that are no UTF-8: what
+# reaches a terminal obeys none of it, and what has a syntax keeps it.
+trace=$data/hostile/names.step
+controls='[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]'
+
+# Nothing that a terminal would obey, and UTF-8.
+is_shown() {
+    tr -d '\r' <"$2" | LC_ALL=C grep -aqP "$controls" && echo "$1: has controls"
+    iconv -f UTF-8 -t UTF-8 "$2" >/dev/null 2>&1 || echo "$1: is not UTF-8"
+}
+
+for verb in dump "dump --records" "dump --records --entries" info "info --definition" check "check --limit=1000" \
+    stats "heap --by class,site" "heap --by thread" "heap --by site --tree" "heap --csv --by site" "heap --csv --by class" "info --json" "stats --json" \
+    "heap --json --by class,site" "report -o -"; do
+    steptrace $verb "$trace" >out 2>err
+    is_shown "$verb" out
+    is_shown "$verb, errors" err
+done
+steptrace dump "$trace" | grep -a -m 3 'CL:0:.*\\u00'
+steptrace heap --csv --by class,site "$trace" | python3 -c 'import csv, sys
+assert len({len(row) for row in csv.reader(sys.stdin)}) == 1' || echo "no CSV"
+for file in "$data/hostile/control_dtd.mtf" $'no\e[31mthing.step' $'a\xe2\x80\xaeb'; do
+    for verb in info dump check stats heap pack recover; do
+        steptrace $verb "$file" >out 2>err
+        is_shown "$verb of a bad file" err
+    done
+done
+steptrace $'du\e[2Jmp' "$trace" 2>err || is_shown "unknown verb" err
+steptrace dump $'--\e[2J' "$trace" 2>err || is_shown "unknown option" err
+steptrace check "$data/hostile/control_dtd.mtf" 2>&1 | sed 's/.*DTD/DTD/'
+
+for verb in "info --json" "stats --json" "heap --json --by class,site"; do
+    steptrace $verb "$trace" | python3 -c 'import json, sys; json.load(sys.stdin)' || echo "$verb: no JSON"
+done
+for ending in trace.json speedscope.json calls.speedscope.json memory-infra.json; do
+    steptrace convert "$trace" -o "a.$ending" 2>err || cat err
+    python3 -c 'import json, sys; json.load(open(sys.argv[1], encoding="utf-8"))' "a.$ending" ||
+        echo "$ending: no JSON"
+done
+steptrace report "$trace" -o a.html
+steptrace convert "$data/closed.txt" -o plain.step
+steptrace report plain.step -o plain.html
+for tag in '<script' '</script' '<!--' '<img' '<b>'; do
+    [ "$(grep -o -i "$tag" a.html | wc -l)" = "$(grep -o -i "$tag" plain.html | wc -l)" ] || echo "$tag: in the page"
+done
+# the file has the names as they are
+steptrace convert "$trace" -o names.zip && steptrace convert names.zip -o names.step
+unzip -p names.zip trace | LC_ALL=C grep -aqP '\x1b' && echo "the text has them"
+for verb in info check stats heap dump report; do
+    steptrace $verb "$data/hostile/odd_calls.txt" -o odd.html >out 2>err
+    steptrace $verb "$data/hostile/odd_calls.txt" >out 2>err
+    is_shown "$verb of odd calls" out
+done
+true

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Walks the blocks of a trace, as a reader does that has no index. */
+#include "seal.h"
+
+#include <string.h>
+
+#include "bytes.h"
+#include "checksum.h"
+#include "layout.h"
+
+/* `left`: what the file has after the header. */
+static size_t seal_block(uint8_t *head, size_t left)
+{
+    const uint8_t *start = head + STEP_BLOCK_HEADER_BYTES;
+    uint64_t payload = step_load_u64(head + 16);
+    uint64_t summary = step_load_u32(head + 8);
+    payload = payload <= left ? payload : left;
+    summary = summary <= payload ? summary : payload;
+    memcpy(head, step_block_magic, sizeof step_block_magic);
+    step_store_u32(head + 8, (uint32_t) summary);
+    step_store_u32(head + 12, (uint32_t) step_checksum(start, (size_t) summary));
+    step_store_u64(head + 16, payload);
+    step_store_u64(head + 24, step_checksum(start, (size_t) payload));
+    step_store_u64(head + 88, step_checksum(head, 88));
+    return STEP_BLOCK_HEADER_BYTES + (size_t) payload;
+}
+
+void seal_trace(uint8_t *bytes, size_t length)
+{
+    if (length < STEP_FILE_HEADER_BYTES)
+        return;
+    step_file_header_pack(bytes);
+    size_t at = STEP_FILE_HEADER_BYTES;
+    while (length - at >= STEP_BLOCK_HEADER_BYTES)
+        at += seal_block(bytes + at, length - at - STEP_BLOCK_HEADER_BYTES);
+}

@@ -92,7 +92,8 @@ static void print_text(const struct heap_facts *facts, const struct input *input
            summary->format, quantity_of_count(summary->file_bytes).text,
            bytes_per_record(facts, summary));
     printf("%-14s %s\n", "state",
-           !summary->whole                           ? "cut"
+           summary->running                          ? "running"
+           : !summary->whole                         ? "cut"
            : record_source_damage_count(records) > 0 ? "damaged"
                                                      : "whole");
     print_row("records", facts->record_count);

@@ -178,8 +178,14 @@ static void tell_cut(const struct input *input)
     input->source->operations->summary(input->source, &summary);
     if (summary.whole || input->source->operations->damage_count(input->source) > 0)
         return;
-    fprintf(stderr,
-            "steptrace: %s: the trace was not closed (its process was killed, or still runs)",
+    if (summary.running) {
+        fprintf(stderr,
+                "steptrace: %s: its process still runs: of each thread there is what has reached "
+                "the file, and some are farther than others\n",
+                input->source->path);
+        return;
+    }
+    fprintf(stderr, "steptrace: %s: the trace was not closed: its process was killed",
             input->source->path);
     if (summary.recovered > 0)
         fprintf(stderr, "; %" PRIu64 " records were taken from %s.live", summary.recovered,
@@ -204,12 +210,14 @@ enum step_status input_tell_damage(struct input *input)
         fprintf(stderr, "steptrace: %s: and %zu more such places\n", source->path,
                 count - input->damage_told);
     tell_cut(input);
+    struct trace_summary summary;
+    source->operations->summary(source, &summary);
+    if (summary.running)
+        input->unknown_frees = 0; /* the allocations are on their way */
     if (input->unknown_frees > 0)
         fprintf(stderr,
                 "steptrace: %s: %" PRIu64 " frees of objects whose allocation is not there\n",
                 source->path, input->unknown_frees);
-    struct trace_summary summary;
-    source->operations->summary(source, &summary);
     input->is_damaged = count > 0 || !summary.whole || input->unknown_frees > 0;
     return input->is_damaged ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }

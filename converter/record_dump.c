@@ -119,9 +119,8 @@ static enum step_status tell_damage(const struct step_reader *reader, const char
         fprintf(stderr, "steptrace: %s: and %zu more such places\n", path,
                 count - MOST_DAMAGE_TOLD);
     if (count == 0 && !step_reader_is_whole(reader))
-        fprintf(stderr,
-                "steptrace: %s: the trace was not closed (its process was killed, or still runs)\n",
-                path);
+        fprintf(stderr, "steptrace: %s: the trace was not closed: its process %s\n", path,
+                step_reader_is_running(reader) ? "still runs" : "was killed");
     return count > 0 || !step_reader_is_whole(reader) ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }
 

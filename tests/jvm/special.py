@@ -13,6 +13,7 @@ import engine_cases
 import facts
 import hash_cases
 import heap_exports
+import running_cases
 import stack_cases
 import trace_text
 from session import Failure, Skip, answer, expect_line, finish, shown
@@ -286,3 +287,4 @@ TABLE = {function.__name__: function for function in (
 TABLE.update(engine_cases.TABLE)
 TABLE.update(stack_cases.TABLE)
 TABLE.update(hash_cases.TABLE)
+TABLE.update(running_cases.TABLE)

@@ -149,6 +149,9 @@ struct step_live_report {
     uint64_t dropped;
 };
 
+/* True if there is such a file and its process still runs: the trace beside it grows. */
+bool step_live_is_written(const char *path);
+
 /* Puts into `writer`, whose streams and dictionaries were resumed at what the trace file already
  * has, every record of the live file beyond that.  BUSY: the traced process still runs. */
 enum step_status step_live_recover(const char *path, struct step_writer *writer,

@@ -273,8 +273,10 @@ enum step_status step_live_recover(const char *path, struct step_writer *writer,
             qsort(file.chunks, file.count, sizeof *file.chunks, compare_chunks);
         status = decode_chunks(&file, writer);
     }
-    if (report != NULL)
+    if (report != NULL) {
         *report = (struct step_live_report){.dropped = file.header.dropped};
+        memcpy(report->internals, file.header.internals, sizeof report->internals - 1);
+    }
     free(file.chunks);
     if (file.descriptor >= 0)
         close(file.descriptor);

@@ -99,6 +99,8 @@ enum step_status step_dictionary_load(struct step_reader *reader,
 void step_dictionary_finish(struct step_reader *reader);
 void step_dictionaries_destroy(struct step_reader *reader);
 
+/* Sets a property; both texts are taken over. */
+enum step_status step_reader_set_property(struct step_reader *reader, char *key, char *value);
 /* True if the process of the live mapping beside the file still runs. */
 bool step_reader_is_written(const struct step_reader *reader);
 /* Adds what is in that mapping when it does not. */

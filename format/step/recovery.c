@@ -118,6 +118,16 @@ bool step_reader_is_written(const struct step_reader *reader)
     return is;
 }
 
+/* Plain characters only: what is in the live file is not trusted. */
+static bool is_text(const char *text)
+{
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < ' ' || text[i] > '~')
+            return false;
+    return length > 0;
+}
+
 enum step_status step_reader_recover(struct step_reader *reader, struct step_error *error)
 {
     char *path = live_path_of(reader);
@@ -129,6 +139,9 @@ enum step_status step_reader_recover(struct step_reader *reader, struct step_err
         struct step_live_report report = {0};
         struct step_error local = {.offset = STEP_NO_OFFSET};
         status = write_live(reader, path, &report, &local);
+        if (status == STEP_STATUS_OK && is_text(report.internals))
+            status =
+                step_reader_set_property(reader, strdup("internals"), strdup(report.internals));
         if (status == STEP_STATUS_OK)
             status = take_live(reader, error);
         else if (status == STEP_STATUS_BUSY || status == STEP_STATUS_NOT_FOUND) {

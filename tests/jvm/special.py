@@ -13,6 +13,7 @@ import engine_cases
 import facts
 import hash_cases
 import heap_exports
+import internals_cases
 import running_cases
 import stack_cases
 import trace_text
@@ -288,3 +289,4 @@ TABLE.update(engine_cases.TABLE)
 TABLE.update(stack_cases.TABLE)
 TABLE.update(hash_cases.TABLE)
 TABLE.update(running_cases.TABLE)
+TABLE.update(internals_cases.TABLE)

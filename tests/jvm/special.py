@@ -80,7 +80,7 @@ def help_option(session):
     text = (result.stdout + result.stderr).decode()
     require(result.returncode == 0, f"help ends with {result.returncode}")
     for key in ("file", "events", "engine", "resolution", "existing", "include", "exclude",
-                "overflow", "buffer", "limit", "options", "method", "start", "stop"):
+                "overflow", "buffer", "limit", "options", "method", "start", "stop", "internals"):
         require(key in text, f"help does not tell of {key}:\n{text}")
 
 

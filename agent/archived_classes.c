@@ -15,6 +15,7 @@
 #include "archive_scan.h"
 #include "bytecode/callees.h"
 #include "hash_state.h"
+#include "internals.h"
 #include "text_hash.h"
 #include "tracer.h"
 
@@ -138,9 +139,18 @@ static void add_class(const char *name, size_t length)
 void archived_classes_read(void)
 {
     char path[4096], *home = NULL;
-    if (table_count != 0 || !hash_state_is_known())
+    if (!hash_state_is_known() || !internal_try(INTERNAL_ARCHIVE))
         return;
-    archive_scan(add_class);
+    if (table_count == 0)
+        archive_scan(add_class);
+    if (table_count != 0)
+        internal_used(INTERNAL_ARCHIVE);
+    else
+        internal_refused(INTERNAL_ARCHIVE, "the JVM uses none, or does not tell of it");
+    static bool is_read;
+    if (is_read)
+        return;
+    is_read = true;
     if (table_count == 0 ||
         (*tracer.jvmti)->GetSystemProperty(tracer.jvmti, "java.home", &home) != JVMTI_ERROR_NONE)
         return;

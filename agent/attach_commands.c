@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a later attach may ask of the agent: start, stop, flush, status. */
 #include "hash_state.h"
+#include "internals.h"
 #include "log.h"
 #include "tracer.h"
 #include "triggers.h"
@@ -15,13 +16,14 @@ static jint start(const struct options *options)
     JNIEnv *jni = NULL;
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
         return JNI_ERR;
-    hash_state_find(jni);
     if (is_running() || trigger_is_armed()) {
         log_message("start: a trace %s", is_running() ? "is being recorded already"
                                                       : "waits for its start= method already");
         return JNI_ERR;
     }
     session_stop(END_STOPPED); /* one that ended by itself leaves its thread behind */
+    internals_begin(options->internals, options->internals_proven);
+    hash_state_find(jni);
     if (!engine_prepare(options))
         return JNI_ERR;
     jint code = JNI_ERR;

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "internals.h"
 #include "live_decoder.h"
 #include "live_drain.h"
 #include "log.h"
@@ -243,6 +244,10 @@ static void close_trace(struct drain *drain)
     write_vm_death(session);
     take_everything(drain);
     check(drain, live_decoder_finish(session->decoder, clock_raw() - tracer.scale.zero));
+    char internals[INTERNALS_TEXT];
+    internals_publish(NULL);
+    internals_describe(internals);
+    check(drain, step_writer_property(session->writer, "internals", internals));
     check(drain, step_writer_property(session->writer, "end", session_end_name(session->end)));
     write_number(drain, "dropped", atomic_load(&session->map->header->dropped));
     write_number(drain, "waited-ns", atomic_load(&session->map->waited_ns));

@@ -384,7 +384,7 @@ static void start(JNIEnv *jni, const struct session *session)
         engine_notify(true, JVMTI_EVENT_VM_OBJECT_ALLOC);
         jni_calls_intercept(true);
     }
-    if (engine.method)
+    if (engine.method && native_methods_possible())
         engine_notify(true, JVMTI_EVENT_NATIVE_METHOD_BIND);
     atomic_store(&engine.on, true);
     notify_classes(true);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "hash_words.h"
+#include "internals.h"
 #include "tracer.h"
 
 #define WINDOW_BYTES 4096u
@@ -31,6 +32,14 @@ static __thread struct {
     unsigned depth;
     bool seeded;
 } own __attribute__((tls_model("initial-exec")));
+
+/* What is there while the agent is in. */
+static struct hash_words own_now(JNIEnv *jni)
+{
+    struct hash_words words;
+    memcpy(&words, (const char *) jni - atomic_load(&distance), sizeof words);
+    return words;
+}
 
 /* Through the kernel, which does not fault. */
 static bool read_memory(uintptr_t from, void *to, size_t size)
@@ -72,12 +81,32 @@ static bool draw(JNIEnv *jni, uint32_t hashes[HASH_WORDS])
     return drawn;
 }
 
+/* The JVM draws from what is written there, or it was something else. */
+static void prove(JNIEnv *jni)
+{
+    jint drawn = 0;
+    jobject object = (*jni)->NewByteArray(jni, 0);
+    if (object == NULL) {
+        (*jni)->ExceptionClear(jni);
+        return;
+    }
+    hash_state_enter();
+    struct hash_words words = own_now(jni);
+    bool done =
+        (*tracer.jvmti)->GetObjectHashCode(tracer.jvmti, object, &drawn) == JVMTI_ERROR_NONE;
+    hash_state_leave();
+    (*jni)->DeleteLocalRef(jni, object);
+    if (!done || !hash_words_draw(&words, (uint32_t) drawn))
+        atomic_store(&distance, 0);
+}
+
 void hash_state_find(JNIEnv *jni)
 {
     static struct window before, after;
     uint32_t hashes[HASH_WORDS];
     size_t found = 0;
-    if (atomic_load(&distance) != 0 || (uintptr_t) jni % sizeof(uint32_t) != 0)
+    if (!internal_try(INTERNAL_HASH) || atomic_load(&distance) != 0 ||
+        (uintptr_t) jni % sizeof(uint32_t) != 0)
         return;
     read_window(jni, &before);
     if (!draw(jni, hashes))
@@ -92,6 +121,7 @@ void hash_state_find(JNIEnv *jni)
     memcpy((char *) jni - back, (const char *) before.words + sizeof before.words - back,
            sizeof(struct hash_words));
     atomic_store(&distance, back);
+    prove(jni);
 }
 
 /* The seeds only have to differ from thread to thread; no word may make all of them zero. */
@@ -117,7 +147,8 @@ static void swap(void)
 
 void hash_state_enter(void)
 {
-    if (atomic_load_explicit(&distance, memory_order_relaxed) == 0 || own.depth++ != 0)
+    if (atomic_load_explicit(&distance, memory_order_relaxed) == 0 ||
+        (own.depth == 0 && !internal_is_allowed(INTERNAL_HASH)) || own.depth++ != 0)
         return;
     if (!own.seeded)
         seed();
@@ -132,5 +163,14 @@ void hash_state_leave(void)
 
 bool hash_state_is_known(void)
 {
-    return atomic_load(&distance) != 0;
+    return atomic_load(&distance) != 0 && internal_is_allowed(INTERNAL_HASH);
+}
+
+void hash_state_tell(void)
+{
+    if (hash_state_is_known())
+        internal_used(INTERNAL_HASH);
+    else
+        internal_refused(INTERNAL_HASH,
+                         "they are not where JDKs have them, or hashCode is another");
 }

@@ -19,7 +19,10 @@ void hash_state_find(JNIEnv *jni);
 void hash_state_enter(void);
 void hash_state_leave(void);
 
-/* It was found. */
+/* Records whether they do something (internals.h). */
+void hash_state_tell(void);
+
+/* It was found, and may be used. */
 bool hash_state_is_known(void);
 
 #endif

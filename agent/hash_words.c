@@ -35,6 +35,16 @@ static bool leads_to(const uint32_t *before, const uint32_t *after, size_t first
     return true;
 }
 
+bool hash_words_draw(const struct hash_words *memory, uint32_t hash)
+{
+    for (size_t first = 0; first <= 1; first++) {
+        struct hash_words words = words_at(memory->word, first);
+        if ((hash_words_step(&words) & HASH_MASK) == hash)
+            return true;
+    }
+    return false;
+}
+
 size_t hash_words_search(const uint32_t *before, const uint32_t *after, size_t count,
                          const uint32_t hashes[HASH_WORDS], size_t *found)
 {

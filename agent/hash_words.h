@@ -7,6 +7,7 @@
 #ifndef HASH_WORDS_H
 #define HASH_WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,9 @@ struct hash_words {
 
 /* The hash, before it is masked. */
 uint32_t hash_words_step(struct hash_words *words);
+
+/* True if a generator whose memory is this draws the hash, whichever its oldest word is. */
+bool hash_words_draw(const struct hash_words *memory, uint32_t hash);
 
 /* Where in `after` the generator has become one that drew these four hashes: `before` is the same
  * memory before it did.  The newest word may lie behind the others or, as in HotSpot, before them.

@@ -7,6 +7,7 @@
 
 #include "archived_classes.h"
 #include "hash_state.h"
+#include "internals.h"
 #include "probe_natives.h"
 #include "vm_objects.h"
 
@@ -61,7 +62,8 @@ static jclass JNICALL define_class(JNIEnv *jni, jclass caller, jobject loader, j
                                    jobject domain, jboolean initialize, jint flags, jobject extra)
 {
     struct definition class = {data, offset, length, false};
-    if ((flags & HIDDEN) != 0 && data != NULL && atomic_load(&tracer.session) != NULL)
+    if ((flags & HIDDEN) != 0 && data != NULL && atomic_load(&tracer.session) != NULL &&
+        internal_is_allowed(INTERNAL_DEFINE))
         prepare(jni, loader, lookup, &class);
     if (class.archived)
         hash_state_enter();
@@ -79,10 +81,15 @@ void hidden_classes_intercept(JNIEnv *jni)
     static char descriptor[] = "(Ljava/lang/ClassLoader;Ljava/lang/Class;Ljava/lang/String;"
                                "[BIILjava/security/ProtectionDomain;ZILjava/lang/Object;)"
                                "Ljava/lang/Class;";
+    if (!internal_try(INTERNAL_DEFINE))
+        return;
     void *library = done ? NULL : dlopen("libjava.so", RTLD_LAZY | RTLD_NOLOAD);
+    if (done)
+        internal_used(INTERNAL_DEFINE);
+    else if (library == NULL)
+        internal_refused(INTERNAL_DEFINE, "libjava.so is not there");
     if (library == NULL)
         return;
-    done = true;
     original.symbol = dlsym(library, "Java_java_lang_ClassLoader_defineClass0");
     jclass loader = (*jni)->FindClass(jni, "java/lang/ClassLoader");
     union {
@@ -90,8 +97,12 @@ void hidden_classes_intercept(JNIEnv *jni)
         void *address;
     } ours = {define_class};
     JNINativeMethod method = {name, descriptor, ours.address};
-    if (original.symbol != NULL && loader != NULL)
-        probe_natives_register(jni, loader, &method, 1);
+    done = original.symbol != NULL && loader != NULL &&
+           probe_natives_register(jni, loader, &method, 1);
+    if (done)
+        internal_used(INTERNAL_DEFINE);
+    else
+        internal_refused(INTERNAL_DEFINE, "the JDK has none with these arguments");
     (*jni)->ExceptionClear(jni);
     (*jni)->DeleteLocalRef(jni, loader);
 }

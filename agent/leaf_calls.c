@@ -5,9 +5,12 @@
 
 #include <link.h>
 #include <string.h>
+#include <time.h>
 
 #include "bytecode/rewrite.h"
+#include "internals.h"
 #include "method_probes.h"
+#include "probe_natives.h"
 
 typedef double (*routine_of_double)(double);
 
@@ -15,8 +18,27 @@ static struct {
     _Atomic uintptr_t *variable; /* the JVM's; NULL: not looked for, or there is none */
     uintptr_t routine;           /* the JVM's */
     size_t places;               /* that hold it */
-    _Atomic bool records;
+    _Atomic int mode;            /* enum */
+    bool proven;
 } tan_calls;
+
+enum { LEAVE, RECORD, PROVE };
+
+/* The calls that prove() of the probes' class makes, over and over. */
+#define PROOF_CALLS 3
+#define PROOF_NUMBER 5u
+#define PROOF_ROUNDS 400
+#define PROOF_LOOPS 4000
+#define PROOF_PAUSE_NS 2000000L
+#define COMPILERS 2 /* C1, then C2 */
+
+static struct {
+    pthread_t thread;
+    uint64_t calls;
+    bool wrong;
+    jmethodID methods[PROOF_CALLS]; /* those that are compiled */
+    _Atomic int compiled[PROOF_CALLS];
+} proof;
 
 static routine_of_double routine_at(uintptr_t address)
 {
@@ -27,6 +49,18 @@ static routine_of_double routine_at(uintptr_t address)
     return both.routine;
 }
 
+/* The next one of the proof's calls; others pass. */
+static double take_for_proof(uint64_t bits, double value)
+{
+    if (!pthread_equal(proof.thread, pthread_self()))
+        return value;
+    uint64_t exit_bit = proof.calls % PROOF_CALLS == PROOF_CALLS - 1 ? 1 : 0;
+    uint64_t wanted = LEAF_ENTRY_BITS | exit_bit << LEAF_NUMBER_BITS | PROOF_NUMBER;
+    proof.wrong |= bits != wanted;
+    proof.calls++;
+    return 0;
+}
+
 /* In the place of Math.tan(): no call of the JVM, no wait. */
 static double on_tan(double value)
 {
@@ -34,8 +68,9 @@ static double on_tan(double value)
     memcpy(&bits, &value, sizeof bits);
     if (__builtin_expect(bits >> (LEAF_NUMBER_BITS + 1) != LEAF_TAG, 0))
         return routine_at(tan_calls.routine)(value);
-    if (!atomic_load_explicit(&tan_calls.records, memory_order_relaxed))
-        return value;
+    int mode = atomic_load_explicit(&tan_calls.mode, memory_order_relaxed);
+    if (__builtin_expect(mode != RECORD, 0))
+        return mode == PROVE ? take_for_proof(bits, value) : value;
     uint32_t number = (uint32_t) bits & ((1u << LEAF_NUMBER_BITS) - 1);
     bool done = (bits >> LEAF_NUMBER_BITS & 1) != 0 ? method_left_quickly(number)
                                                     : method_entered_quickly(number);
@@ -102,14 +137,133 @@ bool leaf_calls_possible(void)
             tan_calls.variable = NULL;
     }
 #endif
+    if (tan_calls.variable == NULL)
+        internal_refused(INTERNAL_TAN, "the JVM does not tell of its routine, or where it is kept");
     return tan_calls.variable != NULL;
 }
 
-void leaf_calls_use(bool record)
+/* What the interpreter makes of the calls: it has an address of its own. */
+static void JNICALL proof_entered(JNIEnv *jni, jclass class, jint number)
 {
-    if (tan_calls.variable == NULL)
+    (void) jni, (void) class;
+    take_for_proof(LEAF_ENTRY_BITS | (uint32_t) number, 0);
+}
+
+static void JNICALL proof_left(JNIEnv *jni, jclass class, jint number)
+{
+    (void) jni, (void) class;
+    take_for_proof(LEAF_EXIT_BITS | (uint32_t) number, 0);
+}
+
+static bool link_proof(JNIEnv *jni, jclass probes)
+{
+    static char entry[] = "proofEntryAside", exit[] = "proofExitAside", descriptor[] = "(I)V";
+    union {
+        void(JNICALL *call)(JNIEnv *, jclass, jint);
+        void *address;
+    } entered = {proof_entered}, left = {proof_left};
+    const JNINativeMethod methods[] = {{entry, descriptor, entered.address},
+                                       {exit, descriptor, left.address}};
+    static const char *const names[PROOF_CALLS] = {"proofEntry", "proofExit", "prove"};
+    if (!probe_natives_register(jni, probes, methods, 2))
+        return false;
+    for (int i = 0; i < PROOF_CALLS; i++)
+        if ((proof.methods[i] = (*jni)->GetStaticMethodID(jni, probes, names[i], "(I)V")) == NULL)
+            return false;
+    return true;
+}
+
+static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint size, const void *address,
+                                jint count, const jvmtiAddrLocationMap *map, const void *info)
+{
+    (void) jvmti, (void) size, (void) address, (void) count, (void) map, (void) info;
+    for (int i = 0; i < PROOF_CALLS; i++)
+        if (method == proof.methods[i])
+            atomic_fetch_add(&proof.compiled[i], 1);
+}
+
+static bool are_compiled(void)
+{
+    for (int i = 0; i < PROOF_CALLS; i++)
+        if (atomic_load(&proof.compiled[i]) < COMPILERS)
+            return false;
+    return true;
+}
+
+static bool only_interprets(void)
+{
+    char *text = NULL;
+    if ((*tracer.jvmti)->GetSystemProperty(tracer.jvmti, "java.vm.info", &text) != JVMTI_ERROR_NONE)
+        return false;
+    bool is = strstr(text, "interpreted") != NULL;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) text);
+    return is;
+}
+
+/* True: whatever ran the loop, interpreter, C1 and C2, made every call, once, and in its place. */
+static bool run_proof(JNIEnv *jni, jclass probes)
+{
+    bool interprets = only_interprets();
+    int after = 0;
+    for (int i = 0; i < PROOF_ROUNDS && after < 3; i++) {
+        uint64_t wanted = proof.calls + (uint64_t) PROOF_CALLS * PROOF_LOOPS;
+        (*jni)->CallStaticVoidMethod(jni, probes, proof.methods[2], (jint) PROOF_LOOPS);
+        if ((*jni)->ExceptionCheck(jni) || proof.wrong || proof.calls != wanted) {
+            internal_refused(INTERNAL_TAN, "calls were lost or out of order");
+            return false;
+        }
+        if (interprets || are_compiled())
+            after++;
+        else
+            nanosleep(&(struct timespec){0, PROOF_PAUSE_NS}, NULL);
+    }
+    if (after == 0)
+        internal_refused(INTERNAL_TAN, "no compiled code came to show that calls are kept");
+    return after != 0;
+}
+
+/* With an environment of its own, as above. */
+static bool prove(JNIEnv *jni, jclass probes)
+{
+    jvmtiEnv *jvmti = NULL;
+    jvmtiEventCallbacks callbacks;
+    jvmtiCapabilities wanted;
+    memset(&callbacks, 0, sizeof callbacks);
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_generate_compiled_method_load_events = 1;
+    callbacks.CompiledMethodLoad = on_compiled;
+    if (!link_proof(jni, probes) ||
+        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jvmti, JVMTI_VERSION_11) != JNI_OK) {
+        (*jni)->ExceptionClear(jni);
+        return false;
+    }
+    proof.thread = pthread_self();
+    atomic_store(&tan_calls.mode, PROVE);
+    atomic_store(tan_calls.variable, (uintptr_t) on_tan);
+    bool proven =
+        (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
+        (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
+        (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_COMPILED_METHOD_LOAD,
+                                           NULL) == JVMTI_ERROR_NONE &&
+        run_proof(jni, probes);
+    atomic_store(&tan_calls.mode, LEAVE);
+    (*jvmti)->DisposeEnvironment(jvmti);
+    (*jni)->ExceptionClear(jni);
+    return proven;
+}
+
+void leaf_calls_use(JNIEnv *jni, jclass probes, bool record)
+{
+    if (tan_calls.variable == NULL || !internal_try(INTERNAL_TAN))
         return;
-    atomic_store(&tan_calls.records, record);
+    if (!tan_calls.proven && internals_are_to_be_proven() &&
+        !(tan_calls.proven = prove(jni, probes))) {
+        internal_refused(INTERNAL_TAN, "the proof could not be made");
+        tan_calls.variable = NULL;
+        return;
+    }
+    internal_used(INTERNAL_TAN);
+    atomic_store(&tan_calls.mode, record ? RECORD : LEAVE);
     atomic_store(tan_calls.variable, (uintptr_t) on_tan);
 }
 

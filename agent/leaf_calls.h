@@ -16,7 +16,7 @@
 bool leaf_calls_possible(void);
 /* From now on code that is compiled calls ours; probes are taken by it, or (`record` false) all
  * left to their native methods. */
-void leaf_calls_use(bool record);
+void leaf_calls_use(JNIEnv *jni, jclass probes, bool record);
 /* Code that is compiled from now on calls the JVM's routine. */
 void leaf_calls_end(void);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "hash_state.h"
+#include "internals.h"
 #include "log.h"
 #include "reaper.h"
 #include "threads.h"
@@ -157,6 +158,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     if (!initialize(vm) || !engine_prepare(&tracer.options))
         return JNI_ERR;
     tracer.start = clock_moment_now();
+    internals_begin(tracer.options.internals, tracer.options.internals_proven);
     prepared = session_prepare(&tracer.options);
     if (prepared == NULL)
         return JNI_ERR;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hash_state.h"
+#include "slots.h"
 #include "threads.h"
 #include "untagged_classes.h"
 
@@ -328,7 +329,7 @@ void class_loaded(struct session *session, jclass class, bool existing)
 struct class_cache_entry *class_cached(struct session *session, struct os_thread *os, JNIEnv *jni,
                                        jclass class)
 {
-    uintptr_t hint = *(const uintptr_t *) ((uintptr_t) class & ~(uintptr_t) 7);
+    uintptr_t hint = slot_word(class);
     size_t slot = (size_t) (((uint64_t) hint * UINT64_C(0x9e3779b97f4a7c15)) >> 57);
     struct class_cache_entry *pair = &os->classes[2 * slot % CLASS_CACHE];
     struct class_cache_entry *cached = pair[1].hint == hint ? &pair[1] : pair;

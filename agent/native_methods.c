@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bytecode/rewrite.h"
+#include "internals.h"
 #include "log.h"
 #include "method_counts.h"
 #include "method_probes.h"
@@ -16,6 +18,9 @@
 #if defined(__x86_64__)
 
 #define STUB_BYTES 32u
+/* Linux' asm/prctl.h, since 6.6 */
+#define ARCH_SHSTK_STATUS 0x5005
+#define SHADOW_STACK 1u
 #define REGION_BYTES 65536u
 
 /* What a stub passes on. */
@@ -104,7 +109,7 @@ __attribute__((visibility("hidden"))) void *native_method_entered(
     const struct native_method *method, uintptr_t *return_slot, JNIEnv *jni, jobject receiver)
 {
     struct os_thread *os;
-    struct session *session = probe_enter(&os);
+    struct session *session = internal_is_allowed(INTERNAL_NATIVES) ? probe_enter(&os) : NULL;
     if (session == NULL)
         return method->code;
     if (method_know(session, method->number, method->method) && push(method, *return_slot, jni)) {
@@ -214,12 +219,38 @@ void JNICALL native_methods_on_bind(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread
     if (session == NULL)
         return;
     void *stub = stub_for(session, method, address);
-    if (stub != NULL)
+    if (stub != NULL) {
         *new_address = stub;
+        internal_used(INTERNAL_NATIVES);
+    }
     probe_leave(os);
 }
 
+/* A shadow stack takes no other return address. */
+static bool has_shadow_stack(void)
+{
+    unsigned long features = 0;
+    return syscall(SYS_arch_prctl, ARCH_SHSTK_STATUS, &features) == 0 &&
+           (features & SHADOW_STACK) != 0;
+}
+
+bool native_methods_possible(void)
+{
+    if (!internal_try(INTERNAL_NATIVES))
+        return false;
+    if (!has_shadow_stack())
+        return true;
+    internal_refused(INTERNAL_NATIVES, "the machine's shadow stack is on");
+    return false;
+}
+
 #else
+
+bool native_methods_possible(void)
+{
+    internal_refused(INTERNAL_NATIVES, "known for x86-64 only");
+    return false;
+}
 
 void JNICALL native_methods_on_bind(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method,
                                     void *address, void **new_address)

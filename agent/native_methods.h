@@ -8,6 +8,9 @@
 
 #include "tracer.h"
 
+/* Before that event is switched on: whether stubs work here. */
+bool native_methods_possible(void);
+
 /* JVMTI's event: a native method is about to be linked. */
 void JNICALL native_methods_on_bind(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method,
                                     void *address, void **new_address);

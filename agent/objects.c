@@ -15,6 +15,7 @@
 #include "probes.h"
 #include "reaper.h"
 #include "records.h"
+#include "slots.h"
 #include "stacks.h"
 
 /* The start snapshot has told of objects whose constructors had not run yet.  In a JVM that starts
@@ -81,16 +82,10 @@ static void tell_tagged(struct session *session, struct os_thread *os, JNIEnv *j
     (*jni)->DeleteLocalRef(jni, mirror);
 }
 
-/* Where the object lies now; a reference is the address of where the JVM keeps that. */
-static uintptr_t place_of(jobject object)
-{
-    return *(const uintptr_t *) ((uintptr_t) object & ~(uintptr_t) 7);
-}
-
 bool object_is_recent(const struct os_thread *os, jobject object)
 {
-    uintptr_t place = place_of(object);
-    if (os->recent.collections != atomic_load(&tracer.collections_begun))
+    uintptr_t place = slot_word(object);
+    if (place == 0 || os->recent.collections != atomic_load(&tracer.collections_begun))
         return false;
     for (size_t i = 0; i < RECENT_OBJECTS; i++)
         if (os->recent.places[i] == place)
@@ -105,7 +100,7 @@ void object_note_recent(struct os_thread *os, jobject object)
         memset(os->recent.places, 0, sizeof os->recent.places);
         os->recent.collections = collections;
     }
-    os->recent.places[os->recent.count++ % RECENT_OBJECTS] = place_of(object);
+    os->recent.places[os->recent.count++ % RECENT_OBJECTS] = slot_word(object);
 }
 
 /* The JVM gives back the local references of a probe when it returns. */

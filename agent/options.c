@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "internals.h"
 #include "log.h"
 
 #define OPTIONS_FILE_LIMIT 65536
@@ -134,6 +135,40 @@ static void parse_events(struct parse *parse, const char *key, const char *value
         at += length + 1;
     }
     parse->options->events = events;
+}
+
+static const struct word internal_words[] = {
+#define INTERNAL_WORD(name, text, proves) {text, UINT32_C(1) << INTERNAL_##name},
+    INTERNALS(INTERNAL_WORD)
+#undef INTERNAL_WORD
+        {"auto", INTERNALS_ALL},
+    {"proven", INTERNALS_ALL},
+    {"none", 0},
+};
+
+/* auto, proven and none stand alone. */
+static void parse_internals(struct parse *parse, const char *key, const char *value)
+{
+    struct options *options = parse->options;
+    bool is_list = strchr(value, '+') != NULL;
+    uint32_t allowed = 0;
+    for (const char *at = value;;) {
+        size_t length = strcspn(at, "+");
+        uint32_t bits = 0, all = (uint32_t) (sizeof internal_words / sizeof internal_words[0]);
+        if (find_word(internal_words, is_list ? INTERNAL_COUNT : all, at, length, &bits)) {
+            allowed |= bits;
+        } else {
+            char known[256];
+            list_words(internal_words, is_list ? INTERNAL_COUNT : all, known, sizeof known);
+            log_message("option %s: '%.*s' is none of %s", key, (int) length, at, known);
+            parse->faults++;
+        }
+        if (at[length] == '\0')
+            break;
+        at += length + 1;
+    }
+    options->internals = allowed;
+    options->internals_proven = strcmp(value, "proven") == 0;
 }
 
 static void append_expanded(char *out, size_t *used, const char *text)
@@ -313,6 +348,11 @@ static void set_stop(struct parse *parse, const char *key, const char *value)
     parse_globs(parse, key, value, &parse->options->stop_at, true);
 }
 
+static void set_internals(struct parse *parse, const char *key, const char *value)
+{
+    parse_internals(parse, key, value);
+}
+
 static void set_method(struct parse *parse, const char *key, const char *value)
 {
     parse_word(parse, key, value, WORDS(method_words), &parse->options->method);
@@ -352,6 +392,8 @@ static const struct option {
     {"limit", "SIZE", "none", "the trace ends, not the program, at this file size", set_limit},
     {"level", "1..19", "3", "of the compression", set_level},
     {"clock", "auto|tsc|monotonic", "auto", "where time stamps come from", set_clock},
+    {"internals", "auto|proven|none|NAME+NAME..", "auto",
+     "which parts of the JVM are used that no specification promises", set_internals},
     {"options", "FILE", "none", "read options from a file, one or more a line", set_options_file},
 };
 
@@ -424,6 +466,7 @@ bool options_parse(struct options *options, const char *text)
     options->resolution_ns = 1000;
     options->buffer_bytes = UINT64_C(64) << 20;
     options->level = 3;
+    options->internals = INTERNALS_ALL;
     parse_file(&parse, "file", DEFAULT_FILE);
     if (text != NULL && strlen(text) >= sizeof options->text) {
         log_message("the options are longer than %zu characters; use options=FILE",

@@ -54,6 +54,8 @@ struct options {
     uint32_t stack;                     /* frames of each allocation's call stack; 0: none */
     uint32_t walk;                      /* enum option_walk: how they are found */
     uint32_t method;                    /* enum option_method */
+    uint32_t internals;                 /* a bit for each of enum internal that may be used */
+    bool internals_proven;              /* only where it proves itself */
     struct glob_list include, exclude;  /* classes */
     struct glob_list start_at, stop_at; /* methods */
     char globs_text[2 * OPTION_TEXT];

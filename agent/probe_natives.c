@@ -7,6 +7,7 @@
 
 #include "bytecode/rewrite.h"
 #include "clones.h"
+#include "internals.h"
 #include "leaf_calls.h"
 #include "log.h"
 #include "method_counts.h"
@@ -394,7 +395,7 @@ static bool define_probes(JNIEnv *jni, bool methods)
 {
     if (linking.probes != NULL)
         return true;
-    linking.leaf = methods && leaf_calls_possible();
+    linking.leaf = methods && internal_try(INTERNAL_TAN) && leaf_calls_possible();
     jclass class = define_class(jni);
     linking.probes = class != NULL ? (*jni)->NewGlobalRef(jni, class) : NULL;
     if (linking.leaf && linking.probes != NULL)
@@ -413,7 +414,8 @@ bool probe_natives_link(JNIEnv *jni, const struct options *options)
     if (same ||
         (define_probes(jni, (options->events & EVENT_METHOD) != 0) && link_methods(jni, watched))) {
         linked = watched ? WATCHED : PLAIN;
-        leaf_calls_use(!counts && !watched);
+        if (linking.leaf)
+            leaf_calls_use(jni, linking.probes, !counts && !watched);
         return true;
     }
     (*jni)->ExceptionDescribe(jni);

@@ -10,6 +10,7 @@
 #include "identity.h"
 #include "log.h"
 #include "probes.h"
+#include "slots.h"
 #include "threads.h"
 
 #define PAGE_IDS 1024u
@@ -49,15 +50,9 @@ struct pass {
     jweak dead_references[PAGE_IDS];
 };
 
-static uint64_t slot_of(jweak reference)
-{
-    return __atomic_load_n((const uint64_t *) ((uintptr_t) reference & ~(uintptr_t) 7),
-                           __ATOMIC_RELAXED);
-}
-
 static bool is_cleared(JNIEnv *jni, jweak reference)
 {
-    if (__builtin_expect(slots_tell, 1) && slot_of(reference) != 0)
+    if (__builtin_expect(slots_tell, 1) && slot_word(reference) != 0)
         return false;
     return (*jni)->IsSameObject(jni, reference, NULL);
 }
@@ -73,9 +68,10 @@ static void make_sentinel(JNIEnv *jni)
 
 static void watch_sentinel(JNIEnv *jni)
 {
-    if (slots_tell || sentinel == NULL || !(*jni)->IsSameObject(jni, sentinel, NULL))
+    if (slots_tell || sentinel == NULL || !atomic_load(&slots_readable) ||
+        !(*jni)->IsSameObject(jni, sentinel, NULL))
         return;
-    slots_tell = slot_of(sentinel) == 0;
+    slots_tell = slot_word(sentinel) == 0;
     (*jni)->DeleteWeakGlobalRef(jni, sentinel);
     sentinel = NULL;
 }

@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include "hash_state.h"
+#include "internals.h"
 #include "live_decoder.h"
 #include "log.h"
 #include "names.h"
 #include "probes.h"
+#include "slots.h"
 #include "stack_tree.h"
 #include "stacks.h"
 #include "steptrace/java_trace.h"
@@ -174,6 +176,9 @@ static void put_provenance(struct session *session)
     put_property(session, "producer", "StepTrace libtracer.so");
     put_property(session, "engine", session->options.engine == ENGINE_JVMTI ? "jvmti" : "bytecode");
     put_property(session, "events", events);
+    char internals[INTERNALS_TEXT];
+    internals_describe(internals);
+    put_property(session, "internals", internals);
     if (session->options.method == METHOD_COUNT)
         put_property(session, "method", "count");
     put_property(session, "options", session->options.text);
@@ -217,6 +222,9 @@ bool session_begin(struct session *session, JNIEnv *jni)
     header->clock_shift = tracer.scale.shift;
     header->resolution_ns = (uint32_t) session->options.resolution_ns;
     probe_set_free_gap(session);
+    internals_publish(header->internals);
+    hash_state_tell();
+    slots_prove(jni);
     put_provenance(session);
     enum step_status status = step_writer_flush(session->writer);
     session->decoder = live_decoder_create(header, session->writer);

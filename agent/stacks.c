@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "frame_walk.h"
+#include "internals.h"
 #include "log.h"
 #include "stack_known.h"
 #include "stack_tree.h"
@@ -52,8 +53,16 @@ void stacks_begin(struct session *session, JNIEnv *jni)
     atomic_store(&walking.different, 0);
     atomic_store(&walking.asked, 0);
     atomic_store(&walking.unknown, 0);
-    walking.on = session->options.walk != WALK_JVMTI && frame_walk_prepare(jni, &reason);
-    if (!walking.on && session->options.walk != WALK_JVMTI)
+    walking.on = false;
+    if (session->options.walk == WALK_JVMTI || !internal_is_allowed(INTERNAL_FRAMES))
+        return;
+    reason = "this JVM is none of those that were tested";
+    walking.on = internal_try(INTERNAL_FRAMES) && frame_walk_prepare(jni, &reason);
+    if (walking.on)
+        internal_used(INTERNAL_FRAMES);
+    else
+        internal_refused(INTERNAL_FRAMES, reason);
+    if (!walking.on)
         log_message("call stacks: the JVM is asked for each, which is slow: %s", reason);
 }
 

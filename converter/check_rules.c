@@ -43,6 +43,7 @@ void check_rules_init(struct check_rules *rules, const struct trace_names *names
     id_set_init(&rules->freed);
     id_table_init(&rules->classes, sizeof(uint8_t));
     id_table_init(&rules->threads, sizeof(struct check_thread));
+    rules->judged = UINT32_MAX;
     rules->names_objects = true;
 }
 
@@ -73,6 +74,8 @@ __attribute__((format(printf, 4, 5))) static void breach(struct check_rules *rul
 {
     char text[512];
     va_list arguments;
+    if ((rules->judged >> rule & 1) == 0)
+        return;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);

@@ -28,6 +28,7 @@ struct check_rules {
     const struct trace_names *names; /* borrowed */
     check_report report;
     void *user;
+    uint32_t judged;    /* a bit for each rule, 1 << its number: others have no breaches */
     bool names_objects; /* each instance call does; set to false where objects were not traced */
     uint64_t event_count;
     uint64_t time_ns; /* of the event before */
@@ -40,6 +41,10 @@ struct check_rules {
     struct id_table threads; /* struct check_thread, by thread number in the names */
 };
 
+/* Those that hold of any part of a closed trace. */
+#define CHECK_RULES_OF_PARTS (UINT32_C(1) << 4 | UINT32_C(1) << 5 | UINT32_C(1) << 7)
+
+/* All rules are judged. */
 void check_rules_init(struct check_rules *rules, const struct trace_names *names,
                       check_report report, void *user);
 /* False: out of memory. */

@@ -94,7 +94,8 @@ static void print_text(const struct heap_facts *facts, const struct input *input
     printf("\n%-14s %s, %s bytes, %.3f a record\n", "format", summary->format,
            quantity_of_count(summary->file_bytes).text, bytes_per_record(facts, summary));
     printf("%-14s %s\n", "state",
-           !summary->whole                           ? "cut"
+           summary->running                          ? "running"
+           : !summary->whole                         ? "cut"
            : record_source_damage_count(records) > 0 ? "damaged"
                                                      : "whole");
     print_row("records", facts->record_count);

@@ -183,7 +183,13 @@ static void tell_cut(const struct input *input)
     if (summary.whole || input->source->operations->damage_count(input->source) > 0)
         return;
     const char *path = input->source->path;
-    const char *what = "the trace was not closed (its process was killed, or still runs)";
+    if (summary.running) {
+        tell("%s: its process still runs: of each thread there is what has reached the file, and some "
+             "are farther than others",
+             path);
+        return;
+    }
+    const char *what = "the trace was not closed: its process was killed";
     if (summary.recovered > 0)
         tell("%s: %s; %" PRIu64 " records were taken from %s.live", path, what, summary.recovered,
              path);
@@ -206,11 +212,13 @@ enum step_status input_tell_damage(struct input *input)
     if (count > input->damage_told)
         tell("%s: and %zu more such places", source->path, count - input->damage_told);
     tell_cut(input);
+    struct trace_summary summary;
+    source->operations->summary(source, &summary);
+    if (summary.running)
+        input->unknown_frees = 0; /* the allocations are on their way */
     if (input->unknown_frees > 0)
         tell("%s: %" PRIu64 " frees of objects whose allocation is not there", source->path,
              input->unknown_frees);
-    struct trace_summary summary;
-    source->operations->summary(source, &summary);
     input->is_damaged = count > 0 || !summary.whole || input->unknown_frees > 0;
     return input->is_damaged ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }

@@ -118,7 +118,8 @@ static enum step_status tell_damage(const struct step_reader *reader, const char
     if (count > MOST_DAMAGE_TOLD)
         tell("%s: and %zu more such places", path, count - MOST_DAMAGE_TOLD);
     if (count == 0 && !step_reader_is_whole(reader))
-        tell("%s: the trace was not closed (its process was killed, or still runs)", path);
+        tell("%s: the trace was not closed: its process %s", path,
+             step_reader_is_running(reader) ? "still runs" : "was killed");
     return count > 0 || !step_reader_is_whole(reader) ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }
 

@@ -316,6 +316,7 @@ static void summary(const struct record_source *base, struct trace_summary *out)
     const struct step_record_source *source = of_const(base);
     *out = (struct trace_summary){.format = "step (heap)",
                                   .whole = step_reader_is_whole(source->reader),
+                                  .running = step_reader_is_running(source->reader),
                                   .recovered = step_reader_recovered_count(source->reader),
                                   .file_bytes = step_reader_file_size(source->reader),
                                   .resolution_ns = source->resolution_ns};

@@ -22,6 +22,7 @@
 struct trace_summary {
     const char *format;
     bool whole;         /* written to its end; false: cut, or still being written */
+    bool running;       /* its process still writes it */
     uint64_t recovered; /* records that came from a live mapping */
     uint64_t file_bytes;
     uint64_t resolution_ns; /* 0: not known */

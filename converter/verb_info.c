@@ -209,6 +209,8 @@ static void print_state(const struct info *info)
         printf("whole");
     else if (damage > 0)
         printf("damaged in %zu place%s", damage, damage == 1 ? "" : "s");
+    else if (info->summary.running)
+        printf("running: its process still writes it, and not all of it has reached the file");
     else
         printf("cut");
     if (info->summary.recovered > 0)
@@ -334,6 +336,7 @@ static enum step_status print_json(const struct info *info, const char *path)
     json_text(&json, "format", info->summary.format);
     json_number(&json, "file_bytes", info->summary.file_bytes);
     json_bool(&json, "whole", is_whole(info));
+    json_bool(&json, "running", info->summary.running);
     json_number(&json, "recovered", info->summary.recovered);
     put_damage(&json, info->source);
     json_number(&json, "events", info->event_count);

@@ -173,6 +173,26 @@ static void put_leaf(struct probe_class *class, const char *name, uint64_t bits,
     put_java(class, name, "(I)V", &(struct java_code){code, sizeof code, 4, {RETURN}});
 }
 
+/* static void prove(int n) { for (; n > 0; n--) { proofEntry(5); proofEntry(5); proofExit(5); } },
+ * by which leaf_calls.c sees whether calls of methods like entry() and exit() are kept. */
+static void put_proof(struct probe_class *class)
+{
+    enum { TO_RETURN = 3, ENTRY = 7, AGAIN = 11, EXIT = 15, BACK = 21, RETURN = 23 };
+    uint8_t code[] = {0x00, 0x1a, 0x9e, 0, 0, 0x08, 0xb8, 0,    0,    0x08, 0xb8, 0,
+                      0,    0x08, 0xb8, 0, 0, 0x84, 0,    0xff, 0xa7, 0,    0,    0xb1};
+    uint32_t entry = add_method(class, PROBE_CLASS, "proofEntry", "(I)V");
+    put_native(class, "proofEntryAside", "(I)V");
+    put_native(class, "proofExitAside", "(I)V");
+    put_leaf(class, "proofEntry", LEAF_ENTRY_BITS, "proofEntryAside");
+    put_leaf(class, "proofExit", LEAF_EXIT_BITS, "proofExitAside");
+    store_u2(code + TO_RETURN, RETURN - (TO_RETURN - 1));
+    store_u2(code + ENTRY, entry);
+    store_u2(code + AGAIN, entry);
+    store_u2(code + EXIT, add_method(class, PROBE_CLASS, "proofExit", "(I)V"));
+    store_u2(code + BACK, (uint16_t) (1 - (BACK - 1)));
+    put_java(class, "prove", "(I)V", &(struct java_code){code, sizeof code, 1, {1, RETURN}});
+}
+
 static void put_probes(struct probe_class *class, bool leaf)
 {
     for (uint32_t i = 0; i < PROBE_COUNT; i++)
@@ -182,6 +202,7 @@ static void put_probes(struct probe_class *class, bool leaf)
                  probe_native_name(PROBE_ENTRY, true));
         put_leaf(class, methods[PROBE_EXIT].name, LEAF_EXIT_BITS,
                  probe_native_name(PROBE_EXIT, true));
+        put_proof(class);
     }
     put_link(class);
     put_keep(class);

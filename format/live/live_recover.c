@@ -83,6 +83,15 @@ static enum step_status check_owner_is_gone(struct live_file *file)
     return STEP_STATUS_OK;
 }
 
+bool step_live_is_written(const char *path)
+{
+    struct live_file file = {.path = path, .descriptor = -1};
+    bool is = open_file(&file) == STEP_STATUS_OK && check_owner_is_gone(&file) == STEP_STATUS_BUSY;
+    if (file.descriptor >= 0)
+        close(file.descriptor);
+    return is;
+}
+
 static enum step_status note_chunk(struct live_file *file, uint64_t offset,
                                    const struct step_live_chunk *chunk)
 {
@@ -241,8 +250,10 @@ enum step_status step_live_recover(const char *path, struct step_writer *writer,
             qsort(file.chunks, file.count, sizeof *file.chunks, compare_chunks);
         status = decode_chunks(&file, writer);
     }
-    if (report != NULL)
+    if (report != NULL) {
         *report = (struct step_live_report){.dropped = file.header.dropped};
+        memcpy(report->internals, file.header.internals, sizeof report->internals - 1);
+    }
     free(file.chunks);
     if (file.descriptor >= 0)
         close(file.descriptor);

@@ -77,6 +77,11 @@ bool step_reader_is_whole(const struct step_reader *reader)
     return reader->whole;
 }
 
+bool step_reader_is_running(const struct step_reader *reader)
+{
+    return reader->running;
+}
+
 uint64_t step_reader_recovered_count(const struct step_reader *reader)
 {
     return reader->recovered;

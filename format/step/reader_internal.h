@@ -51,6 +51,7 @@ struct step_reader {
     struct step_dictionary *dictionaries; /* by record */
     uint64_t dictionary_memory;
     bool whole;
+    bool running; /* its process still writes */
     uint64_t recovered;
     struct step_buffer head;    /* of a block that is looked at */
     struct step_buffer payload; /* of a block that is loaded */
@@ -98,7 +99,11 @@ enum step_status step_dictionary_load(struct step_reader *reader,
 void step_dictionary_finish(struct step_reader *reader);
 void step_dictionaries_destroy(struct step_reader *reader);
 
-/* Adds what is in the live mapping beside the file. */
+/* Sets a property; both texts are taken over. */
+enum step_status step_reader_set_property(struct step_reader *reader, char *key, char *value);
+/* True if the process of the live mapping beside the file still runs. */
+bool step_reader_is_written(const struct step_reader *reader);
+/* Adds what is in that mapping when it does not. */
 enum step_status step_reader_recover(struct step_reader *reader, struct step_error *error);
 
 #endif

@@ -8,6 +8,9 @@
 
 #include "reader_internal.h"
 
+/* At a trace whose process ends meanwhile. */
+#define MOST_LOOKS 4
+
 /* The block after the file header must be the definition. */
 static enum step_status load_definition(struct step_reader *reader, struct step_error *error)
 {
@@ -122,23 +125,39 @@ static struct step_reader *make_reader(const char *name)
     return NULL;
 }
 
-enum step_status step_reader_open(const char *path, struct step_reader **out,
+/* `*ended`: the process wrote when this began and does no more, so the file has its end now. */
+static enum step_status open_once(const char *path, struct step_reader **out, bool *ended,
                                   struct step_error *error)
 {
-    *out = NULL;
     struct step_reader *reader = make_reader(path);
     if (reader == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+    bool was_written = step_reader_is_written(reader);
     enum step_status status = step_source_open(reader->name, &reader->file, error);
     if (status == STEP_STATUS_OK)
         status = load_file(reader, error);
     if (status == STEP_STATUS_OK && !reader->whole)
         status = step_reader_recover(reader, error);
+    *ended = !reader->whole && (was_written || reader->running) && !step_reader_is_written(reader);
     if (status != STEP_STATUS_OK) {
         step_reader_destroy(reader);
         return status;
     }
     *out = reader;
+    return status;
+}
+
+enum step_status step_reader_open(const char *path, struct step_reader **out,
+                                  struct step_error *error)
+{
+    bool ended = true;
+    enum step_status status = STEP_STATUS_OK;
+    *out = NULL;
+    for (int look = 0; ended && look < MOST_LOOKS; look++) {
+        step_reader_destroy(*out);
+        *out = NULL;
+        status = open_once(path, out, &ended, error);
+    }
     return status;
 }
 

@@ -21,7 +21,7 @@ static char *copy_text(const uint8_t *bytes, size_t length)
     return text;
 }
 
-static enum step_status set_property(struct step_reader *reader, char *key, char *value)
+enum step_status step_reader_set_property(struct step_reader *reader, char *key, char *value)
 {
     if (key == NULL || value == NULL)
         goto fail;
@@ -68,8 +68,8 @@ enum step_status step_reader_properties(struct step_reader *reader,
             reader->property_count == MAX_PROPERTIES)
             return step_error_set(error, STEP_STATUS_CORRUPT, payload->file, payload->offset,
                                   "the properties are damaged");
-        status = set_property(reader, copy_text(key, (size_t) key_length),
-                              copy_text(value, (size_t) value_length));
+        status = step_reader_set_property(reader, copy_text(key, (size_t) key_length),
+                                          copy_text(value, (size_t) value_length));
         if (status != STEP_STATUS_OK)
             return step_reader_no_memory(reader, error);
     }

@@ -100,24 +100,54 @@ static enum step_status take_live(struct step_reader *reader, struct step_error 
     return status;
 }
 
-enum step_status step_reader_recover(struct step_reader *reader, struct step_error *error)
+/* The name of the live file beside it, to be freed; NULL: out of memory. */
+static char *live_path_of(const struct step_reader *reader)
 {
     size_t length = strlen(reader->name) + sizeof STEP_LIVE_SUFFIX;
     char *path = malloc(length);
+    if (path != NULL)
+        snprintf(path, length, "%s%s", reader->name, STEP_LIVE_SUFFIX);
+    return path;
+}
+
+bool step_reader_is_written(const struct step_reader *reader)
+{
+    char *path = live_path_of(reader);
+    bool is = path != NULL && step_live_is_written(path);
+    free(path);
+    return is;
+}
+
+/* Plain characters only: what is in the live file is not trusted. */
+static bool is_text(const char *text)
+{
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < ' ' || text[i] > '~')
+            return false;
+    return length > 0;
+}
+
+enum step_status step_reader_recover(struct step_reader *reader, struct step_error *error)
+{
+    char *path = live_path_of(reader);
     if (path == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, reader->name, STEP_NO_OFFSET,
                               "out of memory");
-    snprintf(path, length, "%s%s", reader->name, STEP_LIVE_SUFFIX);
     enum step_status status = STEP_STATUS_OK;
     if (access(path, F_OK) == 0) {
         struct step_live_report report = {0};
         struct step_error local = {.offset = STEP_NO_OFFSET};
         status = write_live(reader, path, &report, &local);
+        if (status == STEP_STATUS_OK && is_text(report.internals))
+            status =
+                step_reader_set_property(reader, strdup("internals"), strdup(report.internals));
         if (status == STEP_STATUS_OK)
             status = take_live(reader, error);
-        else if (status == STEP_STATUS_BUSY || status == STEP_STATUS_NOT_FOUND)
-            status = STEP_STATUS_OK; /* the process still writes, or has just ended */
-        else
+        else if (status == STEP_STATUS_BUSY || status == STEP_STATUS_NOT_FOUND) {
+            reader->running = true; /* or it has just ended: the caller looks again */
+            status = STEP_STATUS_OK;
+        } else
             status =
                 step_reader_note(reader, reader->file.size, 0,
                                  "what the process left cannot be read: %.100s", local.message);

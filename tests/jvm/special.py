@@ -13,6 +13,8 @@ import engine_cases
 import facts
 import hash_cases
 import heap_exports
+import internals_cases
+import running_cases
 import stack_cases
 import trace_text
 from session import Failure, Skip, answer, expect_line, finish, shown
@@ -78,7 +80,7 @@ def help_option(session):
     text = (result.stdout + result.stderr).decode()
     require(result.returncode == 0, f"help ends with {result.returncode}")
     for key in ("file", "events", "engine", "resolution", "existing", "include", "exclude",
-                "overflow", "buffer", "limit", "options", "method", "start", "stop"):
+                "overflow", "buffer", "limit", "options", "method", "start", "stop", "internals"):
         require(key in text, f"help does not tell of {key}:\n{text}")
 
 
@@ -286,3 +288,5 @@ TABLE = {function.__name__: function for function in (
 TABLE.update(engine_cases.TABLE)
 TABLE.update(stack_cases.TABLE)
 TABLE.update(hash_cases.TABLE)
+TABLE.update(running_cases.TABLE)
+TABLE.update(internals_cases.TABLE)

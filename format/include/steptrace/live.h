@@ -24,6 +24,7 @@
 #define STEP_LIVE_MAGIC "STEPLIVE"
 #define STEP_LIVE_VERSION 1u
 #define STEP_LIVE_PAGE 4096u
+#define STEP_LIVE_INTERNALS_BYTES 1024u
 #define STEP_LIVE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 
 /* The first page of the file.  All integers are in the machine's own byte order (x86-64 and
@@ -43,6 +44,10 @@ struct step_live_header {
     _Atomic uint64_t dropped;    /* records that found no room (overflow=drop) */
     _Atomic uint64_t free_stamp; /* when the last FREE_OBJECT was written */
     uint64_t definition;         /* enum step_live_definition */
+    uint8_t reserved[176];
+    /* which internals of the JVM the agent used (the property of that name), ended by a 0 byte;
+     * nothing: it does not say */
+    char internals[STEP_LIVE_INTERNALS_BYTES];
 };
 
 /* Which kinds the raw records have. */
@@ -147,7 +152,11 @@ enum step_live_heap_kind {
 /* What a mapping held beyond what the trace file has. */
 struct step_live_report {
     uint64_t dropped;
+    char internals[STEP_LIVE_INTERNALS_BYTES];
 };
+
+/* True if there is such a file and its process still runs: the trace beside it grows. */
+bool step_live_is_written(const char *path);
 
 /* Puts into `writer`, whose streams and dictionaries were resumed at what the trace file already
  * has, every record of the live file beyond that.  BUSY: the traced process still runs. */

@@ -90,6 +90,9 @@ const char *step_reader_property_value(const struct step_reader *reader, size_t 
 
 /* True if the writer closed the file: footer and index are there and agree with the blocks. */
 bool step_reader_is_whole(const struct step_reader *reader);
+/* True if the trace's process still ran and wrote when it was opened: each stream is there as far
+ * as it had reached the file, some farther than others, and what was to come is no damage. */
+bool step_reader_is_running(const struct step_reader *reader);
 /* How many records came from a live mapping. */
 uint64_t step_reader_recovered_count(const struct step_reader *reader);
 uint64_t step_reader_file_size(const struct step_reader *reader);

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import zipfile
 
+import corner_cases
 import drivers
 import engine_cases
 import facts
@@ -290,3 +291,4 @@ TABLE.update(stack_cases.TABLE)
 TABLE.update(hash_cases.TABLE)
 TABLE.update(running_cases.TABLE)
 TABLE.update(internals_cases.TABLE)
+TABLE.update(corner_cases.TABLE)

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of JVMs in corners: virtual threads below their own methods; archives of classes; the
+agent coming and going many times."""
+import json
+import os
+import pathlib
+import re
+import zipfile
+
+import drivers
+import trace_text
+from session import Failure, Skip, answer, expect_line, finish, shown
+
+
+def require(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+def entries(session, method):
+    """The threads that enter it, each as often as it does."""
+    lines = session.step("dump", "run.step").decode().splitlines()
+    return [line.split(":")[2] for line in lines
+            if line.startswith("MN:") and f":{method}:" in line]
+
+
+def carriers(session):
+    """What a carrier does between two virtual threads is its own: no virtual thread has it."""
+    if session.version() < 21:
+        raise Skip("no virtual threads")
+    options = "file=run.step,events=method,include=java/lang/VirtualThread+facts/VirtualMethods*"
+    result = session.run(session.java("VirtualMethods", "", options))
+    require((result.returncode, result.stdout) == (0, b"done\n"),
+            f"it ends with {result.returncode} {shown(result.stdout)} {shown(result.stderr)}")
+    session.step("check", "run.step")
+    carried = entries(session, "facts/VirtualMethods:run")
+    carrying = entries(session, "java/lang/VirtualThread:runContinuation")
+    require(len(set(carried)) == 100, f"{len(set(carried))} threads were carried")
+    require(len(carrying) > 100, f"{len(carrying)} times one was carried")
+    both = set(carried) & set(carrying)
+    require(not both, f"threads {sorted(both)} carry and are carried")
+
+
+# Archives of classes.
+
+def jar_of_classes(session):
+    """Archives take classes from jars only."""
+    with zipfile.ZipFile(session.path("facts.jar"), "w") as jar:
+        for path in sorted(pathlib.Path(session.classes, "facts").glob("*.class")):
+            jar.write(path, f"facts/{path.name}")
+
+
+def run_jar(session, vm, agent="", main="Methods"):
+    agents = [f"-agentpath:{session.tracer}=file=run.step,{agent}"] if agent else []
+    result = session.run([session.tool("java"), *agents, *vm.split(), "-cp", "facts.jar",
+                          f"facts.{main}"])
+    require(result.returncode == 0, f"{vm}: it ends with {result.returncode} "
+            + shown(result.stdout) + shown(result.stderr))
+    return result
+
+
+def engine_of(session):
+    return json.loads(session.step("info", "--json", "run.step"))["properties"]["engine"]
+
+
+def counts(session):
+    """The calls of the program's methods and its objects, as many as there are of each."""
+    session.step("check", "run.step")
+    session.step("convert", "run.step", "-o", "run.zip")
+    trace = trace_text.read_zip(session.path("run.zip"))
+    own = {key: count for key, count in trace.methods.items() if "$$Lambda" not in key[1]}
+    own.update((name, count) for name, count in trace.allocs.items()
+               if name.startswith("facts/") and "$$Lambda" not in name)
+    require(own[("MN", "facts/Methods", "one")] == 504, f"counts are {own}")
+    return own
+
+
+def aot_cache(session):
+    """Whoever makes a cache is traced by JVMTI, its child is not; whoever uses it has all events."""
+    if session.version() < 25:
+        raise Skip("no AOT cache in one step")
+    jar_of_classes(session)
+    options = "events=all,include=facts/**"
+    run_jar(session, "", options)
+    wanted = counts(session)
+    bare = run_jar(session, "-XX:AOTCacheOutput=bare.aot")
+    made = run_jar(session, "-XX:AOTCacheOutput=run.aot", options)
+    require(made.stdout.splitlines()[0] == bare.stdout.splitlines()[0], "it says other things")
+    told = made.stderr.decode().count("it is traced with engine=jvmti")
+    require(told == 1, f"told {told} times: {shown(made.stderr)}")
+    require(engine_of(session) == "jvmti", "it was not traced with engine=jvmti")
+    require(counts(session) == wanted, "counts differ while the cache is made")
+    for name in ("bare.aot", "run.aot"):
+        used = run_jar(session, f"-XX:AOTCache={name} -XX:AOTMode=on", options)
+        require(not used.stderr, f"{name}: {shown(used.stderr)}")
+        require(engine_of(session) == "bytecode", f"{name}: traced with another engine")
+        require(counts(session) == wanted, f"{name}: counts differ")
+    refused = run_jar(session, "-XX:AOTCacheOutput=run.aot", f"{options},stop=facts.Methods.one")
+    require(b"it is not traced" in refused.stderr, f"not told: {shown(refused.stderr)}")
+
+
+def archive_at_exit(session):
+    """The agent comes to a JVM that makes an archive when it ends: JVMTI again."""
+    jar_of_classes(session)
+    process = session.start([session.tool("java"), "-XX:+EnableDynamicAgentLoading",
+                             "-XX:ArchiveClassesAtExit=run.jsa", "-cp", "facts.jar",
+                             "facts.Attached"])
+    try:
+        expect_line(process, "attach")
+        drivers.load(session, process.pid, "file=run.step")
+        for _ in range(3):
+            answer(process)
+        finish(process)
+    finally:
+        process.kill()
+    errors = pathlib.Path(session.path("stderr")).read_text()
+    require(process.returncode == 0, f"it ends with {process.returncode}\n{errors}")
+    require("ArchiveClassesAtExit): it is traced with engine=jvmti" in errors, f"told:\n{errors}")
+    require(engine_of(session) == "jvmti", "it was not traced with engine=jvmti")
+    run_jar(session, "", "events=all,include=facts/**")
+    wanted = counts(session)
+    run_jar(session, "-XX:SharedArchiveFile=run.jsa -Xshare:on", "events=all,include=facts/**")
+    require(engine_of(session) == "bytecode", "traced with another engine")
+    require(counts(session) == wanted, "counts differ where the archive is used")
+
+
+# Many sessions in one JVM.
+
+def pool_growth(text):
+    """By how many constants each class grew, each time it was redefined."""
+    old = [int(size) for size in re.findall(r"old_cp_len=(\d+)", text)]
+    merged = [int(size) for size in re.findall(r"\bmerge_cp_len=(\d+), index_map", text)]
+    require(len(old) == len(merged), f"{len(old)} and {len(merged)} lines of constant pools")
+    return [after - before for before, after in zip(old, merged)]
+
+
+def resident_kib(pid):
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", text)[1])
+
+
+def one_round(session, pid, first):
+    start = "" if first else "start,"
+    drivers.load(session, pid, f"{start}file=run.step,events=alloc+method,existing=no,"
+                               "include=java/**")
+    drivers.load(session, pid, "stop")
+
+
+def many_rounds(session):
+    """A session leaves no constants behind that the next does not use again, but for one for each
+    NaN; STEPTRACE_ROUNDS=1000 runs longer, and asks for the JVM's memory, too."""
+    rounds = int(os.environ.get("STEPTRACE_ROUNDS", "8"))
+    log = pathlib.Path(session.path("pools.log"))
+    process = session.start(session.java("Rounds", "-XX:+EnableDynamicAgentLoading -Xmx64m "
+                                         f"-Xlog:redefine+class+constantpool=info:file={log}"
+                                         "::filecount=0"))
+    resident = []
+    try:
+        expect_line(process, "attach")
+        for done in range(rounds):
+            if done == rounds - 2:
+                before = log.stat().st_size
+            one_round(session, process.pid, done == 0)
+            resident.append(resident_kib(process.pid))
+        answer(process)
+        require(finish(process) == b"true\n", "the program changed")
+    finally:
+        process.kill()
+    text = log.read_text()
+    require("overflow" not in text, "a constant pool is full")
+    growth = pool_growth(text[before:])
+    require(len(growth) > 100 and max(growth) <= 8 and sum(growth) < 100,
+            f"{len(growth)} redefinitions added {sum(growth)} constants, one {max(growth)}")
+    session.step("check", "run.step")
+    quarter = resident[rounds // 4]
+    print(f"{rounds} rounds: {resident[0]}, {quarter}, {resident[-1]} KiB resident")
+    require(rounds < 100 or resident[-1] < quarter * 1.1,
+            f"from {quarter} to {resident[-1]} KiB after {rounds} rounds")
+
+
+TABLE = {function.__name__: function for function in (
+    carriers, aot_cache, archive_at_exit, many_rounds)}

@@ -32,6 +32,13 @@ struct class_text {
     size_t length;
 };
 
+/* A class that frames name. */
+struct added_class {
+    const struct added_class *next;
+    struct class_text name; /* in the class file */
+    uint32_t index;
+};
+
 struct class_file {
     const struct rewrite_request *request;
     const uint8_t *bytes;
@@ -54,6 +61,7 @@ struct class_file {
     uint16_t probe_class; /* indices in the new pool; 0: not added yet */
     uint16_t probes[PROBE_COUNT + 1];
     uint16_t throwable;
+    const struct added_class *added_classes;
     uint16_t frames_name; /* "StackMapTable" */
 
     struct class_output output; /* of what comes after the constant pool */
@@ -86,7 +94,7 @@ uint32_t pool_probe(struct class_file *file, enum probe probe);
 uint32_t pool_throwable(struct class_file *file);
 uint32_t pool_frames_name(struct class_file *file);
 uint32_t pool_integer(struct class_file *file, uint32_t value);
-/* This one is added anew by each call. */
+/* One of the file, if it has that class. */
 uint32_t pool_class(struct class_file *file, struct class_text name);
 
 #endif

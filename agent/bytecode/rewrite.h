@@ -38,11 +38,14 @@
  * but C2 takes a builder whose uses it knows all out of the code, and makes the string and its
  * array without a constructor; not native
  *
+ * What caught() and unwind() throw is dropped: see struct guard in method_code.h.
+ *
  * What an exception thrown by or before super() leaves has no unwind(): the verifier lets no
  * handler cover that part of a constructor.  Whoever keeps a shadow stack closes such a frame
  * (entryNew() without constructed()) when the next caught(), unwind() or exit() of a frame below it
- * comes.  The same rule closes frames whose probes could not run because the stack was full.  In
- * Object.<init> the order is entryNew, alloc, constructed, exit.
+ * comes.  The same rule closes frames whose probes could not run because the stack was full, and
+ * that of Object.<init>, which has no unwind().  There the order is entryNew, alloc, constructed,
+ * exit.
  */
 #ifndef REWRITE_H
 #define REWRITE_H

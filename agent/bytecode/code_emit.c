@@ -79,6 +79,8 @@ static bool put_prologue(struct method_code *method)
 {
     if (method->number == 0)
         return true;
+    if (method->constructor && !method->runs_before && !method->file->request->nameless)
+        return put_numbered(method, PROBE_ENTRY_SUPER, 0);
     if (method->constructor || method->object_init)
         return put_numbered(method, PROBE_ENTRY_NEW, 0);
     if (has_plain_entry(method))
@@ -102,6 +104,8 @@ static bool put_return(struct method_code *method)
 static bool put_before(struct method_code *method, uint32_t offset)
 {
     uint32_t marks = method->marks[offset];
+    if (has_super_call(method, offset) && !put_numbered(method, PROBE_SUPER, 0))
+        return false;
     if ((marks & MARK_CAUGHT) != 0 && !put_guarded(method, PROBE_CAUGHT, method->max_locals))
         return false;
     if ((marks & MARK_RETURN) != 0 && !put_return(method))

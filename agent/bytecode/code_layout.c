@@ -60,8 +60,11 @@ static uint32_t return_bytes(const struct method_code *method)
 uint32_t bytes_before(const struct method_code *method, uint32_t offset)
 {
     uint32_t marks = method->marks[offset], bytes = 0;
-    if ((marks & (MARK_CAUGHT | MARK_RETURN | MARK_ARRAYS_CALL | MARK_CLONED | MARK_KEEP)) == 0)
+    if ((marks & (MARK_CAUGHT | MARK_RETURN | MARK_ARRAYS_CALL | MARK_CLONED | MARK_KEEP |
+                  MARK_CONSTRUCTED)) == 0)
         return 0;
+    if (has_super_call(method, offset))
+        bytes += method->push.size + CALL_BYTES;
     if ((marks & MARK_CAUGHT) != 0)
         bytes += guard_bytes(method, method->max_locals);
     if ((marks & MARK_RETURN) != 0)

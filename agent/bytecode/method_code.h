@@ -69,6 +69,7 @@ struct method_code {
     uint32_t frames_name;
 
     uint16_t *marks;     /* length + 1 */
+    bool runs_before;    /* a constructor that may run other code before super() */
     bool touched;        /* any probe at all */
     bool catches;        /* handlers with caught() */
     uint32_t more_stack; /* that probes need above max_stack */
@@ -154,6 +155,13 @@ uint32_t guard_end(const struct method_code *method, struct guard guard);
 uint32_t guard_handler(const struct method_code *method, struct guard guard);
 /* Variables with those of the guards. */
 uint32_t guarded_locals(const struct method_code *method);
+
+/* superCall() before the instruction, which is super() or this(). */
+static inline bool has_super_call(const struct method_code *method, uint32_t offset)
+{
+    return method->runs_before && !method->file->request->nameless &&
+           (method->marks[offset] & MARK_CONSTRUCTED) != 0;
+}
 
 /* entry() rather than entryThis(), in what is no constructor. */
 static inline bool has_plain_entry(const struct method_code *method)

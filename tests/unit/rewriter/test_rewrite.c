@@ -287,7 +287,7 @@ static void test_constructor(void)
     CU_ASSERT_EQUAL(rewrite_method(&method, false), REWRITE_CHANGED);
     EXPECT_CODE(0x07, CALL, 0x2A, 0x59, 0x57, 0xB7, 0, POOL_OBJECT_INIT, 0x07, 0x2A, CALL, 0x07,
                 CALL, 0xB1, 0x4B, 0x07, CALL, 0x01, 0x57, 0x2A, 0xBF);
-    expect_callee(1, PROBE_CLASS, "entryNew");
+    expect_callee(1, PROBE_CLASS, "entrySuper");
     expect_callee(12, PROBE_CLASS, "constructed");
     const uint8_t *table = code_handlers(find_code(result, result_bytes));
     const uint16_t wanted[] = {2, 21, 25, 26, 0, 15, 20, 20, 0};

@@ -81,6 +81,11 @@ jbyteArray jni_calls_plain_bytes(JNIEnv *jni, jsize length)
     return plain != NULL ? plain->NewByteArray(jni, length) : (*jni)->NewByteArray(jni, length);
 }
 
+jobject jni_calls_plain_object(JNIEnv *jni, jclass class)
+{
+    return plain != NULL ? plain->AllocObject(jni, class) : (*jni)->AllocObject(jni, class);
+}
+
 void jni_calls_intercept(bool on)
 {
     jvmtiEnv *jvmti = tracer.jvmti;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "constructors.h"
 #include "names.h"
 #include "probes.h"
 #include "records.h"
@@ -17,6 +18,8 @@
 /* For each number: session << 40 | the method's entry in the session's dictionary. */
 struct number_page {
     _Atomic uint64_t methods[PAGE_NUMBERS];
+    _Atomic(jmethodID) ids[PAGE_NUMBERS];
+    _Atomic uint64_t classes[PAGE_NUMBERS]; /* of constructors: session << 40 | class */
 };
 
 static _Atomic(struct number_page *) pages[PAGES];
@@ -40,8 +43,16 @@ uint32_t method_new_number(void)
     return number;
 }
 
-static uint64_t know(struct session *session, _Atomic uint64_t *known, jmethodID method)
+static struct number_page *page_of(uint32_t number)
 {
+    return atomic_load_explicit(&pages[number / PAGE_NUMBERS % PAGES], memory_order_relaxed);
+}
+
+static uint64_t know(struct session *session, uint32_t number, jmethodID method)
+{
+    struct number_page *page = page_of(number);
+    _Atomic uint64_t *known = &page->methods[number % PAGE_NUMBERS];
+    atomic_store(&page->ids[number % PAGE_NUMBERS], method);
     const struct method_entry *entry = method_lookup(session, method);
     uint64_t id = entry != NULL && entry->is_traced && entry->id != 0 ? entry->id : NOT_TRACED;
     atomic_store(known, session->number << SESSION_SHIFT | id);
@@ -66,19 +77,18 @@ static jmethodID method_at(jint depth)
 }
 
 /* First sight of a number: the probe was called by the method itself. */
-static uint64_t find_method(struct session *session, _Atomic uint64_t *known)
+static uint64_t find_method(struct session *session, uint32_t number)
 {
     jmethodID method = method_at(1);
     if (method != NULL && method == in_between)
         method = method_at(2);
-    return method != NULL ? know(session, known, method) : NOT_TRACED;
+    return method != NULL ? know(session, number, method) : NOT_TRACED;
 }
 
 /* Where the number's method stands; NULL: there is no such number. */
 static _Atomic uint64_t *known_of(uint32_t number)
 {
-    struct number_page *page =
-        atomic_load_explicit(&pages[number / PAGE_NUMBERS % PAGES], memory_order_relaxed);
+    struct number_page *page = page_of(number);
     return page != NULL ? &page->methods[number % PAGE_NUMBERS] : NULL;
 }
 
@@ -90,7 +100,37 @@ static uint64_t method_of(struct session *session, uint32_t number)
     uint64_t packed = atomic_load_explicit(known, memory_order_relaxed);
     if (__builtin_expect(packed >> SESSION_SHIFT == session->number, 1))
         return packed & NOT_TRACED;
-    return find_method(session, known);
+    return find_method(session, number);
+}
+
+jclass method_declaring_class(uint32_t number)
+{
+    jclass class = NULL;
+    struct number_page *page = page_of(number);
+    jmethodID method = page != NULL ? atomic_load(&page->ids[number % PAGE_NUMBERS]) : NULL;
+    if (method == NULL ||
+        (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class) != JVMTI_ERROR_NONE)
+        return NULL;
+    return class;
+}
+
+uint64_t method_class_of(struct session *session, uint32_t number)
+{
+    struct number_page *page = page_of(number);
+    if (page == NULL)
+        return 0;
+    _Atomic uint64_t *known = &page->classes[number % PAGE_NUMBERS];
+    uint64_t packed = atomic_load_explicit(known, memory_order_relaxed);
+    if (__builtin_expect(packed >> SESSION_SHIFT == session->number, 1))
+        return packed & NOT_TRACED;
+    JNIEnv *jni = NULL;
+    jclass class = method_declaring_class(number);
+    if (class == NULL || (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        return 0;
+    uint64_t id = class_number(session, class);
+    (*jni)->DeleteLocalRef(jni, class);
+    atomic_store(known, session->number << SESSION_SHIFT | id);
+    return id;
 }
 
 uint64_t method_of_number(struct session *session, uint32_t number)
@@ -106,7 +146,7 @@ bool method_know(struct session *session, uint32_t number, jmethodID method)
         return false;
     uint64_t packed = atomic_load_explicit(known, memory_order_relaxed);
     uint64_t id = packed >> SESSION_SHIFT == session->number ? packed & NOT_TRACED
-                                                             : know(session, known, method);
+                                                             : know(session, number, method);
     return id != NOT_TRACED;
 }
 
@@ -128,6 +168,17 @@ static bool write_method(struct session *session, struct live_stream *stream, ui
     return true;
 }
 
+/* A constructor's, of an object that has its id. */
+static void enter_reserved(struct session *session, struct live_stream *stream,
+                           struct java_thread *java, uint32_t number, uint64_t method, uint64_t id)
+{
+    if (write_method(session, stream, java->id, STEP_LIVE_ENTRY_SHORT, STEP_LIVE_ENTRY, method,
+                     id) &&
+        push_frame(java, (struct method_frame){method, key_of(number),
+                                               stream->events | FRAME_RESERVED, stream, id}))
+        java->reserved++;
+}
+
 void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,
                     jobject object, bool is_new)
 {
@@ -139,16 +190,39 @@ void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, 
     if (method == NOT_TRACED || java == NULL || stream == NULL)
         return;
     bool waits = is_new && session->names_objects;
+    if (constructors_wait_long(java, stream))
+        constructors_keep_window(session, os, jni, java, stream);
     uint64_t id = session->names_objects && object != NULL
                       ? probe_object_id(session, stream, java->id, jni, object)
                       : 0;
+    if (__builtin_expect(waits && java->reserved != 0, 0) &&
+        (id = constructor_reserved(session, java, jni, number)) != 0) {
+        enter_reserved(session, stream, java, number, method, id);
+        return;
+    }
     if (!write_method(session, stream, java->id,
                       waits ? STEP_LIVE_ENTRY_NEW_SHORT : STEP_LIVE_ENTRY_SHORT,
                       waits ? STEP_LIVE_ENTRY_NEW : STEP_LIVE_ENTRY, method, id))
         return;
-    push_frame(java,
-               (struct method_frame){method, key_of(number), waits ? stream->events : 0, stream});
-    java->pending += waits;
+    if (!push_frame(java, (struct method_frame){method, key_of(number), waits ? stream->events : 0,
+                                                stream, 0}) ||
+        !waits)
+        return;
+    if (java->pending++ == 0)
+        java->window_start = stream->events;
+}
+
+void method_calls_super(struct session *session, struct os_thread *os, uint32_t number)
+{
+    struct java_thread *java = os->current;
+    if (java == NULL || java->session != session->number || java->depth == 0 ||
+        java->pending + java->reserved == 0)
+        return;
+    if (java->frames[java->depth - 1].key != key_of(number))
+        method_left(session, os, number, LEAVE_CAUGHT);
+    struct method_frame *frame = java->depth != 0 ? &java->frames[java->depth - 1] : NULL;
+    if (frame != NULL && frame->key == key_of(number) && frame->pending != 0)
+        frame->pending |= FRAME_IN_SUPER;
 }
 
 /* What a probe in the usual case needs. */
@@ -206,7 +280,7 @@ bool method_entered_quickly(uint32_t number)
                 write_quickly(&quick, STEP_LIVE_ENTRY_SHORT, method);
     if (done)
         java->frames[java->depth++] =
-            (struct method_frame){method, key_of(number), 0, quick.stream};
+            (struct method_frame){method, key_of(number), 0, quick.stream, 0};
     probe_leave(quick.os);
     return done;
 }
@@ -225,57 +299,44 @@ bool method_left_quickly(uint32_t number)
     return done;
 }
 
-static void write_constructed(struct session *session, struct live_stream *stream,
-                              const struct java_thread *java, const struct method_frame *frame,
-                              uint64_t object)
-{
-    uint64_t *room = reserve_event(session, stream, java->id, 2);
-    if (room == NULL)
-        return;
-    room[0] = live_word(STEP_LIVE_CONSTRUCTED, object);
-    room[1] = (stream->events - frame->pending + 1) | (uint64_t) (java->pending == 0) << 63;
-    live_commit(stream, 2, 0);
-}
-
 void method_constructed(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,
                         jobject object)
 {
     struct java_thread *java = thread_known(session, os);
     struct live_stream *stream = thread_stream(session, os);
-    if (java == NULL || stream == NULL || java->pending == 0)
+    if (java == NULL || stream == NULL || java->pending + java->reserved == 0)
         return;
     size_t found = java->depth;
-    while (found > 0 &&
-           (java->frames[found - 1].key != key_of(number) || java->frames[found - 1].pending == 0))
+    while (found > 0 && java->frames[found - 1].key != key_of(number))
         found--;
-    if (found == 0)
+    if (found == 0 || java->frames[found - 1].pending == 0)
         return;
     struct method_frame *frame = &java->frames[found - 1];
+    if (!frame_waits(frame)) {
+        java->reserved--;
+        frame->pending = 0;
+        return;
+    }
     uint64_t id = probe_object_id(session, stream, java->id, jni, object);
     java->pending--;
     if (frame->stream == stream)
-        write_constructed(session, stream, java, frame, id);
+        constructor_write(session, stream, java, frame, id);
     frame->pending = 0;
 }
 
 /* Closes the innermost frame.  If there is no room it stays: the next exit closes it. */
-static bool close_frame(struct session *session, struct live_stream *stream,
+static bool close_frame(struct session *session, struct os_thread *os, struct live_stream *stream,
                         struct java_thread *java, bool by_exception)
 {
-    struct method_frame *frame = &java->frames[java->depth - 1];
+    const struct method_frame *frame = &java->frames[java->depth - 1];
+    if (__builtin_expect(frame->pending != 0, 0))
+        constructor_fails(session, os, java, stream);
     if (!(by_exception ? write_method(session, stream, java->id, STEP_LIVE_FRAME_POP_SHORT,
                                       STEP_LIVE_FRAME_POP, frame->method, 0)
                        : write_method(session, stream, java->id, STEP_LIVE_EXIT_SHORT,
                                       STEP_LIVE_EXIT, frame->method, 0)))
         return false;
     java->depth--;
-    if (__builtin_expect(frame->pending != 0, 0) && --java->pending == 0) {
-        uint64_t *room = live_reserve(session->map, stream, 1);
-        if (room != NULL) {
-            room[0] = live_word(STEP_LIVE_UNWAITED, 0);
-            live_commit(stream, 1, 0);
-        }
-    }
     return true;
 }
 
@@ -294,8 +355,8 @@ void method_left(struct session *session, struct os_thread *os, uint32_t number,
     if (found == 0)
         return;
     while (java->depth > found)
-        if (!close_frame(session, stream, java, true))
+        if (!close_frame(session, os, stream, java, true))
             return;
     if (how != LEAVE_CAUGHT)
-        close_frame(session, stream, java, how == LEAVE_UNWIND);
+        close_frame(session, os, stream, java, how == LEAVE_UNWIND);
 }

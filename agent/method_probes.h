@@ -14,6 +14,10 @@ uint32_t method_new_number(void);
 void method_called_through(jmethodID probe);
 /* The method's entry in the session's dictionary; 0: it is not traced.  Called by its own probe. */
 uint64_t method_of_number(struct session *session, uint32_t number);
+/* The class of a method that has been called: a local reference, or NULL; its number in the
+ * session's dictionary. */
+jclass method_declaring_class(uint32_t number);
+uint64_t method_class_of(struct session *session, uint32_t number);
 /* Says which method a number is, where it cannot be seen on the stack; false: it is not traced. */
 bool method_know(struct session *session, uint32_t number, jmethodID method);
 /* `is_new`: a constructor, whose object comes with method_constructed(). */
@@ -23,6 +27,8 @@ void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, 
  * record in short, an exit from the innermost frame, no object.  False: nothing was done. */
 bool method_entered_quickly(uint32_t number);
 bool method_left_quickly(uint32_t number);
+/* A constructor calls its super() or this(). */
+void method_calls_super(struct session *session, struct os_thread *os, uint32_t number);
 void method_constructed(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,
                         jobject object);
 /* The innermost open frame of that method is left, or (CAUGHT) goes on where an exception was

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "constructors.h"
 #include "identity.h"
 #include "names.h"
 #include "probes.h"
@@ -17,6 +18,7 @@
 #include "records.h"
 #include "slots.h"
 #include "stacks.h"
+#include "vm_objects.h"
 
 /* The start snapshot has told of objects whose constructors had not run yet.  In a JVM that starts
  * there are none; in one that runs, a look at the tag for a while finds them. */
@@ -103,6 +105,19 @@ void object_note_recent(struct os_thread *os, jobject object)
     os->recent.places[os->recent.count++ % RECENT_OBJECTS] = slot_word(object);
 }
 
+/* An object that its constructors' entries have named already; true: all is told. */
+static bool made_by_constructor(struct session *session, struct os_thread *os, JNIEnv *jni,
+                                jobject object, uint64_t class, struct java_thread *java,
+                                struct live_stream *stream)
+{
+    if (constructors_wait_long(java, stream))
+        constructors_keep_window(session, os, jni, java, stream);
+    uint64_t id = java->reserved != 0 ? constructor_take_reserved(java, session, class) : 0;
+    if (id != 0)
+        remember(session, os, jni, object, id);
+    return id != 0;
+}
+
 /* The JVM gives back the local references of a probe when it returns. */
 void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
 {
@@ -118,8 +133,11 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
     struct live_stream *stream = thread_stream(session, os);
     if (class->number == 0 || stream == NULL)
         return;
-    uint64_t size = size_of(class, mirror, object);
-    const struct java_thread *java = thread_current(session, os, NULL);
+    uint64_t size = size_of(class, mirror, object), number = class->number;
+    struct java_thread *java = thread_current(session, os, NULL);
+    if (__builtin_expect(java != NULL && java->pending + java->reserved != 0, 0) &&
+        made_by_constructor(session, os, jni, object, class->number, java, stream))
+        return;
     uint64_t stack = 0;
     if (__builtin_expect(session->stacks != NULL, 0))
         stack = stack_of_allocation(session, os, jni, object, class->number);
@@ -128,7 +146,35 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
         uint64_t id = live_next_object(session->map, stream);
         write_alloc(session, stream, room, class->number, size, id, false);
         remember(session, os, jni, object, id);
+        if (java != NULL && java->pending != 0)
+            constructor_made(java, session, number, id);
     }
+}
+
+uint64_t object_reserve(struct session *session, struct os_thread *os, JNIEnv *jni, jclass class,
+                        uint64_t thread, struct live_stream *stream)
+{
+    struct class_cache_entry *known = class_cached(session, os, jni, class);
+    jobject like = known->size_bytes == 0 ? jni_calls_plain_object(jni, class) : NULL;
+    (*jni)->ExceptionClear(jni);
+    uint64_t size = like != NULL ? size_of(known, class, like) : known->size_bytes;
+    (*jni)->DeleteLocalRef(jni, like);
+    uint64_t *room = known->number != 0 ? reserve_alloc(session, stream, thread, 0, 3) : NULL;
+    if (room == NULL)
+        return 0;
+    uint64_t id = live_next_object(session->map, stream);
+    write_alloc(session, stream, room, known->number, size, id, false);
+    return id;
+}
+
+void object_never_made(struct session *session, struct os_thread *os, JNIEnv *jni, jclass class,
+                       uint64_t id)
+{
+    jobject like = class != NULL && id != 0 ? jni_calls_plain_object(jni, class) : NULL;
+    (*jni)->ExceptionClear(jni);
+    if (like != NULL)
+        remember(session, os, jni, like, id);
+    (*jni)->DeleteLocalRef(jni, like);
 }
 
 void object_made_once(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)

@@ -17,6 +17,12 @@ bool object_is_recent(const struct os_thread *os, jobject object);
 void object_note_recent(struct os_thread *os, jobject object);
 /* An object that may have been told of already, by object_made_once() or by the VM. */
 void object_made_once(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
+/* Tells of an object of that class that is still to come, and gives it its id; 0: it can't. */
+uint64_t object_reserve(struct session *session, struct os_thread *os, JNIEnv *jni, jclass class,
+                        uint64_t thread, struct live_stream *stream);
+/* Such an object never came: it dies when one that is made now and held by nobody does. */
+void object_never_made(struct session *session, struct os_thread *os, JNIEnv *jni, jclass class,
+                       uint64_t id);
 /* An array of arrays, with that many dimensions made at once. */
 void object_made_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
                         jint dimensions);

@@ -123,6 +123,29 @@ static void JNICALL on_entry_new(JNIEnv *jni, jclass class, jint number)
     enter(jni, number, NULL, true);
 }
 
+static void JNICALL on_entry_super(JNIEnv *jni, jclass class, jint number)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) class;
+    if (session == NULL)
+        return;
+    method_entered(session, os, jni, (uint32_t) number, NULL, true);
+    method_calls_super(session, os, (uint32_t) number);
+    probe_leave(os);
+}
+
+static void JNICALL on_super(JNIEnv *jni, jclass class, jint number)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) jni, (void) class;
+    if (session == NULL)
+        return;
+    method_calls_super(session, os, (uint32_t) number);
+    probe_leave(os);
+}
+
 static void JNICALL on_constructed(JNIEnv *jni, jclass class, jint number, jobject object)
 {
     struct os_thread *os;
@@ -191,6 +214,11 @@ static void JNICALL count_entry_this(JNIEnv *jni, jclass class, jint number, job
     count_entry(jni, class, number);
 }
 
+static void JNICALL count_no_super(JNIEnv *jni, jclass class, jint number)
+{
+    (void) jni, (void) class, (void) number;
+}
+
 static void JNICALL count_constructed(JNIEnv *jni, jclass class, jint number, jobject object)
 {
     (void) jni, (void) class, (void) number, (void) object;
@@ -235,6 +263,8 @@ static const union probe_function recording[PROBE_COUNT] = {
     [PROBE_ENTRY] = {.number = on_entry},
     [PROBE_ENTRY_THIS] = {.number_object = on_entry_this},
     [PROBE_ENTRY_NEW] = {.number = on_entry_new},
+    [PROBE_ENTRY_SUPER] = {.number = on_entry_super},
+    [PROBE_SUPER] = {.number = on_super},
     [PROBE_CONSTRUCTED] = {.number_object = on_constructed},
     [PROBE_EXIT] = {.number = on_exit_normal},
     [PROBE_UNWIND] = {.number = on_unwind},
@@ -246,6 +276,8 @@ static const union probe_function counting[PROBE_COUNT] = {
     [PROBE_ENTRY] = {.number = count_entry},
     [PROBE_ENTRY_THIS] = {.number_object = count_entry_this},
     [PROBE_ENTRY_NEW] = {.number = count_entry},
+    [PROBE_ENTRY_SUPER] = {.number = count_entry},
+    [PROBE_SUPER] = {.number = count_no_super},
     [PROBE_CONSTRUCTED] = {.number_object = count_constructed},
     [PROBE_EXIT] = {.number = count_exit},
     [PROBE_UNWIND] = {.number = count_unwind},
@@ -273,6 +305,12 @@ static void JNICALL watch_entry_new(JNIEnv *jni, jclass class, jint number)
     atomic_load(&chosen)[PROBE_ENTRY_NEW].number(jni, class, number);
 }
 
+static void JNICALL watch_entry_super(JNIEnv *jni, jclass class, jint number)
+{
+    trigger_entered(jni, (uint32_t) number);
+    atomic_load(&chosen)[PROBE_ENTRY_SUPER].number(jni, class, number);
+}
+
 static void JNICALL watch_exit(JNIEnv *jni, jclass class, jint number)
 {
     atomic_load(&chosen)[PROBE_EXIT].number(jni, class, number);
@@ -289,6 +327,7 @@ static const union probe_function watching[PROBE_COUNT] = {
     [PROBE_ENTRY] = {.number = watch_entry},
     [PROBE_ENTRY_THIS] = {.number_object = watch_entry_this},
     [PROBE_ENTRY_NEW] = {.number = watch_entry_new},
+    [PROBE_ENTRY_SUPER] = {.number = watch_entry_super},
     [PROBE_EXIT] = {.number = watch_exit},
     [PROBE_UNWIND] = {.number = watch_unwind},
 };

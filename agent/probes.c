@@ -345,7 +345,7 @@ static void enter_method(struct session *session, struct os_thread *os, JNIEnv *
     }
     uint64_t object = entry->is_static ? 0 : this_object(session, stream, java->id, jni);
     uint64_t *room = reserve_event(session, stream, java->id, 3);
-    if (room == NULL || !push_frame(java, (struct method_frame){entry->id, method, 0, NULL}))
+    if (room == NULL || !push_frame(java, (struct method_frame){entry->id, method, 0, NULL, 0}))
         return;
     write_event(session, stream, room, STEP_LIVE_ENTRY, entry->id, object);
 }

@@ -223,7 +223,7 @@ static void register_name(struct session *session, jthread thread, struct java_t
     pthread_mutex_lock(&session->global_lock);
     known->id = atomic_fetch_add(&session->thread_count, 1) + 1;
     known->session = session->number;
-    known->depth = known->pending = 0;
+    known->depth = known->pending = known->reserved = 0;
     words[0] = live_word(STEP_LIVE_DEFINE_THREAD, known->id);
     words[1] = flags;
     words[2] = length;

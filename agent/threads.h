@@ -22,7 +22,9 @@ struct java_thread {
     uint64_t last_stamp; /* of what it recorded before it left its carrier */
     struct method_frame *frames;
     size_t depth, capacity;
-    size_t pending;           /* frames that are */
+    size_t pending;           /* frames that wait: see constructors.h */
+    size_t reserved;          /* frames whose object is still to come, but has its id */
+    uint64_t window_start;    /* the stream's events when the first of those that wait began to */
     struct call_stack *calls; /* method=count: its open calls */
 };
 
@@ -30,8 +32,9 @@ struct method_frame {
     uint64_t method;  /* in the session's dictionary */
     void *key;        /* its jmethodID, or the number that its probes pass */
     uint64_t pending; /* a constructor's entry whose object is not known yet: the number of its
-                         record in the stream, and one; else 0 */
+                         record in the stream, and one, with bits of constructors.h; else 0 */
     struct live_stream *stream; /* that stream */
+    uint64_t object;            /* constructors.h */
 };
 
 #define CLASS_CACHE 256 /* in pairs: two classes that fall on the same place both stay */

@@ -14,5 +14,7 @@ void JNICALL vm_objects_on_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, j
 void jni_calls_intercept(bool on);
 /* An array of which nobody is told. */
 jbyteArray jni_calls_plain_bytes(JNIEnv *jni, jsize length);
+/* An object whose constructor is not run. */
+jobject jni_calls_plain_object(JNIEnv *jni, jclass class);
 
 #endif

@@ -19,6 +19,7 @@ enum {
     CONSTANT_LONG = 5,
     CONSTANT_DOUBLE = 6,
     CONSTANT_CLASS = 7,
+    CONSTANT_STRING = 8,
     CONSTANT_METHOD = 10,
     CONSTANT_INTERFACE_METHOD = 11,
     CONSTANT_NAME_AND_TYPE = 12
@@ -30,6 +31,13 @@ enum { ACCESS_STATIC = 0x0008 };
 struct class_text {
     const uint8_t *bytes;
     size_t length;
+};
+
+/* A class that frames name. */
+struct added_class {
+    const struct added_class *next;
+    struct class_text name; /* in the class file */
+    uint32_t index;
 };
 
 struct class_file {
@@ -54,6 +62,7 @@ struct class_file {
     uint16_t probe_class; /* indices in the new pool; 0: not added yet */
     uint16_t probes[PROBE_COUNT + 1];
     uint16_t throwable;
+    const struct added_class *added_classes;
     uint16_t frames_name; /* "StackMapTable" */
 
     struct class_output output; /* of what comes after the constant pool */
@@ -86,7 +95,7 @@ uint32_t pool_probe(struct class_file *file, enum probe probe);
 uint32_t pool_throwable(struct class_file *file);
 uint32_t pool_frames_name(struct class_file *file);
 uint32_t pool_integer(struct class_file *file, uint32_t value);
-/* This one is added anew by each call. */
+/* One of the file, if it has that class. */
 uint32_t pool_class(struct class_file *file, struct class_text name);
 
 #endif

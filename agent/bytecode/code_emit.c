@@ -10,6 +10,10 @@
 #define INVOKESPECIAL 0xB7
 #define INVOKEINTERFACE 0xB9
 #define ACONST_NULL 0x01
+#define POP 0x57
+#define ASTORE 0x3A
+#define ASTORE_0 0x4B
+#define WIDE 0xC4
 #define DUP 0x59
 #define DUP_X1 0x5A
 #define SWAP 0x5F
@@ -42,10 +46,41 @@ static bool put_numbered(struct method_code *method, enum probe probe, uint32_t 
     return put_call(method, probe);
 }
 
+/* Loads (aload) or stores (astore) a reference. */
+static void put_variable(struct class_output *output, uint32_t opcode, uint32_t brief,
+                         uint32_t variable)
+{
+    if (variable <= 3) {
+        put_u1(output, brief + variable);
+        return;
+    }
+    if (variable > 255)
+        put_u1(output, WIDE);
+    put_u1(output, opcode);
+    if (variable > 255)
+        put_u2(output, variable);
+    else
+        put_u1(output, variable);
+}
+
+static bool put_guarded(struct method_code *method, enum probe probe, uint32_t variable)
+{
+    struct class_output *output = &method->file->output;
+    put_variable(output, ASTORE, ASTORE_0, variable);
+    if (!put_numbered(method, probe, 0))
+        return false;
+    put_u1(output, ACONST_NULL);
+    put_u1(output, POP);
+    put_variable(output, ALOAD, ALOAD_0, variable);
+    return true;
+}
+
 static bool put_prologue(struct method_code *method)
 {
     if (method->number == 0)
         return true;
+    if (method->constructor && !method->runs_before && !method->file->request->nameless)
+        return put_numbered(method, PROBE_ENTRY_SUPER, 0);
     if (method->constructor || method->object_init)
         return put_numbered(method, PROBE_ENTRY_NEW, 0);
     if (has_plain_entry(method))
@@ -69,7 +104,9 @@ static bool put_return(struct method_code *method)
 static bool put_before(struct method_code *method, uint32_t offset)
 {
     uint32_t marks = method->marks[offset];
-    if ((marks & MARK_CAUGHT) != 0 && !put_numbered(method, PROBE_CAUGHT, 0))
+    if (has_super_call(method, offset) && !put_numbered(method, PROBE_SUPER, 0))
+        return false;
+    if ((marks & MARK_CAUGHT) != 0 && !put_guarded(method, PROBE_CAUGHT, method->max_locals))
         return false;
     if ((marks & MARK_RETURN) != 0 && !put_return(method))
         return false;
@@ -245,9 +282,9 @@ bool code_emit(struct method_code *method)
             !put_after(method, offset))
             return false;
     }
-    if (method->number == 0)
+    if (!has_unwinding(method))
         return true;
-    if (!put_numbered(method, PROBE_UNWIND, 0))
+    if (!put_guarded(method, PROBE_UNWIND, 0))
         return false;
     for (uint32_t i = 0; i < method->padding; i++)
         put_u1(&method->file->output, NOP);

@@ -17,6 +17,33 @@ static uint32_t dimension_push_bytes(uint32_t dimensions)
     return dimensions <= 5 ? 1 : dimensions <= 127 ? 2 : 3;
 }
 
+uint32_t guard_bytes(const struct method_code *method, uint32_t variable)
+{
+    return 2 * variable_bytes(variable) + method->push.size + CALL_BYTES + 2; /* aconst_null pop */
+}
+
+uint32_t guard_start(struct guard guard)
+{
+    return guard.place + variable_bytes(guard.variable);
+}
+
+uint32_t guard_end(const struct method_code *method, struct guard guard)
+{
+    return guard_start(guard) + method->push.size + CALL_BYTES;
+}
+
+uint32_t guard_handler(const struct method_code *method, struct guard guard)
+{
+    return guard_end(method, guard) + 1;
+}
+
+uint32_t guarded_locals(const struct method_code *method)
+{
+    if (method->catches)
+        return method->max_locals + 1;
+    return has_unwinding(method) && method->max_locals == 0 ? 1 : method->max_locals;
+}
+
 /* Before a return: of Object.<init> alloc() and constructed(), of all exit(). */
 static uint32_t return_bytes(const struct method_code *method)
 {
@@ -33,10 +60,13 @@ static uint32_t return_bytes(const struct method_code *method)
 uint32_t bytes_before(const struct method_code *method, uint32_t offset)
 {
     uint32_t marks = method->marks[offset], bytes = 0;
-    if ((marks & (MARK_CAUGHT | MARK_RETURN | MARK_ARRAYS_CALL | MARK_CLONED | MARK_KEEP)) == 0)
+    if ((marks & (MARK_CAUGHT | MARK_RETURN | MARK_ARRAYS_CALL | MARK_CLONED | MARK_KEEP |
+                  MARK_CONSTRUCTED)) == 0)
         return 0;
-    if ((marks & MARK_CAUGHT) != 0)
+    if (has_super_call(method, offset))
         bytes += method->push.size + CALL_BYTES;
+    if ((marks & MARK_CAUGHT) != 0)
+        bytes += guard_bytes(method, method->max_locals);
     if ((marks & MARK_RETURN) != 0)
         bytes += return_bytes(method);
     if ((marks & (MARK_ARRAYS_CALL | MARK_CLONED)) != 0)
@@ -140,9 +170,9 @@ static void place_all(struct method_code *method)
     method->map[method->length] = place;
     method->handler = place;
     method->new_length = place;
-    if (method->number == 0)
+    if (!has_unwinding(method))
         return;
-    method->new_length += method->push.size + CALL_BYTES + 1;
+    method->new_length += guard_bytes(method, 0) + 1;
     if (method->file->request->apart && method->new_length < NOT_INLINED)
         method->padding = NOT_INLINED - method->new_length;
     else

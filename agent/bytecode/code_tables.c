@@ -37,20 +37,41 @@ static uint32_t put_unwinding_rows(struct method_code *method)
     return rows;
 }
 
+static void put_guard_row(struct method_code *method, struct guard guard)
+{
+    put_row(&method->file->output, guard_start(guard), guard_end(method, guard),
+            guard_handler(method, guard), 0);
+}
+
+/* The guards stand before the program's handlers, which cover the probes as well. */
+static uint32_t put_guards(struct method_code *method)
+{
+    uint32_t rows = 0;
+    for (uint32_t offset = 0; method->catches && offset < method->length; offset++) {
+        if ((method->marks[offset] & MARK_CAUGHT) != 0) {
+            put_guard_row(method, caught_guard(method, offset));
+            rows++;
+        }
+    }
+    if (has_unwinding(method))
+        put_guard_row(method, unwind_guard(method));
+    return rows + has_unwinding(method);
+}
+
 bool code_put_handlers(struct method_code *method)
 {
     struct class_output *output = &method->file->output;
     size_t count_place = output->used;
-    uint32_t rows = method->handler_count;
-    put_u2(output, rows);
+    put_u2(output, 0);
+    method->guard_count = put_guards(method);
+    uint32_t rows = method->guard_count + method->handler_count;
     for (uint32_t i = 0; i < method->handler_count; i++) {
         const uint8_t *row = method->handlers + 8 * i;
         put_row(output, method->map[load_u2(row)], range_end(method, load_u2(row + 2)),
                 method->map[load_u2(row + 4)], load_u2(row + 6));
     }
-    if (method->number == 0)
-        return true;
-    rows += put_unwinding_rows(method);
+    if (has_unwinding(method))
+        rows += put_unwinding_rows(method);
     if (rows > 0xFFFF)
         return method_leave(method, "its exception table would be too long");
     patch_u2(output, count_place, rows);
@@ -182,6 +203,15 @@ static bool patch_offset(struct annotations *from)
     return true;
 }
 
+/* The rows of the guards stand before the one that is meant. */
+static bool patch_row(struct annotations *from)
+{
+    if (!skip(from, 2) || load_u2(from->at - 2) >= from->method->handler_count)
+        return false;
+    store_u2(from->at - 2, load_u2(from->at - 2) + from->method->guard_count);
+    return true;
+}
+
 static bool patch_ranges(struct annotations *from)
 {
     uint32_t count;
@@ -203,7 +233,7 @@ static bool patch_target(struct annotations *from)
     if (kind == 0x40 || kind == 0x41)
         return patch_ranges(from);
     if (kind == 0x42)
-        return skip(from, 2); /* rows are added to the exception table at its end */
+        return patch_row(from);
     if (kind >= 0x43 && kind <= 0x46)
         return patch_offset(from);
     return kind >= 0x47 && kind <= 0x4B && patch_offset(from) && skip(from, 1);

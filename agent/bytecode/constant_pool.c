@@ -134,7 +134,7 @@ static uint32_t add_pair(struct class_file *file, uint32_t tag, uint32_t first, 
     return index;
 }
 
-uint32_t pool_class(struct class_file *file, struct class_text name)
+static uint32_t add_class_of(struct class_file *file, struct class_text name)
 {
     uint32_t text = add_bytes(file, name);
     uint32_t index = text != 0 ? add_constant(file, CONSTANT_CLASS) : 0;
@@ -143,9 +143,49 @@ uint32_t pool_class(struct class_file *file, struct class_text name)
     return index;
 }
 
+static bool same_text(struct class_text left, struct class_text right)
+{
+    return left.length == right.length && memcmp(left.bytes, right.bytes, left.length) == 0;
+}
+
+/* A class constant of the file with that name; 0: it has none. */
+static uint32_t find_class(struct class_file *file, struct class_text name)
+{
+    for (uint32_t i = 1; i < file->constant_count; i++) {
+        const uint8_t *constant = file->bytes + file->constants[i];
+        uint32_t text =
+            file->constants[i] != 0 && constant[0] == CONSTANT_CLASS ? load_u2(constant + 1) : 0;
+        if (text == 0 || text >= file->constant_count || file->constants[text] == 0)
+            continue;
+        constant = file->bytes + file->constants[text];
+        if (constant[0] == CONSTANT_UTF8 &&
+            same_text((struct class_text){constant + 3, load_u2(constant + 1)}, name))
+            return i;
+    }
+    return 0;
+}
+
+uint32_t pool_class(struct class_file *file, struct class_text name)
+{
+    const struct added_class *known = file->added_classes;
+    while (known != NULL && !same_text(known->name, name))
+        known = known->next;
+    if (known != NULL)
+        return known->index;
+    uint32_t index = find_class(file, name);
+    if (index == 0)
+        index = add_class_of(file, name);
+    struct added_class *fresh = index != 0 ? arena_take(&file->arena, sizeof *fresh) : NULL;
+    if (fresh != NULL) {
+        *fresh = (struct added_class){file->added_classes, name, index};
+        file->added_classes = fresh;
+    }
+    return index;
+}
+
 static uint32_t add_class(struct class_file *file, const char *name)
 {
-    return pool_class(file, (struct class_text){(const uint8_t *) name, strlen(name)});
+    return add_class_of(file, (struct class_text){(const uint8_t *) name, strlen(name)});
 }
 
 uint32_t pool_probe(struct class_file *file, enum probe probe)

@@ -311,6 +311,33 @@ static bool follow_flow(struct walk *walk)
     return opcode_ends_flow(opcode) || follow(walk, next, false);
 }
 
+/* A constant that no code is run for. */
+static bool is_plain_constant(const struct method_code *method, const uint8_t *at)
+{
+    const struct class_file *file = method->file;
+    uint32_t index = at[0] == 0x12 ? at[1] : load_u2(at + 1);
+    uint32_t tag = index < file->constant_count && file->constants[index] != 0
+                       ? file->bytes[file->constants[index]]
+                       : 0;
+    return (tag >= CONSTANT_INTEGER && tag <= CONSTANT_DOUBLE) || tag == CONSTANT_STRING;
+}
+
+/* Neither calls nor throws nor loads a class: constants, variables, the stack, arithmetic without
+ * divisions of integers, jumps. */
+static bool is_quiet(const struct method_code *method, const uint8_t *at)
+{
+    static const uint8_t ranges[][2] = {{0x00, 0x11}, {0x15, 0x2D}, {0x36, 0x4E},
+                                        {0x57, 0x6B}, {0x6E, 0x6F}, {0x72, 0xA7},
+                                        {0xAA, 0xAB}, {0xC4, 0xC4}, {0xC6, 0xC8}};
+    if (at[0] >= 0x12 && at[0] <= 0x14)
+        return is_plain_constant(method, at);
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        if (at[0] >= ranges[i][0] && at[0] <= ranges[i][1])
+            return true;
+    }
+    return false;
+}
+
 static bool walk_one(struct walk *walk)
 {
     struct method_code *method = walk->method;
@@ -319,8 +346,10 @@ static bool walk_one(struct walk *walk)
     method->marks[offset] |= MARK_UNINITIALIZED;
     if (!follow_handlers(walk) || !walk_instruction(walk, &constructed))
         return false;
-    if (!constructed)
+    if (!constructed) {
+        method->runs_before = method->runs_before || !is_quiet(method, method->code + offset);
         return follow_flow(walk);
+    }
     method->marks[offset] |= MARK_CONSTRUCTED;
     if (method->max_locals == 0 || walk->locals[0] != 1)
         method->marks[offset] |= MARK_NO_THIS;
@@ -332,6 +361,7 @@ bool constructor_mark(struct method_code *method)
     struct walk walk = {.method = method};
     if (method->max_locals == 0)
         return method_malformed(method, 0, "no such local variable");
+    method->runs_before = false;
     walk.state_bytes = sizeof *walk.now + method->max_locals + method->max_stack;
     walk.now = arena_take(&method->file->arena, walk.state_bytes);
     walk.seen = arena_take(&method->file->arena, method->length);

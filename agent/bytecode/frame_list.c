@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A StackMapTable with frames for trampolines in it.  Most frames tell what differs from the one
- * before, so that none can be put between two of them: here all are written in full.  Only methods
- * over 32 KiB get trampolines.
+ * A StackMapTable with frames for trampolines and guards in it.  Most frames tell what differs from
+ * the one before, so that none can be put between two of them: here all are written in full.  Only
+ * methods over 32 KiB get trampolines, and those with exception handlers guards.
  */
 #include "frame_list.h"
 
@@ -10,13 +10,14 @@
 
 #include "stack_map.h"
 
-#define TYPES_LIMIT ((uint32_t) 1 << 20) /* locals of all frames of a method together */
+#define TYPES_LIMIT ((uint32_t) 1 << 22) /* locals of all frames of a method together */
 
 struct full_frame {
     uint32_t offset, place; /* old, new */
     const uint8_t **locals; /* the bytes of each type */
     const uint8_t *stack;
     uint32_t local_count, stack_count;
+    bool is_guard; /* on its stack is a throwable of whatever class */
 };
 
 struct frame_list {
@@ -154,18 +155,61 @@ static int compare_offset(const void *key, const void *element)
 }
 
 /* The frames of the file are in the order of their offsets when this is called. */
-static bool add_trampolines(struct frame_list *list)
+static bool add_trampolines(struct frame_list *list, uint32_t file_count)
 {
     struct method_code *method = list->method;
-    uint32_t file_count = list->count;
     for (uint32_t i = 0; i < method->trampoline_count; i++) {
         const struct trampoline *trampoline = &method->trampolines[i];
         const struct full_frame *target =
             bsearch(&trampoline->target, list->frames, file_count, sizeof *target, compare_offset);
         if (target == NULL)
             return method_malformed(method, trampoline->jump, "the target of a jump has no frame");
-        list->frames[list->count] = *target;
+        list->frames[list->count] = *target; /* of the file: no guard */
         list->frames[list->count++].place = trampoline->position;
+    }
+    return true;
+}
+
+static uint32_t type_slots(const uint8_t *type)
+{
+    return type[0] == 3 || type[0] == 4 ? 2 : 1; /* double, long */
+}
+
+/* The frame of a handler with its exception in the guard's variable. */
+static bool add_guard(struct frame_list *list, const struct full_frame *handler)
+{
+    static const uint8_t top[1] = {0};
+    struct method_code *method = list->method;
+    struct guard guard = caught_guard(method, handler->offset);
+    uint32_t slots = 0;
+    for (uint32_t i = 0; i < handler->local_count; i++)
+        slots += type_slots(handler->locals[i]);
+    if (handler->stack_count != 1 || slots > guard.variable)
+        return method_malformed(method, handler->offset, "a handler with an odd frame");
+    uint32_t count = handler->local_count + guard.variable - slots;
+    list->taken += count + 1;
+    if (list->taken > TYPES_LIMIT)
+        return method_leave(method, "its stack map has too many variables");
+    struct full_frame *frame = &list->frames[list->count++];
+    *frame = *handler;
+    frame->place = guard_handler(method, guard);
+    frame->local_count = count + 1;
+    frame->is_guard = true;
+    frame->locals = arena_take(&method->file->arena, (count + 1) * sizeof *frame->locals);
+    if (frame->locals == NULL)
+        return method_no_memory(method);
+    for (uint32_t i = 0; i < count; i++)
+        frame->locals[i] = i < handler->local_count ? handler->locals[i] : top;
+    frame->locals[count] = handler->stack;
+    return true;
+}
+
+static bool add_guards(struct frame_list *list, uint32_t file_count)
+{
+    for (uint32_t i = 0; i < file_count; i++) {
+        if ((list->method->marks[list->frames[i].offset] & MARK_CAUGHT) != 0 &&
+            !add_guard(list, &list->frames[i]))
+            return false;
     }
     return true;
 }
@@ -186,20 +230,27 @@ static bool put_full(struct method_code *method, const struct full_frame *frame,
             return false;
     }
     put_u2(output, frame->stack_count);
-    return stack_map_put_types(method, frame->stack, frame->stack_count);
+    if (!frame->is_guard)
+        return stack_map_put_types(method, frame->stack, frame->stack_count);
+    put_u1(output, 7);
+    put_u2(output, pool_throwable(method->file));
+    return pool_throwable(method->file) != 0;
 }
 
-bool frame_list_put(struct method_code *method, uint32_t *next)
+bool frame_list_put(struct method_code *method, uint32_t *next, uint32_t *count)
 {
     struct class_arena *arena = &method->file->arena;
-    uint32_t most = load_u2(method->frames) + method->trampoline_count;
+    uint32_t file_count = load_u2(method->frames);
+    uint32_t most = file_count * (1 + method->catches) + method->trampoline_count;
     struct frame_list list = {.method = method, .room = method->max_locals + 1};
     list.frames = arena_take(arena, most * sizeof *list.frames);
     list.locals = arena_take(arena, list.room * sizeof *list.locals);
     if (list.frames == NULL || list.locals == NULL)
         return method_no_memory(method);
-    if (!add_parameters(&list) || !add_frames(&list) || !add_trampolines(&list))
+    if (!add_parameters(&list) || !add_frames(&list) || !add_guards(&list, file_count) ||
+        !add_trampolines(&list, file_count))
         return false;
+    *count = list.count;
     qsort(list.frames, list.count, sizeof *list.frames, compare_place);
     for (uint32_t i = 0; i < list.count; i++) {
         if (!put_full(method, &list.frames[i], list.frames[i].place - *next))

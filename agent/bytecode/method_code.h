@@ -69,13 +69,16 @@ struct method_code {
     uint32_t frames_name;
 
     uint16_t *marks;     /* length + 1 */
+    bool runs_before;    /* a constructor that may run other code before super() */
     bool touched;        /* any probe at all */
+    bool catches;        /* handlers with caught() */
     uint32_t more_stack; /* that probes need above max_stack */
 
     uint32_t *map; /* length + 1: old offset to new one, as the target of a jump */
     uint32_t new_length;
-    uint32_t handler; /* offset of the unwinding handler; new_length if there is none */
-    uint32_t padding; /* bytes in it that do nothing */
+    uint32_t handler;     /* offset of the unwinding handler; new_length if there is none */
+    uint32_t padding;     /* bytes in it that do nothing */
+    uint32_t guard_count; /* rows before the exception table's own */
     struct trampoline *trampolines; /* ordered by slot, then jump */
     uint32_t trampoline_count, trampoline_room;
 };
@@ -115,6 +118,50 @@ static inline uint32_t switch_operands(uint32_t offset)
 /* The number of jumps of a checked switch besides the default; where their offsets lie, how far
  * apart. */
 uint32_t switch_cases(const uint8_t *code, uint32_t offset, uint32_t *first, uint32_t *stride);
+
+/* The handler over the whole body.  Object.<init> has none: where C2 registers a finalizer at its
+ * return, it has forgotten the place in the code, and looks into all handlers of the method in a
+ * way that a catch-all does not survive. */
+static inline bool has_unwinding(const struct method_code *method)
+{
+    return method->number != 0 && !method->object_init;
+}
+
+/*
+ * A guard around a probe in an exception handler: what it throws, where the stack is full, goes to
+ * no handler of the program, but is dropped, and the handler goes on with the exception that it was
+ * called for, kept in a variable meanwhile:
+ *     astore v; push m; invokestatic probe; aconst_null; GUARD: pop; aload v
+ */
+struct guard {
+    uint32_t variable, place; /* where it starts in the new code */
+};
+static inline uint32_t variable_bytes(uint32_t variable)
+{
+    return variable <= 3 ? 1 : variable <= 255 ? 2 : 4;
+}
+static inline struct guard caught_guard(const struct method_code *method, uint32_t offset)
+{
+    return (struct guard){method->max_locals, method->map[offset]};
+}
+static inline struct guard unwind_guard(const struct method_code *method)
+{
+    return (struct guard){0, method->handler};
+}
+/* Of the whole, of the part that is guarded; where GUARD is. */
+uint32_t guard_bytes(const struct method_code *method, uint32_t variable);
+uint32_t guard_start(struct guard guard);
+uint32_t guard_end(const struct method_code *method, struct guard guard);
+uint32_t guard_handler(const struct method_code *method, struct guard guard);
+/* Variables with those of the guards. */
+uint32_t guarded_locals(const struct method_code *method);
+
+/* superCall() before the instruction, which is super() or this(). */
+static inline bool has_super_call(const struct method_code *method, uint32_t offset)
+{
+    return method->runs_before && !method->file->request->nameless &&
+           (method->marks[offset] & MARK_CONSTRUCTED) != 0;
+}
 
 /* entry() rather than entryThis(), in what is no constructor. */
 static inline bool has_plain_entry(const struct method_code *method)

@@ -121,7 +121,7 @@ static bool make_push(struct method_code *method)
 static bool put_attributes(struct method_code *method)
 {
     struct class_output *output = &method->file->output;
-    bool handler_frame = method->number != 0 && method->file->version >= VERSION_FRAMES;
+    bool handler_frame = has_unwinding(method) && method->file->version >= VERSION_FRAMES;
     bool add_map = method->frames == NULL && handler_frame;
     put_u2(output, method->attribute_count + add_map);
     if (method->attribute_count + add_map > 0xFFFF)
@@ -151,7 +151,7 @@ static bool put_code(struct method_code *method, const uint8_t *attribute)
     size_t place = output->used;
     put_u4(output, 0);
     put_u2(output, max_stack);
-    put_u2(output, method->max_locals);
+    put_u2(output, guarded_locals(method));
     put_u4(output, method->new_length);
     if (!code_emit(method) || !code_put_handlers(method) || !put_attributes(method))
         return false;

@@ -118,7 +118,9 @@ static bool scan_handlers(struct method_code *method)
         if (method->number != 0)
             method->marks[handler] |= MARK_CAUGHT;
     }
-    return true;
+    method->catches = method->number != 0 && method->handler_count != 0;
+    return !method->catches || method->max_locals < 0xFFFF ||
+           method_leave(method, "it would have more than 65535 local variables");
 }
 
 /* The widest need above what the method uses: the object again and a number or another object. */

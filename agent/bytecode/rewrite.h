@@ -27,6 +27,10 @@
  * - entry(int): first thing in a static method; its number is request->method_number().
  * - entryThis(int,Object): first thing in an instance method.
  * - entryNew(int): first thing in a constructor (`this` may not be passed on yet).
+ * - superCall(int): in a constructor, before its super() or this() is called; what runs from there
+ *   on until it returns is the construction of the same object.
+ * - entrySuper(int): entryNew() and superCall() in one, where nothing that runs code of any other
+ *   method lies between them.  Only entryNew() is there if nobody asks for the object.
  * - constructed(int,Object): in a constructor, directly after its super() or this() returned; null
  *   in the odd class file that keeps `this` in no local variable.
  *   It is entry(int), too, where the request says that nobody asks for the object.
@@ -38,11 +42,14 @@
  * but C2 takes a builder whose uses it knows all out of the code, and makes the string and its
  * array without a constructor; not native
  *
+ * What caught() and unwind() throw is dropped: see struct guard in method_code.h.
+ *
  * What an exception thrown by or before super() leaves has no unwind(): the verifier lets no
  * handler cover that part of a constructor.  Whoever keeps a shadow stack closes such a frame
  * (entryNew() without constructed()) when the next caught(), unwind() or exit() of a frame below it
- * comes.  The same rule closes frames whose probes could not run because the stack was full.  In
- * Object.<init> the order is entryNew, alloc, constructed, exit.
+ * comes.  The same rule closes frames whose probes could not run because the stack was full, and
+ * that of Object.<init>, which has no unwind().  There the order is entryNew, alloc, constructed,
+ * exit.
  */
 #ifndef REWRITE_H
 #define REWRITE_H
@@ -66,6 +73,8 @@
     X(ENTRY, "entry", "(I)V")                                                                      \
     X(ENTRY_THIS, "entryThis", "(ILjava/lang/Object;)V")                                           \
     X(ENTRY_NEW, "entryNew", "(I)V")                                                               \
+    X(ENTRY_SUPER, "entrySuper", "(I)V")                                                           \
+    X(SUPER, "superCall", "(I)V")                                                                  \
     X(CONSTRUCTED, "constructed", "(ILjava/lang/Object;)V")                                        \
     X(EXIT, "exit", "(I)V")                                                                        \
     X(UNWIND, "unwind", "(I)V")                                                                    \

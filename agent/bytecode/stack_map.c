@@ -175,16 +175,28 @@ static bool put_frames(struct method_code *method, uint32_t *next)
     return reader_done(&reader) || map_reader_fault(&reader, method);
 }
 
-/* The handler knows of no local variable and has the exception on its stack. */
-static bool put_handler_frame(struct method_code *method, uint32_t next)
+static void put_throwables(struct class_output *output, uint32_t count, uint32_t throwable)
+{
+    put_u2(output, count);
+    for (; count > 0; count--) {
+        put_u1(output, TYPE_OBJECT);
+        put_u2(output, throwable);
+    }
+}
+
+/* The handler knows of no local variable and has the exception on its stack; its guard has it in a
+ * variable, and another exception on the stack. */
+static bool put_handler_frames(struct method_code *method, uint32_t next)
 {
     struct class_output *output = &method->file->output;
     uint32_t throwable = pool_throwable(method->file);
+    uint32_t guard = guard_handler(method, unwind_guard(method));
     stack_map_put_head(output, FRAME_FULL, method->handler - next);
-    put_u2(output, 0);
-    put_u2(output, 1);
-    put_u1(output, TYPE_OBJECT);
-    put_u2(output, throwable);
+    put_throwables(output, 0, throwable);
+    put_throwables(output, 1, throwable);
+    stack_map_put_head(output, FRAME_FULL, guard - method->handler - 1);
+    put_throwables(output, 1, throwable);
+    put_throwables(output, 1, throwable);
     return throwable != 0;
 }
 
@@ -193,20 +205,21 @@ bool stack_map_put(struct method_code *method)
     struct class_output *output = &method->file->output;
     uint32_t count = method->frames != NULL ? load_u2(method->frames) : 0, next = 0;
     size_t place = output->used;
-    count += method->trampoline_count + (method->number != 0);
-    if (count > 0xFFFF)
-        return method_leave(method, "its stack map would be too long");
     put_u2(output, method->frames_name);
     put_u4(output, 0);
-    put_u2(output, count);
-    if (method->trampoline_count > 0) {
-        if (!frame_list_put(method, &next))
+    put_u2(output, 0);
+    if (method->frames != NULL && (method->trampoline_count > 0 || method->catches)) {
+        if (!frame_list_put(method, &next, &count))
             return false;
     } else if (method->frames != NULL && !put_frames(method, &next)) {
         return false;
     }
-    if (method->number != 0 && !put_handler_frame(method, next))
+    if (has_unwinding(method) && !put_handler_frames(method, next))
         return false;
+    count += has_unwinding(method) ? 2 : 0;
+    if (count > 0xFFFF)
+        return method_leave(method, "its stack map would be too long");
+    patch_u2(output, place + 6, count);
     patch_u4(output, place + 2, (uint32_t) (output->used - place - 6));
     return true;
 }

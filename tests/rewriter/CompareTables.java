@@ -62,7 +62,12 @@ final class CompareTables {
     private static List<Place> withoutProbes(CodeAttribute code) {
         List<Place> result = new ArrayList<>();
         boolean unwinding = false;
+        int guard = 0; /* what is left of one: aconst_null, pop, aload */
         for (Place place : instructions(code)) {
+            if (guard > 0) {
+                guard--;
+                continue;
+            }
             if (unwinding && place.instruction.opcode() == Opcode.NOP) {
                 continue;
             }
@@ -85,6 +90,10 @@ final class CompareTables {
                 result.remove(result.size() - 2); /* dup_x1 or dup before the call */
             }
             unwinding = call.name().equalsString("unwind");
+            if (unwinding || call.name().equalsString("caught")) {
+                result.removeLast(); /* astore */
+                guard = 3;
+            }
         }
         return result;
     }

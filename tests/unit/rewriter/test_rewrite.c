@@ -191,12 +191,12 @@ static void test_object_constructor(void)
     EXPECT_CODE(0x2A, CALL, 0xB1);
     number = 3;
     CU_ASSERT_EQUAL(rewrite_method(&method, true), REWRITE_CHANGED);
-    EXPECT_CODE(0x06, CALL, 0x2A, CALL, 0x06, 0x2A, CALL, 0x06, CALL, 0xB1, 0x06, CALL, 0xBF);
+    EXPECT_CODE(0x06, CALL, 0x2A, CALL, 0x06, 0x2A, CALL, 0x06, CALL, 0xB1);
     expect_callee(1, PROBE_CLASS, "entryNew");
     expect_callee(5, PROBE_CLASS, "alloc");
     expect_callee(10, PROBE_CLASS, "constructed");
     expect_callee(14, PROBE_CLASS, "exit");
-    expect_callee(19, PROBE_CLASS, "unwind");
+    CU_ASSERT_EQUAL(load_u2(code_handlers(find_code(result, result_bytes))), 0);
 }
 
 static void test_method_probes(void)
@@ -209,14 +209,16 @@ static void test_method_probes(void)
                                   CODE(0x00, 0xB1, 0xBF)};
     number = 1000;
     CU_ASSERT_EQUAL(rewrite_method(&method, false), REWRITE_CHANGED);
-    EXPECT_CODE(0x11, 3, 232, CALL, 0x00, 0x11, 3, 232, CALL, 0xB1, 0x11, 3, 232, CALL, 0xBF, 0x11,
-                3, 232, CALL, 0xBF);
+    EXPECT_CODE(0x11, 3, 232, CALL, 0x00, 0x11, 3, 232, CALL, 0xB1, /* handler */ 0x4B, 0x11, 3,
+                232, CALL, 0x01, 0x57, 0x2A, 0xBF, /* unwinding */ 0x4B, 0x11, 3, 232, CALL, 0x01,
+                0x57, 0x2A, 0xBF);
     expect_callee(3, PROBE_CLASS, "entry");
     expect_callee(10, PROBE_CLASS, "exit");
-    expect_callee(17, PROBE_CLASS, "caught");
-    expect_callee(24, PROBE_CLASS, "unwind");
+    expect_callee(18, PROBE_CLASS, "caught");
+    expect_callee(29, PROBE_CLASS, "unwind");
     const uint8_t *table = code_handlers(find_code(result, result_bytes));
-    const uint16_t wanted[] = {2, 6, 7, 14, 0, 6, 21, 21, 0};
+    CU_ASSERT_EQUAL(load_u2(code_bytes(find_code(result, result_bytes)) - 6), 1); /* variables */
+    const uint16_t wanted[] = {4, 15, 21, 22, 0, 26, 32, 33, 0, 6, 7, 14, 0, 6, 25, 25, 0};
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         CU_ASSERT_EQUAL(load_u2(table + 2 * i), wanted[i]);
     method.access = 1;
@@ -225,6 +227,36 @@ static void test_method_probes(void)
     CU_ASSERT_EQUAL(rewrite_method(&method, false), REWRITE_CHANGED);
     expect_callee(4, PROBE_CLASS, "entryThis");
     CU_ASSERT_EQUAL(code_bytes(find_code(result, result_bytes))[0], 0x13); /* ldc_w */
+}
+
+/* A handler that covers itself: the guard's row comes first, its frame has the exception in a
+ * variable behind the long. */
+static void test_guard(void)
+{
+    static const uint16_t handlers[][4] = {{0, 3, 2, 0}};
+    static const uint8_t attributes[] = {0, POOL_FRAMES, 0, 0, 0, 13, 0, 1, 255,        0,
+                                         2, 0,           1, 4, 0, 1,  7, 0, POOL_OBJECT};
+    struct built_method method = {.max_stack = 1,
+                                  .max_locals = 4,
+                                  .handlers = handlers,
+                                  .handler_count = 1,
+                                  .attributes = attributes,
+                                  .attribute_bytes = sizeof attributes,
+                                  .attribute_count = 1,
+                                  .descriptor = "(J)V",
+                                  CODE(0x00, 0xB1, 0xBF)};
+    number = 5;
+    CU_ASSERT_EQUAL(rewrite_method(&method, false), REWRITE_CHANGED);
+    EXPECT_CODE(0x08, CALL, 0x00, 0x08, CALL, 0xB1, 0x3A, 4, 0x08, CALL, 0x01, 0x57, 0x19, 4, 0xBF,
+                0x4B, 0x08, CALL, 0x01, 0x57, 0x2A, 0xBF);
+    const uint8_t *code = find_code(result, result_bytes), *table = code_handlers(code);
+    const uint16_t rows[] = {4, 12, 16, 17, 0, 22, 26, 27, 0, 4, 21, 10, 0, 4, 21, 21, 0};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        CU_ASSERT_EQUAL(load_u2(table + 2 * i), rows[i]);
+    const uint8_t *frames = code_attribute(code, POOL_FRAMES);
+    const uint8_t guard[] = {255, 0, 6, 0, 4, 4, 0, 0, 7, 0, POOL_OBJECT, 0, 1, 7};
+    CU_ASSERT_EQUAL(load_u2(frames), 4);
+    CU_ASSERT_EQUAL(memcmp(frames + 13, guard, sizeof guard), 0);
 }
 
 /* In a class of its own, so to say: no object for entry(), and too large to be inlined. */
@@ -238,7 +270,7 @@ static void test_apart(void)
     expect_callee(3, PROBE_CLASS, "entry");
     const uint8_t *code = code_bytes(find_code(result, result_bytes));
     CU_ASSERT_EQUAL(load_u4(code - 4), 326);
-    CU_ASSERT_EQUAL(code[20], 0x00);
+    CU_ASSERT_EQUAL(code[24], 0x00);
     CU_ASSERT_EQUAL(code[324], 0x00);
     CU_ASSERT_EQUAL(code[325], 0xBF);
 }
@@ -254,14 +286,13 @@ static void test_constructor(void)
     number = 4;
     CU_ASSERT_EQUAL(rewrite_method(&method, false), REWRITE_CHANGED);
     EXPECT_CODE(0x07, CALL, 0x2A, 0x59, 0x57, 0xB7, 0, POOL_OBJECT_INIT, 0x07, 0x2A, CALL, 0x07,
-                CALL, 0xB1, 0x07, CALL, 0xBF);
-    expect_callee(1, PROBE_CLASS, "entryNew");
+                CALL, 0xB1, 0x4B, 0x07, CALL, 0x01, 0x57, 0x2A, 0xBF);
+    expect_callee(1, PROBE_CLASS, "entrySuper");
     expect_callee(12, PROBE_CLASS, "constructed");
     const uint8_t *table = code_handlers(find_code(result, result_bytes));
-    CU_ASSERT_EQUAL(load_u2(table), 1);
-    CU_ASSERT_EQUAL(load_u2(table + 2), 15);
-    CU_ASSERT_EQUAL(load_u2(table + 4), 20);
-    CU_ASSERT_EQUAL(load_u2(table + 6), 20);
+    const uint16_t wanted[] = {2, 21, 25, 26, 0, 15, 20, 20, 0};
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        CU_ASSERT_EQUAL(load_u2(table + 2 * i), wanted[i]);
     CU_ASSERT_PTR_NULL(code_attribute(find_code(result, result_bytes), POOL_FRAMES));
 }
 
@@ -312,13 +343,16 @@ static void test_tables(void)
                                   CODE(0x04, 0xBC, 10, 0x57, 0xA7, 0xFF, 0xFC)};
     number = 5;
     CU_ASSERT_EQUAL(rewrite_method(&method, true), REWRITE_CHANGED);
-    EXPECT_CODE(0x08, CALL, 0x04, 0xBC, 10, 0x59, CALL, 0x57, 0xA7, 0xFF, 0xF8, 0x08, CALL, 0xBF);
+    EXPECT_CODE(0x08, CALL, 0x04, 0xBC, 10, 0x59, CALL, 0x57, 0xA7, 0xFF, 0xF8, 0x4B, 0x08, CALL,
+                0x01, 0x57, 0x2A, 0xBF);
     const uint8_t *code = find_code(result, result_bytes);
     const uint8_t *frames = code_attribute(code, POOL_FRAMES);
-    CU_ASSERT_EQUAL(load_u2(frames), 2);
+    CU_ASSERT_EQUAL(load_u2(frames), 3);
     CU_ASSERT_EQUAL(frames[2], 4);
     CU_ASSERT_EQUAL(frames[3], 255);
     CU_ASSERT_EQUAL(load_u2(frames + 4), 15 - 5);
+    CU_ASSERT_EQUAL(frames[13], 255);
+    CU_ASSERT_EQUAL(load_u2(frames + 14), 5);
     const uint8_t *lines = code_attribute(code, POOL_LINES);
     CU_ASSERT_EQUAL(load_u2(lines + 2), 0);
     CU_ASSERT_EQUAL(load_u2(lines + 6), 12);
@@ -636,6 +670,7 @@ static const CU_TestInfo tests[] = {
     {"silent body", test_silent_body},
     {"Object.<init>", test_object_constructor},
     {"method probes", test_method_probes},
+    {"guards of handlers", test_guard},
     {"methods apart", test_apart},
     {"constructor", test_constructor},
     {"tables", test_tables},

@@ -62,6 +62,13 @@ public final class StepTraceProbe {
         record("entryNew", number, null);
     }
 
+    public static void entrySuper(int number) {
+        record("entryNew", number, null);
+    }
+
+    public static void superCall(int number) {
+    }
+
     public static void constructed(int number, Object object) {
         record("constructed", number, object);
     }

@@ -9,7 +9,8 @@ import facts  # noqa: E402  pylint: disable=wrong-import-position
 EVENTS = ("", "events=all", "events=all,include=storm/**+facts/**", "events=all,include=**",
           "events=alloc+free", "events=class+thread", "events=method+class+thread",
           "method=count", "method=count,include=**", "events=alloc,existing=no")
-REST = {"stack": ("stack=4", "stack=16", "stack=64,walk=check"), "resolution": ("resolution=1ns", "resolution=1ms"),
+REST = {"stack": ("stack=4", "stack=16", "stack=64,walk=check"),
+        "resolution": ("resolution=1ns", "resolution=1ms"),
         "buffer": ("buffer=1m", "buffer=8m", "buffer=256m"), "overflow": ("overflow=drop",),
         "level": ("level=1", "level=9"), "clock": ("clock=monotonic",), "limit": ("limit=300k",),
         "existing": ("existing=no",)}

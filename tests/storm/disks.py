@@ -26,13 +26,13 @@ def full(case):
     """A disk too small for the trace: it ends early, and the program does not notice."""
     size = case.rng.choice(("3m", "6m"))
     case.notes.append(f"disk of {size}")
-    words = [case.scale("1500", "20000"), "2"]
+    words = [case.scale("4000", "20000"), "2"]
     with mounted(case, f"size={size}"):
         bare = case.bare("Mix", words)
+        options = case.scale("", "events=all,include=storm/**,") + "resolution=1ns,buffer=1m"
         traced = case.java("Mix", words)
         traced.insert(1 + len(case.machine.flags),
-                     case.agent("events=all,include=storm/**,resolution=1ns,buffer=1m",
-                                "disk/run.step"))
+                     case.agent(options, "disk/run.step"))
         case.require_same(bare, case.run(traced))
         case.trace("disk/run.step").require_true()
 

@@ -22,7 +22,8 @@ class Machine:
         self.home, self.version, self.flags = pathlib.Path(home), version, list(flags)
         self.name = str(version) + "".join(flags)
         self.is_zero = "-zero" in self.flags
-        self.collectors = [name for name, words in COLLECTORS.items() if self.accepts(words.split())]
+        self.collectors = [name for name, words in COLLECTORS.items()
+                           if self.accepts(words.split())]
 
     def tool(self, name):
         return str(self.home / "bin" / name)

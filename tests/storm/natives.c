@@ -2,7 +2,10 @@
 /* libstormnatives.so: the native methods of storm.Natives. */
 #include <jni.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -74,10 +77,23 @@ JNIEXPORT jint JNICALL Java_storm_Natives_forkChild(JNIEnv *jni, jclass class, j
     return child < 0 || waitpid(child, &status, 0) < 0 ? -1 : status & 0xff7f;
 }
 
+/* The classes of the JDK: without that file the JVM itself crashes. */
+static bool is_image(int descriptor)
+{
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length < 0)
+        return false;
+    path[length] = '\0';
+    return strstr(path, "/lib/modules") != NULL;
+}
+
 JNIEXPORT void JNICALL Java_storm_Natives_closeAll(JNIEnv *jni, jclass class, jint first);
 JNIEXPORT void JNICALL Java_storm_Natives_closeAll(JNIEnv *jni, jclass class, jint first)
 {
     (void) jni, (void) class;
     for (int i = first; i < DESCRIPTORS; i++)
-        close(i);
+        if (!is_image(i))
+            close(i);
 }

@@ -2,7 +2,6 @@
 """The scenarios: what is done to a traced JVM, one function each, and the table of them."""
 import os
 import pathlib
-import random
 import resource
 import signal
 import subprocess
@@ -14,11 +13,9 @@ import disks
 from case import expect
 from runs import Fault, Skip, shown
 
-MIX = ("Mix", "160", "2")
-
-
 def mix(case, vm=(), options="", **more):
-    return case.compare("Mix", [case.scale("160", "1600"), case.scale("2", "4")], vm, options, **more)
+    words = [case.scale("160", "1600"), case.scale("2", "4")]
+    return case.compare("Mix", words, vm, options, **more)
 
 
 # How the JVM is run.
@@ -43,8 +40,8 @@ def with_collector(name):
 def compiled(case):
     """All code is compiled before it runs: all of it in the hour, else that of some packages."""
     only = "storm.*::*", "java.util.*::*", "java.lang.Object::*"
-    vm = ["-Xcomp"] + case.scale(
-        ["-XX:CompileCommand=quiet"] + [f"-XX:CompileCommand=compileonly,{name}" for name in only], [])
+    some = [f"-XX:CompileCommand=compileonly,{name}" for name in only]
+    vm = ["-Xcomp"] + case.scale(["-XX:CompileCommand=quiet", *some], [])
     mix(case, vm, case.options("events=all,include=storm/**+java/util/**"))
 
 
@@ -78,7 +75,7 @@ def object_constructor(case):
 
 def ends(how, expected):
     def run(case):
-        words = [how, "100"]
+        words = [how, "100", case.scale("50", "5")]
         case.compare("Ends", words, options=case.options(), expected=expected, closed=False)
     return run
 
@@ -86,7 +83,7 @@ def ends(how, expected):
 def terminated(case):
     outcomes = []
     for options in (None, case.options()):
-        process = case.start(case.java("Ends", ["wait", "100"], options=options))
+        process = case.start(case.java("Ends", ["wait", "100", case.scale("50", "5")], options=options))
         said = expect(process, "ready")
         process.send_signal(signal.SIGTERM)
         outcome = case.finish(process)
@@ -162,16 +159,19 @@ def reattach(virtual_threads):
 
 def natives(how):
     def run(case):
-        case.compare("Natives", [how, case.kit.natives], options=case.options(), closed=how != "closed")
+        case.compare("Natives", [how, case.kit.natives], options=case.options(),
+                     closed=how != "closed")
     return run
 
 
 # Limits.
 
-def limited(limit, value, vm=()):
+def limited(limit, value, vm=(), times=1):
     def run(case):
-        mix(case, vm, "resolution=1ns,events=all,include=storm/**", limits={limit: value},
-            closed=False)
+        for _ in range(times):
+            case.compare("Mix", [case.scale("160", "1600"), "2"] if times == 1 else ["1", "1"], vm,
+                         "resolution=1ns,events=all,include=storm/**,stack=16",
+                         limits={limit: value}, closed=False, collector="Serial")
     return run
 
 
@@ -184,11 +184,9 @@ def others(case):
     script = case.rng.choice(case.kit.programs)
     outcomes = []
     for options in (None, case.options()):
-        vm = choices.vm(random.Random(str(case.rng.random()) if options is None else "x"),
-                        case.machine, 0)
         work = case.path("traced" if options is not None else "bare")
         pathlib.Path(work).mkdir()
-        args = [*case.machine.flags, *vm] + ([] if options is None else
+        args = [*case.machine.flags] + ([] if options is None else
                                             [case.agent(options, case.path("run.step"))])
         case.notes.append(f"{script}: JAVA_ARGS={' '.join(args)}")
         env = dict(os.environ, JAVA=case.machine.tool("java"), JAVA_ARGS=" ".join(args),
@@ -228,6 +226,7 @@ TABLE = {
     "exit": ends("exit", 7),
     "halt": ends("halt", 9),
     "terminated": terminated,
+    "uncaught": ends("throw", 1),
     "killed": killed,
     "hungry": hunger("objects array together", ""),
     "hungry-exit": hunger("objects", "-XX:+ExitOnOutOfMemoryError", 3),
@@ -241,7 +240,9 @@ TABLE = {
     "native-threads": natives("threads"),
     "forks": natives("forks"),
     "closed-descriptors": natives("closed"),
-    "limit-f": limited(resource.RLIMIT_FSIZE, 1 << 20, ["-XX:-UsePerfData"]),
+    "limit-f": limited(resource.RLIMIT_FSIZE, 3 << 20, ["-XX:-UsePerfData"]),
+    # The live file cannot take its first chunk: the trace ends while it begins.
+    "limit-f-at-start": limited(resource.RLIMIT_FSIZE, 1 << 20, ["-XX:-UsePerfData"], 8),
     "limit-n": limited(resource.RLIMIT_NOFILE, 24),
     "limit-v": limited(resource.RLIMIT_AS, 4 << 30, ["-Xmx64m"]),
     **disks.TABLE,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JVM that ends in the midst of its threads' work.  HOW THREADS: exit, halt, throw, or wait for a
-// signal; all threads make objects to the last moment, a hook at the end makes some more.
+// A JVM that ends in the midst of its threads' work.  HOW THREADS PAUSE: exit, halt, throw, or wait for
+// a signal; all threads make objects to the last moment, with pauses of so many milliseconds, a hook at
+// the end makes some more.
 package storm;
 
 import java.util.concurrent.CountDownLatch;
@@ -14,13 +15,13 @@ public class Ends {
         return depth == 0 ? new byte[40] : new Object[] {deep(depth - 1)};
     }
 
-    static void churn(CountDownLatch ready) {
+    static void churn(CountDownLatch ready, long pause) {
         ready.countDown();
         for (int i = 0;; i++) {
             sink = deep(i % 20);
             if (i % 50 == 0) {
                 seen += String.valueOf(i).length();
-                LockSupport.parkNanos(10_000_000);  // a processor for all, also at the end
+                LockSupport.parkNanos(pause * 1_000_000);
             }
         }
     }
@@ -36,7 +37,7 @@ public class Ends {
         int count = Integer.parseInt(args[1]);
         CountDownLatch ready = new CountDownLatch(count);
         for (int i = 0; i < count; i++) {
-            Thread thread = new Thread(() -> churn(ready));
+            Thread thread = new Thread(() -> churn(ready, Long.parseLong(args[2])));
             thread.setDaemon(true);
             thread.start();
         }

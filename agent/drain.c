@@ -179,6 +179,8 @@ static void answer_flush(struct drain *drain)
 static bool must_end(struct drain *drain)
 {
     struct session *session = drain->session;
+    if (!atomic_load(&session->published))
+        return false;
     uint64_t backlog = atomic_load(&session->map->backlog_bytes);
     uint64_t likely = step_writer_size(session->writer) + backlog / LIKELY_RATIO;
     if (drain->failed) {

@@ -249,6 +249,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     trigger_expect(session);
     stacks_begin(session, jni);
     atomic_store(&tracer.session, session);
+    atomic_store(&session->published, true);
     atomic_store(&tracer.events_on, true);
     engine_enable(session, true);
     snapshot_take(session, jni);

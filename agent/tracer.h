@@ -53,6 +53,7 @@ struct session {
     struct live_decoder *decoder;
     pthread_t drain;
     _Atomic uint32_t flush_wanted, flush_done;
+    _Atomic bool published; /* probes see it: before that it does not end, lest they see it later */
     _Atomic bool end_wanted;
     enum session_end end;
     enum session_end wanted_end;

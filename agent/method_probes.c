@@ -214,9 +214,8 @@ void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, 
 
 void method_calls_super(struct session *session, struct os_thread *os, uint32_t number)
 {
-    struct java_thread *java = os->current;
-    if (java == NULL || java->session != session->number || java->depth == 0 ||
-        java->pending + java->reserved == 0)
+    struct java_thread *java = thread_known(session, os);
+    if (java == NULL || java->depth == 0 || java->pending + java->reserved == 0)
         return;
     if (java->frames[java->depth - 1].key != key_of(number))
         method_left(session, os, number, LEAVE_CAUGHT);

@@ -41,6 +41,21 @@ struct address_block *address_map_overlap(const struct address_map *map, uint64_
     return below != NULL && last_byte(below->address, below->size) >= address ? below : NULL;
 }
 
+struct address_block *address_map_next(const struct address_map *map, uint64_t address)
+{
+    struct address_block *above = NULL;
+    struct address_block *block = map->root;
+    while (block != NULL) {
+        if (block->address > address) {
+            above = block;
+            block = block->left;
+        } else {
+            block = block->right;
+        }
+    }
+    return above;
+}
+
 /* Cuts a tree into what is below the address and what is not. */
 static void split(struct address_block *tree, uint64_t address, struct address_block **below,
                   struct address_block **above)

@@ -29,6 +29,8 @@ struct address_block *address_map_find(const struct address_map *map, uint64_t a
 /* A block that shares bytes with the range, or NULL. */
 struct address_block *address_map_overlap(const struct address_map *map, uint64_t address,
                                           uint64_t size);
+/* The first block behind the address, or NULL. */
+struct address_block *address_map_next(const struct address_map *map, uint64_t address);
 /* Adds a block, of which the links are ignored; one at the same address is replaced.  False: out of
  * memory. */
 bool address_map_put(struct address_map *map, const struct address_block *block);

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "address_numbers.h"
+
 #define OBJECT_ALIGNMENT 8u
 
 bool event_records_init(struct event_records *records, const struct record_options *options,
@@ -64,6 +66,15 @@ static uint64_t place_of(struct event_records *records, uint64_t object)
     if (records->options.addresses == ADDRESSES_MALLOC)
         free((void *) (uintptr_t) old.value);
     return old.value;
+}
+
+bool event_records_comment(struct event_records *records, struct hatf_record *comment)
+{
+    bool is_due = records->options.addresses == ADDRESSES_ID && !records->has_comment;
+    if (is_due)
+        *comment = address_numbers_comment();
+    records->has_comment = true;
+    return is_due;
 }
 
 enum step_status event_records_take(struct event_records *records, const struct trace_event *event,

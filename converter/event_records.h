@@ -22,6 +22,7 @@ struct event_records {
     const struct trace_names *names; /* borrowed */
     struct live_table addresses;     /* by object, where its address is not its id */
     uint64_t bump;                   /* the next address */
+    bool has_comment;                /* it was given */
 };
 
 /* False: out of memory. */
@@ -29,6 +30,8 @@ bool event_records_init(struct event_records *records, const struct record_optio
                         const struct trace_names *names);
 void event_records_reset(struct event_records *records);
 
+/* What comes before the first record; false: nothing does. */
+bool event_records_comment(struct event_records *records, struct hatf_record *comment);
 /* END for an event that has no record. */
 enum step_status event_records_take(struct event_records *records, const struct trace_event *event,
                                     struct hatf_record *record, struct step_error *error);

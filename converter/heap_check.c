@@ -7,51 +7,26 @@
 #include "heap_check.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-const char *heap_rule_text(enum heap_rule rule)
-{
-    static const char *const texts[HEAP_RULE_COUNT] = {
-        "objects are freed once", "what is freed was allocated", "objects do not overlap",
-        "realloc is of what lives", "heaps are destroyed once"};
-    return texts[rule];
-}
 
 bool heap_check_init(struct heap_check *check, heap_breach report, void *user)
 {
     memset(check, 0, sizeof *check);
-    check->report = report;
-    check->user = user;
-    return name_index_init(&check->heaps);
+    return record_rules_init(&check->rules, report, user);
 }
 
 void heap_check_reset(struct heap_check *check)
 {
     address_map_reset(&check->live);
-    name_index_reset(&check->heaps);
+    record_rules_reset(&check->rules);
 }
 
 uint64_t heap_check_breach_count(const struct heap_check *check)
 {
     uint64_t count = 0;
     for (unsigned i = 0; i < HEAP_RULE_COUNT; i++)
-        count += check->breaches[i];
+        count += check->rules.breaches[i];
     return count;
-}
-
-__attribute__((format(printf, 3, 4))) static void breach(struct heap_check *check,
-                                                         enum heap_rule rule, const char *format,
-                                                         ...)
-{
-    char text[200];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    check->breaches[rule]++;
-    check->report(check->user, rule, text);
 }
 
 static uint64_t *freed_slot(struct heap_check *check, uint64_t address)
@@ -60,27 +35,36 @@ static uint64_t *freed_slot(struct heap_check *check, uint64_t address)
     return &check->freed[hash >> 48 & (HEAP_CHECK_FREED - 1)];
 }
 
-/* Two neighbours as close as 1 are numbers of objects, as `convert --addresses=id` gives them. */
-static void look_at_addresses(struct heap_check *check, uint64_t address)
+static void report_overlap(struct heap_check *check, const struct hatf_record *record,
+                           const struct address_block *other)
 {
-    if (check->alloc_count++ == 0)
-        check->first_address = address;
-    else if (check->alloc_count == 2)
-        check->are_ids = address - check->first_address == 1;
+    record_rules_breach(&check->rules, HEAP_RULE_OVERLAP,
+                        "%" PRIu64 " bytes at address %" PRIu64 " overlap the %" PRIu64
+                        " bytes at %" PRIu64 " of record %" PRIu64,
+                        record->size, record->address, other->size, other->address, other->record);
+}
+
+/* Where addresses are no numbers after all, the overlaps until then were breaches. */
+static void deny_numbers(struct heap_check *check)
+{
+    if (check->numbers_overlaps > 0)
+        record_rules_breach(&check->rules, HEAP_RULE_OVERLAP,
+                            "%" PRIu64 " allocations before this one overlap others",
+                            check->numbers_overlaps);
+    check->numbers_overlaps = 0;
 }
 
 static bool take_alloc(struct heap_check *check, const struct hatf_record *record, uint64_t number)
 {
-    look_at_addresses(check, record->address);
+    bool are_numbers = address_numbers_put(&check->numbers, record);
     const struct address_block *other =
-        check->are_ids ? address_map_find(&check->live, record->address)
-                       : address_map_overlap(&check->live, record->address, record->size);
-    /* Before the second allocation nobody knows that these are numbers; there is but one block. */
-    if (other != NULL)
-        breach(check, HEAP_RULE_OVERLAP,
-               "%" PRIu64 " bytes at address %" PRIu64 " overlap the %" PRIu64 " bytes at %" PRIu64
-               " of record %" PRIu64,
-               record->size, record->address, other->size, other->address, other->record);
+        address_map_overlap(&check->live, record->address, record->size);
+    if (!are_numbers)
+        deny_numbers(check);
+    if (other != NULL && (!are_numbers || address_map_find(&check->live, record->address) != NULL))
+        report_overlap(check, record, other);
+    else if (other != NULL)
+        check->numbers_overlaps++;
     return address_map_put(&check->live, &(struct address_block){.address = record->address,
                                                                  .size = record->size,
                                                                  .heap = record->heap,
@@ -90,13 +74,34 @@ static bool take_alloc(struct heap_check *check, const struct hatf_record *recor
 static void take_free(struct heap_check *check, const struct hatf_record *record)
 {
     uint64_t *freed = freed_slot(check, record->address);
+    const struct address_block *block = address_map_find(&check->live, record->address);
+    if (block != NULL && block->heap != record->heap)
+        record_rules_breach(&check->rules, HEAP_RULE_HEAP,
+                            "address %" PRIu64 " is freed in heap %" PRIu64
+                            ", but was allocated in heap %" PRIu64,
+                            record->address, record->heap, block->heap);
     if (address_map_remove(&check->live, record->address))
         *freed = record->address + 1;
     else if (*freed == record->address + 1)
-        breach(check, HEAP_RULE_DOUBLE_FREE, "address %" PRIu64 " is freed twice", record->address);
+        record_rules_breach(&check->rules, HEAP_RULE_DOUBLE_FREE,
+                            "address %" PRIu64 " is freed twice", record->address);
     else
-        breach(check, HEAP_RULE_UNKNOWN_FREE,
-               "address %" PRIu64 " is freed, but nothing lives there", record->address);
+        record_rules_breach(&check->rules, HEAP_RULE_UNKNOWN_FREE,
+                            "address %" PRIu64 " is freed, but nothing lives there",
+                            record->address);
+}
+
+/* In place: what the block grows over must be free. */
+static void resize(struct heap_check *check, const struct hatf_record *record,
+                   struct address_block *block)
+{
+    const struct address_block *next = address_map_next(&check->live, block->address);
+    bool is_over = next != NULL && next->address - block->address < record->size;
+    if (is_over && (check->numbers.is_said || !check->numbers.is_denied))
+        check->numbers_overlaps++;
+    else if (is_over)
+        report_overlap(check, record, next);
+    address_map_resize(&check->live, block, record->size);
 }
 
 static void take_realloc(struct heap_check *check, const struct hatf_record *record)
@@ -104,42 +109,32 @@ static void take_realloc(struct heap_check *check, const struct hatf_record *rec
     struct address_block *block = address_map_find(&check->live, record->address);
     if (record->tag == HATF_REALLOC_ALLOC) {
         if (record->address != 0)
-            breach(check, HEAP_RULE_REALLOC,
-                   "a realloc that frees nothing has the old address %" PRIu64, record->address);
+            record_rules_breach(&check->rules, HEAP_RULE_REALLOC,
+                                "a realloc that frees nothing has the old address %" PRIu64,
+                                record->address);
         return;
     }
     if (block == NULL) {
-        breach(check, HEAP_RULE_REALLOC, "realloc of address %" PRIu64 ", but nothing lives there",
-               record->address);
+        record_rules_breach(&check->rules, HEAP_RULE_REALLOC,
+                            "realloc of address %" PRIu64 ", but nothing lives there",
+                            record->address);
         return;
     }
     if (record->tag != HATF_REALLOC_NO_ALLOC || record->new_address == 0)
         return;
     if (record->new_address != record->address)
-        breach(check, HEAP_RULE_REALLOC,
-               "a realloc in place goes from address %" PRIu64 " to %" PRIu64, record->address,
-               record->new_address);
+        record_rules_breach(&check->rules, HEAP_RULE_REALLOC,
+                            "a realloc in place goes from address %" PRIu64 " to %" PRIu64,
+                            record->address, record->new_address);
     else
-        address_map_resize(&check->live, block, record->size);
-}
-
-static bool take_heap(struct heap_check *check, const struct hatf_record *record)
-{
-    static const struct step_bytes nothing = {(const uint8_t *) "", 0};
-    bool is_new;
-    bool is_created = record->tag == HATF_CREATE_HEAP;
-    bool is_known = name_index_find(&check->heaps, record->heap, nothing) != 0;
-    if (!is_created && !is_known && record->heap != 0)
-        breach(check, HEAP_RULE_HEAP, "heap %" PRIu64 " is destroyed, but was not created",
-               record->heap);
-    if (!is_created)
-        address_map_remove_heap(&check->live, record->heap);
-    return name_index_put(&check->heaps, record->heap, nothing, &is_new) != 0;
+        resize(check, record, block);
 }
 
 bool heap_check_put(struct heap_check *check, const struct hatf_record *record, uint64_t number)
 {
     check->record_count++;
+    if (!record_rules_put(&check->rules, record))
+        return false;
     switch (record->tag) {
     case HATF_ALLOC:
         return take_alloc(check, record, number);
@@ -152,10 +147,18 @@ bool heap_check_put(struct heap_check *check, const struct hatf_record *record, 
     case HATF_REALLOC_FREE:
         take_realloc(check, record);
         return true;
-    case HATF_CREATE_HEAP:
     case HATF_DESTROY_HEAP:
-        return take_heap(check, record);
+        address_map_remove_heap(&check->live, record->heap);
+        return true;
+    case HATF_COMMENT:
+        address_numbers_put(&check->numbers, record);
+        return true;
     default:
         return true;
     }
+}
+
+void heap_check_finish(struct heap_check *check)
+{
+    record_rules_finish(&check->rules);
 }

@@ -30,6 +30,8 @@ static enum step_status next(struct record_source *base, struct hatf_record *rec
 {
     struct event_record_source *source = of(base);
     enum step_status status = STEP_STATUS_END;
+    if (event_records_comment(&source->records, record))
+        return STEP_STATUS_OK;
     while (status == STEP_STATUS_END) {
         if (source->at == source->count) {
             source->at = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records of STEP traces with the records of hatf.step: their streams merged by time and, at equal
- * times, by number.  A stream's block is loaded when its time has come.
+ * times, by number.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,21 +10,7 @@
 #include "heap_step.h"
 #include "record_source.h"
 #include "steptrace/hatf_trace.h"
-
-struct queue {
-    uint64_t stream;
-    const size_t *blocks; /* numbers of its blocks, in order */
-    size_t block_count;
-    size_t next_block;
-    struct step_block *block;     /* being read, or NULL */
-    struct step_record_view view; /* the record at the front, where there is a block */
-    uint64_t ticks;               /* of that record, or of the next block's first */
-};
-
-struct block_place {
-    uint64_t stream;
-    size_t number;
-};
+#include "steptrace/records.h"
 
 struct step_record_source {
     struct record_source base;
@@ -32,14 +18,8 @@ struct step_record_source {
     struct hatf_trace_binding binding;
     struct heap_model *model; /* where the trace has places */
     uint64_t resolution_ns;
-    struct queue *queues;
-    size_t *blocks;      /* what the queues' lists point into */
-    struct queue **heap; /* those that have records left, the earliest first */
-    size_t heap_count;
-    bool moves_on; /* the front of the first queue was given */
-    bool lost;     /* a block was damaged */
-    uint64_t bytes_all;
-    uint64_t bytes_done;
+    struct step_records *records;
+    size_t damage_before;              /* what opening found */
     struct step_bytes next_attributes; /* of HEAP_NEXT_ATTRIBUTES: a copy */
     bool has_next_attributes;
     uint8_t next_bytes[HATF_ATTRIBUTES_MAX];
@@ -59,115 +39,6 @@ bool step_reader_has_heap_events(const struct step_reader *reader)
 {
     return step_definition_find(step_reader_borrow_definition(reader), "heap.Event") !=
            STEP_NO_RECORD;
-}
-
-/* ---- the order of the streams ---- */
-
-/* A queue without a block goes before others of its time: its first record is to be known first. */
-static bool goes_before(const struct queue *a, const struct queue *b)
-{
-    if (a->ticks != b->ticks)
-        return a->ticks < b->ticks;
-    if ((a->block == NULL) != (b->block == NULL))
-        return a->block == NULL;
-    return a->stream < b->stream;
-}
-
-static void sift_down(struct step_record_source *source, size_t at)
-{
-    struct queue **heap = source->heap;
-    struct queue *queue = heap[at];
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= source->heap_count)
-            break;
-        if (child + 1 < source->heap_count && goes_before(heap[child + 1], heap[child]))
-            child++;
-        if (!goes_before(heap[child], queue))
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = queue;
-}
-
-static void drop_first(struct step_record_source *source)
-{
-    source->heap[0] = source->heap[--source->heap_count];
-    if (source->heap_count > 0)
-        sift_down(source, 0);
-}
-
-/* The time of the record at the front; what has none goes with the one before it. */
-static void look_at_front(struct step_record_source *source, struct queue *queue)
-{
-    struct heap_event event;
-    if (heap_event_get(&source->binding, &queue->view, &event))
-        queue->ticks = event.time;
-}
-
-/* Puts the queue before its next block, whose records are no earlier. */
-static void await_block(struct step_record_source *source, struct queue *queue)
-{
-    step_block_destroy(queue->block);
-    queue->block = NULL;
-    if (queue->next_block < queue->block_count)
-        queue->ticks =
-            step_reader_block_info(source->reader, queue->blocks[queue->next_block])->time_min;
-}
-
-static void advance(struct step_record_source *source, struct queue *queue)
-{
-    if (step_block_next(queue->block, &queue->view) == STEP_STATUS_OK)
-        look_at_front(source, queue);
-    else
-        await_block(source, queue);
-}
-
-/* Loads the queue's next block; a damaged one is passed over, and known by the reader. */
-static enum step_status load(struct step_record_source *source, struct queue *queue,
-                             struct step_error *error)
-{
-    struct step_error local = {.offset = STEP_NO_OFFSET};
-    size_t number = queue->blocks[queue->next_block++];
-    source->bytes_done += step_reader_block_info(source->reader, number)->stored_bytes;
-    enum step_status status = step_reader_load(source->reader, number, NULL, &queue->block, &local);
-    if (status == STEP_STATUS_OK) {
-        advance(source, queue);
-        return status;
-    }
-    if (status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO) {
-        *error = local;
-        return status;
-    }
-    source->lost = true;
-    await_block(source, queue);
-    return STEP_STATUS_OK;
-}
-
-/* Brings the next record to the front of the first queue; END after the last. */
-static enum step_status settle(struct step_record_source *source, struct step_error *error)
-{
-    if (source->moves_on) {
-        advance(source, source->heap[0]);
-        source->moves_on = false;
-    }
-    for (;;) {
-        if (source->heap_count == 0)
-            return STEP_STATUS_END;
-        struct queue *queue = source->heap[0];
-        if (queue->block == NULL && queue->next_block == queue->block_count) {
-            drop_first(source);
-            continue;
-        }
-        sift_down(source, 0);
-        queue = source->heap[0];
-        if (queue->block != NULL)
-            return STEP_STATUS_OK;
-        enum step_status status = load(source, queue, error);
-        if (status != STEP_STATUS_OK)
-            return status;
-    }
 }
 
 /* ---- records ---- */
@@ -212,7 +83,7 @@ static enum step_status take_addresses(struct step_record_source *source, bool i
                                        struct step_error *error)
 {
     const struct heap_step_form *form = &heap_step_forms[record->tag];
-    if (is_placed && source->lost)
+    if (is_placed && step_reader_damage_count(source->reader) > source->damage_before)
         return damage_of(source,
                          "what follows a damaged block cannot be told: its addresses are "
                          "places",
@@ -300,11 +171,11 @@ static enum step_status next_record(struct record_source *base, struct hatf_reco
     struct step_record_source *source = of(base);
     enum step_status status = STEP_STATUS_END;
     while (status == STEP_STATUS_END) {
-        status = settle(source, error);
+        struct step_record_view view;
+        status = step_records_next(source->records, &view, error);
         if (status != STEP_STATUS_OK)
             return status;
-        source->moves_on = true;
-        status = take(source, &source->heap[0]->view, record, error);
+        status = take(source, &view, record, error);
     }
     return status;
 }
@@ -346,22 +217,19 @@ static const struct step_damage *damage(const struct record_source *base, size_t
 
 static double progress(const struct record_source *base)
 {
-    const struct step_record_source *source = of_const(base);
-    return source->bytes_all > 0 ? (double) source->bytes_done / (double) source->bytes_all : 1.0;
+    uint64_t done, all;
+    step_records_progress(of_const(base)->records, &done, &all);
+    return all > 0 ? (double) done / (double) all : 1.0;
 }
 
 static void destroy(struct record_source *base)
 {
     struct step_record_source *source = of(base);
-    for (size_t i = 0; source->queues != NULL && source->queues[i].block_count > 0; i++)
-        step_block_destroy(source->queues[i].block);
+    step_records_destroy(source->records);
     if (source->binding.inner != NULL)
         hatf_trace_unbind(&source->binding);
     heap_model_destroy(source->model);
     step_reader_destroy(source->reader);
-    free(source->queues);
-    free(source->blocks);
-    free(source->heap);
     free(source);
 }
 
@@ -378,15 +246,6 @@ static const struct record_source_operations operations = {
 
 /* ---- opening ---- */
 
-static int compare_places(const void *left, const void *right)
-{
-    const struct block_place *a = left;
-    const struct block_place *b = right;
-    if (a->stream != b->stream)
-        return a->stream < b->stream ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
-}
-
 static bool has_places(const struct step_record_source *source, const struct step_block_info *info)
 {
     for (size_t i = 0; i < info->type_count; i++) {
@@ -399,25 +258,6 @@ static bool has_places(const struct step_record_source *source, const struct ste
     return false;
 }
 
-static void make_queues(struct step_record_source *source, const struct block_place *places,
-                        size_t count)
-{
-    struct queue *queue = source->queues - 1;
-    for (size_t i = 0; i < count; i++) {
-        source->blocks[i] = places[i].number;
-        if (i == 0 || places[i].stream != places[i - 1].stream) {
-            ++queue;
-            *queue = (struct queue){.stream = places[i].stream, .blocks = &source->blocks[i]};
-            source->heap[source->heap_count++] = queue;
-        }
-        queue->block_count++;
-    }
-    for (size_t i = 0; i < source->heap_count; i++)
-        await_block(source, &source->queues[i]);
-    for (size_t i = source->heap_count; i-- > 0;)
-        sift_down(source, i);
-}
-
 static enum step_status start(struct step_record_source *source, struct step_error *error)
 {
     size_t count = step_reader_block_count(source->reader);
@@ -428,27 +268,13 @@ static enum step_status start(struct step_record_source *source, struct step_err
         hatf_trace_bind(step_reader_borrow_definition(source->reader), &source->binding, error);
     if (status != STEP_STATUS_OK)
         return status;
-    struct block_place *places = calloc(count + 1, sizeof *places);
-    source->blocks = calloc(count + 1, sizeof *source->blocks);
-    source->queues = calloc(count + 1, sizeof *source->queues);
-    source->heap = calloc(count + 1, sizeof *source->heap);
-    bool ok =
-        places != NULL && source->blocks != NULL && source->queues != NULL && source->heap != NULL;
     bool is_placed = false;
-    for (size_t i = 0; ok && i < count; i++) {
-        const struct step_block_info *info = step_reader_block_info(source->reader, i);
-        places[i] = (struct block_place){info->stream, i};
-        source->bytes_all += info->stored_bytes;
-        is_placed = is_placed || has_places(source, info);
-    }
-    if (ok) {
-        qsort(places, count, sizeof *places, compare_places);
-        make_queues(source, places, count);
-    }
-    free(places);
-    if (ok && is_placed)
-        ok = (source->model = heap_model_create(true)) != NULL;
-    return ok ? STEP_STATUS_OK : no_memory(error);
+    for (size_t i = 0; i < count && !is_placed; i++)
+        is_placed = has_places(source, step_reader_block_info(source->reader, i));
+    if (is_placed && (source->model = heap_model_create(true)) == NULL)
+        return no_memory(error);
+    source->damage_before = step_reader_damage_count(source->reader);
+    return step_records_create(source->reader, NULL, &source->records, error);
 }
 
 enum step_status step_record_source_create(const char *path, struct step_reader *reader,

@@ -3,11 +3,14 @@
 #include "replay_plan.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "address_map.h"
+#include "address_numbers.h"
 #include "live_table.h"
+#include "record_rules.h"
 
 #define SAMPLE_CALLS 1024u
 #define FREED_SLOTS 65536u
@@ -48,8 +51,8 @@ struct replay_plan {
     struct replay_counts counts;
     struct address_map live;
     uint64_t freed[FREED_SLOTS]; /* addresses freed lately, plus 1 */
-    bool are_ids;                /* addresses are numbers of objects: they overlap nothing */
-    uint64_t alloc_count, first_address;
+    struct record_rules rules;
+    struct address_numbers numbers;
     struct plan_slot *slots;
     uint32_t slot_capacity;
     struct plan_thread *threads;
@@ -70,23 +73,8 @@ const char *replay_fault_name(enum replay_fault fault)
 {
     static const char *const names[REPLAY_FAULT_COUNT] = {
         "double frees", "frees of unknown addresses", "reallocs of unknown addresses",
-        "overlapping allocations", "unknown heaps"};
+        "overlapping allocations", "records out of order"};
     return names[fault];
-}
-
-struct replay_plan *replay_plan_create(const struct replay_plan_options *options)
-{
-    struct replay_plan *plan = calloc(1, sizeof *plan);
-    if (plan == NULL)
-        return NULL;
-    plan->options = *options;
-    plan->free_threads = NO_SLOT;
-    plan->in_piece = calloc(REPLAY_SECTIONS_MOST, sizeof *plan->in_piece);
-    if (plan->in_piece != NULL && live_table_init(&plan->thread_numbers) &&
-        live_table_init(&plan->heap_numbers))
-        return plan;
-    replay_plan_destroy(plan);
-    return NULL;
 }
 
 void replay_plan_destroy(struct replay_plan *plan)
@@ -96,6 +84,7 @@ void replay_plan_destroy(struct replay_plan *plan)
     for (uint32_t i = 0; i < plan->counts.threads; i++)
         free(plan->threads[i].ops);
     address_map_reset(&plan->live);
+    record_rules_reset(&plan->rules);
     live_table_reset(&plan->thread_numbers);
     live_table_reset(&plan->heap_numbers);
     free(plan->threads);
@@ -115,21 +104,47 @@ static void fail(struct replay_plan *plan, enum step_status status, const char *
         plan->status = step_error_set(plan->error, status, NULL, STEP_NO_OFFSET, "%s", what);
 }
 
+static void refuse(struct replay_plan *plan, const char *what)
+{
+    if (plan->options.refuses && plan->status == STEP_STATUS_OK)
+        plan->status = step_error_set(plan->error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
+                                      "record %" PRIu64 ": %s (--on-error=skip passes over it)",
+                                      plan->record_number, what);
+}
+
 static void fault(struct replay_plan *plan, enum replay_fault fault)
 {
     static const char *const texts[REPLAY_FAULT_COUNT] = {
         "is freed twice", "is freed, but nothing lives there",
-        "is reallocated, but nothing lives there", "is allocated over what lives there",
-        "is used or destroyed, but was not created"};
+        "is reallocated, but nothing lives there", "is allocated over what lives there", ""};
+    char text[100];
     plan->counts.faults[fault]++;
-    if (!plan->options.refuses || plan->status != STEP_STATUS_OK)
-        return;
-    bool is_heap = fault == REPLAY_UNKNOWN_HEAP;
-    plan->status =
-        step_error_set(plan->error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
-                       "record %" PRIu64 ": %s %" PRIu64 " %s (--on-error=skip passes over it)",
-                       plan->record_number, is_heap ? "heap" : "address",
-                       is_heap ? plan->record->heap : plan->record->address, texts[fault]);
+    snprintf(text, sizeof text, "address %" PRIu64 " %s", plan->record->address, texts[fault]);
+    refuse(plan, text);
+}
+
+/* What the rules of records say: threads, heaps, times, what belongs to a realloc. */
+static void take_breach(void *user, enum heap_rule rule, const char *text)
+{
+    struct replay_plan *plan = user;
+    (void) rule;
+    plan->counts.faults[REPLAY_OUT_OF_ORDER]++;
+    refuse(plan, text);
+}
+
+struct replay_plan *replay_plan_create(const struct replay_plan_options *options)
+{
+    struct replay_plan *plan = calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return NULL;
+    plan->options = *options;
+    plan->free_threads = NO_SLOT;
+    plan->in_piece = calloc(REPLAY_SECTIONS_MOST, sizeof *plan->in_piece);
+    if (plan->in_piece != NULL && record_rules_init(&plan->rules, take_breach, plan) &&
+        live_table_init(&plan->thread_numbers) && live_table_init(&plan->heap_numbers))
+        return plan;
+    replay_plan_destroy(plan);
+    return NULL;
 }
 
 /* ---- pieces ---- */
@@ -301,20 +316,20 @@ static void use_slot(struct replay_plan *plan, uint32_t number, struct replay_op
 
 /* ---- objects ---- */
 
-/* Two neighbours as close as 1 are numbers of objects, as `convert --addresses=id` gives them. */
-static void look_at_addresses(struct replay_plan *plan, uint64_t address)
+static bool is_overlapping(struct replay_plan *plan, const struct hatf_record *record)
 {
-    if (plan->alloc_count++ == 0)
-        plan->first_address = address;
-    else if (plan->alloc_count == 2)
-        plan->are_ids = address - plan->first_address == 1;
+    return (address_numbers_put(&plan->numbers, record)
+                ? address_map_find(&plan->live, record->address)
+                : address_map_overlap(&plan->live, record->address, record->size)) != NULL;
 }
 
-static bool is_overlapping(struct replay_plan *plan, uint64_t address, uint64_t size)
+/* Would the block grow in place over what lives behind it? */
+static bool is_growing_over(const struct replay_plan *plan, const struct address_block *block,
+                            uint64_t size)
 {
-    look_at_addresses(plan, address);
-    return (plan->are_ids ? address_map_find(&plan->live, address)
-                          : address_map_overlap(&plan->live, address, size)) != NULL;
+    const struct address_block *next = address_map_next(&plan->live, block->address);
+    bool are_numbers = plan->numbers.is_said || !plan->numbers.is_denied;
+    return !are_numbers && next != NULL && next->address - block->address < size;
 }
 
 static void put_object(struct replay_plan *plan, uint64_t address, uint64_t size, uint64_t heap,
@@ -372,7 +387,7 @@ static bool take_own(struct replay_plan *plan, struct plan_thread *thread,
     }
     if (record->tag == HATF_ALLOC && own->allocates && record->address == own->new_address) {
         own->size = record->size;
-        if (is_overlapping(plan, record->address, record->size))
+        if (is_overlapping(plan, record))
             fault(plan, REPLAY_OVERLAP);
         if (own->slot != NO_SLOT)
             put_object(plan, own->new_address, own->size, own->heap, own->slot);
@@ -387,7 +402,7 @@ static bool take_own(struct replay_plan *plan, struct plan_thread *thread,
 
 static void take_alloc(struct replay_plan *plan, uint32_t thread, const struct hatf_record *record)
 {
-    if (is_overlapping(plan, record->address, record->size)) {
+    if (is_overlapping(plan, record)) {
         fault(plan, REPLAY_OVERLAP);
         return;
     }
@@ -447,6 +462,11 @@ static void take_realloc(struct replay_plan *plan, uint32_t thread, uint32_t ori
             (struct own_records){.frees = frees, .old_address = record->address};
         return;
     }
+    if (record->tag == HATF_REALLOC_NO_ALLOC && record->new_address == record->address &&
+        is_growing_over(plan, block, record->size)) {
+        fault(plan, REPLAY_OVERLAP);
+        return;
+    }
     uint32_t slot = (uint32_t) block->record;
     uint64_t block_heap = block->heap;
     uint32_t heap = plan->options.is_threaded ? 0 : heap_of(plan, block_heap);
@@ -504,15 +524,13 @@ static void take_heap_destroy(struct replay_plan *plan, uint32_t thread,
                               const struct hatf_record *record)
 {
     struct live_object known;
-    if (!live_table_take(&plan->heap_numbers, record->heap + 1, &known)) {
-        fault(plan, REPLAY_UNKNOWN_HEAP);
+    bool is_own = live_table_take(&plan->heap_numbers, record->heap + 1, &known) &&
+                  !plan->options.is_threaded;
+    if (record->heap == 0)
         return;
-    }
-    bool is_threaded = plan->options.is_threaded;
-    free_heap(plan, thread, plan->live.root, record->heap,
-              is_threaded ? REPLAY_FREE : REPLAY_HEAP_FREE);
+    free_heap(plan, thread, plan->live.root, record->heap, is_own ? REPLAY_HEAP_FREE : REPLAY_FREE);
     address_map_remove_heap(&plan->live, record->heap);
-    if (!is_threaded)
+    if (is_own)
         put_op(plan, thread, replay_op_make(REPLAY_HEAP_DESTROY, 0, 0, (uint32_t) known.value),
                true);
 }
@@ -538,6 +556,10 @@ enum step_status replay_plan_put(struct replay_plan *plan, const struct hatf_rec
     plan->error = error;
     plan->record = record;
     plan->record_number++;
+    if (record->tag == HATF_COMMENT)
+        address_numbers_put(&plan->numbers, record);
+    if (!record_rules_put(&plan->rules, record))
+        fail(plan, STEP_STATUS_NO_MEMORY, "out of memory");
     if (record->tag == HATF_COMMENT || record->tag == HATF_METADATA ||
         record->tag == HATF_CREATE_THREAD)
         return plan->status;
@@ -581,6 +603,7 @@ enum step_status replay_plan_put(struct replay_plan *plan, const struct hatf_rec
 enum step_status replay_plan_finish(struct replay_plan *plan, struct step_error *error)
 {
     plan->error = error;
+    record_rules_finish(&plan->rules);
     end_piece(plan);
     return plan->status;
 }

@@ -16,7 +16,7 @@ enum replay_fault {
     REPLAY_UNKNOWN_FREE,
     REPLAY_UNKNOWN_REALLOC,
     REPLAY_OVERLAP,
-    REPLAY_UNKNOWN_HEAP,
+    REPLAY_OUT_OF_ORDER, /* threads, heaps, times, the records of a realloc */
     REPLAY_FAULT_COUNT
 };
 const char *replay_fault_name(enum replay_fault fault);

@@ -35,6 +35,9 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
 {
     struct event_sink *sink = of(base);
     enum step_status status = STEP_STATUS_OK;
+    struct hatf_record comment;
+    if (event_records_comment(&sink->events, &comment))
+        status = sink->records->operations->put(sink->records, &comment, error);
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         struct hatf_record record;
         status = event_records_take(&sink->events, &events[i], &record, error);

@@ -3,16 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event_order.h"
 #include "format.h"
-#include "step_merge.h"
-#include "steptrace/records.h"
 
 struct step_source {
     struct trace_source base;
     struct step_reader *reader;
-    struct step_streams streams;
-    struct step_merge merge;
-    uint64_t bytes_all;
+    struct event_order order;
 };
 
 static struct step_source *of(struct trace_source *source)
@@ -34,12 +31,12 @@ static enum step_status read_events(struct trace_source *base, struct trace_even
     while (filled < capacity) {
         const struct trace_event *event;
         uint64_t ticks;
-        status = step_merge_next(&source->merge, &event, &ticks, error);
+        status = event_order_next(&source->order, &event, &ticks, error);
         if (status != STEP_STATUS_OK)
             break;
         struct trace_event *out = &events[filled];
         *out = *event;
-        if (__builtin_mul_overflow(ticks, source->streams.decoder.resolution_ns, &out->time_ns))
+        if (__builtin_mul_overflow(ticks, source->order.decoder.resolution_ns, &out->time_ns))
             out->time_ns = UINT64_MAX;
         if (!trace_source_follow(base, out))
             return step_error_set(error, STEP_STATUS_NO_MEMORY, base->path, STEP_NO_OFFSET,
@@ -58,7 +55,7 @@ static void summary(const struct trace_source *base, struct trace_summary *out)
                                   .running = step_reader_is_running(source->reader),
                                   .recovered = step_reader_recovered_count(source->reader),
                                   .file_bytes = step_reader_file_size(source->reader),
-                                  .resolution_ns = source->streams.decoder.resolution_ns};
+                                  .resolution_ns = source->order.decoder.resolution_ns};
 }
 
 static size_t property_count(const struct trace_source *base)
@@ -87,7 +84,7 @@ static void count_block(const struct step_source *source, const struct step_bloc
                         struct trace_inventory *inventory)
 {
     uint64_t first_ns, last_ns;
-    uint64_t resolution_ns = source->streams.decoder.resolution_ns;
+    uint64_t resolution_ns = source->order.decoder.resolution_ns;
     if (__builtin_mul_overflow(info->time_min, resolution_ns, &first_ns))
         first_ns = UINT64_MAX;
     if (__builtin_mul_overflow(info->time_max, resolution_ns, &last_ns))
@@ -97,12 +94,12 @@ static void count_block(const struct step_source *source, const struct step_bloc
     if (last_ns > inventory->last_ns)
         inventory->last_ns = last_ns;
     for (uint32_t i = 0; i < inventory->definition->record_count; i++) {
-        enum step_text_kind kind = step_decoder_kind(&source->streams.decoder, i);
+        enum step_text_kind kind = step_decoder_kind(&source->order.decoder, i);
         inventory->is_event[i] = kind < STEP_TEXT_KIND_COUNT;
     }
     for (size_t i = 0; i < info->type_count; i++) {
         const struct step_record_count *of = &info->counts[i];
-        enum step_text_kind kind = step_decoder_kind(&source->streams.decoder, of->record);
+        enum step_text_kind kind = step_decoder_kind(&source->order.decoder, of->record);
         inventory->records[of->record] += of->count;
         if (kind < STEP_TEXT_KIND_COUNT)
             inventory->kinds[kind] += of->count;
@@ -111,7 +108,7 @@ static void count_block(const struct step_source *source, const struct step_bloc
 
 static void count_names(const struct step_source *source, struct trace_inventory *inventory)
 {
-    const struct step_decoder *decoder = &source->streams.decoder;
+    const struct step_decoder *decoder = &source->order.decoder;
     for (uint32_t i = 0; i < decoder->record_count; i++) {
         uint64_t count = step_reader_dictionary_count(source->reader, i);
         inventory->classes += decoder->records[i] == JAVA_CLASS ? count : 0;
@@ -124,7 +121,7 @@ static void count_names(const struct step_source *source, struct trace_inventory
 static enum step_status verify(struct step_source *source)
 {
     struct step_block *block = NULL;
-    uint8_t *nothing = calloc(source->streams.decoder.record_count + 1, 1);
+    uint8_t *nothing = calloc(source->order.decoder.record_count + 1, 1);
     enum step_status status = nothing != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
     for (size_t i = 0; status == STEP_STATUS_OK && i < step_reader_block_count(source->reader);
          i++) {
@@ -147,7 +144,7 @@ static enum step_status inventory(struct trace_source *base, struct trace_invent
         return STEP_STATUS_NO_MEMORY;
     for (size_t i = 0; i < step_reader_block_count(source->reader); i++)
         count_block(source, step_reader_block_info(source->reader, i), out);
-    out->stream_count = source->merge.queue_count;
+    out->stream_count = step_records_queue_count(source->order.records);
     count_names(source, out);
     return verify(source);
 }
@@ -158,7 +155,7 @@ static size_t fact_names(const struct step_source *source, const char *names[2])
     const struct step_definition *definition = step_reader_borrow_definition(source->reader);
     size_t count = 0;
     for (uint32_t i = 0; i < definition->record_count; i++) {
-        int known = source->streams.decoder.records[i];
+        int known = source->order.decoder.records[i];
         const char *name = definition->records[i].name;
         if ((known == JAVA_NOT_PROBED || known == JAVA_METHOD_COUNT) && count < 2 &&
             strcmp(name, java_trace_definition.records[known].name) == 0)
@@ -185,7 +182,7 @@ static enum step_status facts(struct trace_source *base, trace_fact_visit visit,
     while (status == STEP_STATUS_OK &&
            (status = step_records_next(records, &view, error)) == STEP_STATUS_OK) {
         struct trace_fact fact;
-        if (step_decoder_fact(&source->streams.decoder, &view, &fact))
+        if (step_decoder_fact(&source->order.decoder, &view, &fact))
             status = visit(user, &fact);
     }
     step_records_destroy(records);
@@ -195,17 +192,15 @@ static enum step_status facts(struct trace_source *base, trace_fact_visit visit,
 
 static double progress(const struct trace_source *base)
 {
-    const struct step_source *source = of_const(base);
-    return source->bytes_all == 0
-               ? 1.0
-               : (double) source->streams.bytes_done / (double) source->bytes_all;
+    uint64_t done, all;
+    step_records_progress(of_const(base)->order.records, &done, &all);
+    return all > 0 ? (double) done / (double) all : 1.0;
 }
 
 static void destroy(struct trace_source *base)
 {
     struct step_source *source = of(base);
-    step_merge_reset(&source->merge);
-    step_streams_reset(&source->streams);
+    event_order_reset(&source->order);
     trace_source_reset(base);
     step_reader_destroy(source->reader);
     free(source);
@@ -231,19 +226,17 @@ static enum step_status start(struct step_source *source, struct step_reader *re
     enum step_status status;
     source->reader = reader;
     const struct trace_wish *wish = &source->base.filter.wish;
-    status = step_streams_init(&source->streams, source->reader, &source->base.names, wish,
-                               source->base.keep_live, error);
+    status = event_order_init(&source->order, source->reader, &source->base.names, wish,
+                              source->base.keep_live, error);
     if (status != STEP_STATUS_OK)
         return status;
-    source->base.keep_live = source->streams.keep_live;
-    for (size_t i = 0; i < step_reader_block_count(source->reader); i++)
-        source->bytes_all += step_reader_block_info(source->reader, i)->stored_bytes;
+    source->base.keep_live = source->order.keep_live;
     source->base.is_foreign = true;
-    for (uint32_t i = 0; i < source->streams.decoder.record_count; i++)
-        if (step_decoder_kind(&source->streams.decoder, i) < STEP_TEXT_KIND_COUNT)
+    for (uint32_t i = 0; i < source->order.decoder.record_count; i++)
+        if (step_decoder_kind(&source->order.decoder, i) < STEP_TEXT_KIND_COUNT)
             source->base.is_foreign = false;
-    return step_merge_init(&source->merge, &source->streams,
-                           source->base.keep_live ? &source->base.live : NULL, error);
+    return event_order_start(&source->order, source->base.keep_live ? &source->base.live : NULL,
+                             error);
 }
 
 enum step_status step_source_create(const char *path, const struct trace_wish *wish,

@@ -22,9 +22,10 @@ static const struct verb_help help = {
             "(2); classes, objects and threads are told of before they are used (3), identifiers\n"
             "used once (4), objects freed once (5); calls nest (6); time never goes back (7);\n"
             "calls of instance methods carry the object (8).  In a heap trace (HATF): double\n"
-            "frees, frees and reallocs of what does not live, objects that overlap, each with\n"
-            "record and offset.  Exit code 3 if there is a breach.  While the process of a trace\n"
-            "still runs only rules 4, 5 and 7 can be tested; it says so, and ends with 3.\n",
+            "frees, frees and reallocs of what does not live, objects that overlap, threads and\n"
+            "heaps that are not created or used after their end, time that goes back, each\n"
+            "with record and offset.  Exit code 3 if there is a breach.  While the process of a\n"
+            "trace still runs only rules 4, 5 and 7 can be tested; it says so, and ends with 3.\n",
 };
 
 struct check {
@@ -120,6 +121,7 @@ struct heap_run {
     const struct record_source *records;
     uint64_t limit;
     uint64_t printed;
+    bool is_finished; /* what is reported now concerns the whole trace */
 };
 
 static void print_heap_breach(void *user, enum heap_rule rule, const char *text)
@@ -130,8 +132,11 @@ static void print_heap_breach(void *user, enum heap_rule rule, const char *text)
     if (run->printed == run->limit)
         return;
     run->printed++;
-    printf("record %" PRIu64, record_source_number(run->records));
-    if (offset != STEP_NO_OFFSET)
+    if (run->is_finished)
+        printf("at the end");
+    else
+        printf("record %" PRIu64, record_source_number(run->records));
+    if (!run->is_finished && offset != STEP_NO_OFFSET)
         printf(", offset %" PRIu64, offset);
     printf(": %s\n", text);
 }
@@ -162,9 +167,9 @@ static void print_heap_verdict(const struct heap_run *run, bool is_damaged)
     if (count > run->printed)
         printf("and %" PRIu64 " more (--limit=N prints more)\n", count - run->printed);
     for (unsigned rule = 0; rule < HEAP_RULE_COUNT; rule++)
-        if (check->breaches[rule] > 0)
+        if (check->rules.breaches[rule] > 0)
             printf("%s: %" PRIu64 " breaches\n", heap_rule_text((enum heap_rule) rule),
-                   check->breaches[rule]);
+                   check->rules.breaches[rule]);
     printf("%" PRIu64 " records: ", check->record_count);
     if (count > 0)
         printf("%" PRIu64 " breaches\n", count);
@@ -186,10 +191,14 @@ static enum step_status check_heap(uint64_t limit, struct input *input)
     run->records = input->source->records;
     run->limit = limit;
     run->printed = 0;
+    run->is_finished = false;
     enum step_status status =
         input_each_record(input, summary.running ? count_record : visit_record, run);
     if (status == STEP_STATUS_OK) {
         status = input_tell_damage(input);
+        run->is_finished = true;
+        if (status == STEP_STATUS_OK)
+            heap_check_finish(&run->check);
         if (summary.running)
             printf("%" PRIu64
                    " records: its process still runs, and the rules are of whole traces\n",

@@ -28,51 +28,43 @@ struct choice {
     uint64_t memory;
 };
 
-/* A block of the input; sorted by stream, and in the stream's order. */
-struct place {
-    uint64_t stream;
-    size_t block;
-};
-
-static int compare_places(const void *left, const void *right)
+/* NULL: out of memory. */
+static size_t *sort_blocks(const struct step_reader *reader, size_t count)
 {
-    const struct place *a = left;
-    const struct place *b = right;
-    return a->stream != b->stream ? (a->stream > b->stream) - (a->stream < b->stream)
-                                  : (a->block > b->block) - (a->block < b->block);
+    size_t *blocks = calloc(count + 1, sizeof *blocks);
+    if (blocks != NULL && step_reader_sort_blocks(reader, blocks) != STEP_STATUS_OK) {
+        free(blocks);
+        return NULL;
+    }
+    return blocks;
 }
 
-static struct place *sort_blocks(const struct step_reader *reader, size_t count)
+static uint64_t stream_of(const struct step_reader *reader, size_t block)
 {
-    struct place *places = calloc(count + 1, sizeof *places);
-    for (size_t i = 0; places != NULL && i < count; i++)
-        places[i] = (struct place){step_reader_block_info(reader, i)->stream, i};
-    if (places != NULL)
-        qsort(places, count, sizeof *places, compare_places);
-    return places;
+    return step_reader_block_info(reader, block)->stream;
 }
 
 /* Records that one block of each stream has, where none has more than `most`. */
-static uint64_t together(const struct step_reader *reader, const struct place *places, size_t count,
+static uint64_t together(const struct step_reader *reader, const size_t *blocks, size_t count,
                          uint64_t most)
 {
     uint64_t sum = 0;
     uint64_t stream = 0;
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 && places[i].stream != places[i - 1].stream) {
+        if (i > 0 && stream_of(reader, blocks[i]) != stream_of(reader, blocks[i - 1])) {
             sum += stream < most ? stream : most;
             stream = 0;
         }
-        stream += step_reader_block_info(reader, places[i].block)->record_count;
+        stream += step_reader_block_info(reader, blocks[i])->record_count;
     }
     return sum + (stream < most ? stream : most);
 }
 
-static uint64_t fitting_block(const struct step_reader *reader, const struct place *places,
-                              size_t count, const struct choice *choice)
+static uint64_t fitting_block(const struct step_reader *reader, const size_t *blocks, size_t count,
+                              const struct choice *choice)
 {
     uint64_t block = choice->block_records;
-    while (block > 1000 && together(reader, places, count, block) > choice->memory)
+    while (block > 1000 && together(reader, blocks, count, block) > choice->memory)
         block -= block / 8;
     return block;
 }
@@ -82,17 +74,18 @@ static enum step_status no_memory(struct step_error *error)
     return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
 }
 
-static enum step_status copy_streams(struct step_reader *reader, const struct place *places,
-                                     size_t count, struct step_writer *writer, uint64_t *records,
+static enum step_status copy_streams(struct step_reader *reader, const size_t *blocks, size_t count,
+                                     struct step_writer *writer, uint64_t *records,
                                      struct step_error *error)
 {
     struct step_block *block = NULL;
     enum step_status status = step_copy_start(reader, writer);
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
-        status = step_copy_block(reader, places[i].block, &block, writer, records, error);
-        bool last = i + 1 == count || places[i + 1].stream != places[i].stream;
+        status = step_copy_block(reader, blocks[i], &block, writer, records, error);
+        bool last =
+            i + 1 == count || stream_of(reader, blocks[i + 1]) != stream_of(reader, blocks[i]);
         if (status == STEP_STATUS_OK && last)
-            status = step_writer_flush_stream(writer, places[i].stream);
+            status = step_writer_flush_stream(writer, stream_of(reader, blocks[i]));
     }
     step_block_destroy(block);
     return status;
@@ -105,25 +98,25 @@ static enum step_status copy_to(struct step_reader *reader, struct output_file *
     struct step_writer_options options;
     struct step_writer *writer;
     size_t count = step_reader_block_count(reader);
-    struct place *places = sort_blocks(reader, count);
-    if (places == NULL)
+    size_t *blocks = sort_blocks(reader, count);
+    if (blocks == NULL)
         return no_memory(error);
     step_writer_options_init(&options);
     options.definition = step_reader_borrow_definition(reader);
     options.output = output_file_as_output(file);
     options.verify = true;
     options.compression = STEP_COMPRESSION_BEST;
-    options.block_records = (uint32_t) fitting_block(reader, places, count, choice);
+    options.block_records = (uint32_t) fitting_block(reader, blocks, count, choice);
     options.memory_bytes = (size_t) 1 << 30;
     enum step_status status = step_writer_create(&options, &writer, error);
     if (status == STEP_STATUS_OK) {
-        status = copy_streams(reader, places, count, writer, records, error);
+        status = copy_streams(reader, blocks, count, writer, records, error);
         enum step_status closed =
             step_writer_close(writer, error->status == STEP_STATUS_OK ? error : NULL);
         status = status != STEP_STATUS_OK ? status : closed;
         step_writer_destroy(writer);
     }
-    free(places);
+    free(blocks);
     return status;
 }
 

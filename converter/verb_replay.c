@@ -66,8 +66,9 @@ static bool take_repeat(void *uint64_target, const char *value, const char **fau
 static bool take_megabytes(void *uint64_target, const char *value, const char **fault)
 {
     uint64_t megabytes = 0;
+    bool is_count = take_count(&megabytes, value, fault);
     *fault = "a number of MiB from 16 is expected";
-    if (!take_count(&megabytes, value, fault) || megabytes < 16 || megabytes > UINT64_C(1) << 30)
+    if (!is_count || megabytes < 16 || megabytes > UINT64_C(1) << 30)
         return false;
     *(uint64_t *) uint64_target = megabytes << 20;
     return true;
@@ -162,7 +163,7 @@ enum step_status verb_replay(int argc, char **argv)
          &wishes.settings.repeat},
         {"on-error", 0, "HOW", "what the trace does wrong: skip (default) or refuse", take_on_error,
          &wishes.settings.refuses},
-        {"decoded", 0, "MIB", "for the decoded trace (a quarter of all); more is read ahead",
+        {"decoded", 0, "MIB", "for the decoded trace, 16 at least (a quarter of all)",
          take_megabytes, &wishes.settings.memory_bytes},
         {"csv", 0, NULL, "a line an allocator", take_flag, &wishes.csv},
         {"json", 0, NULL, "all there is, with memory over time", take_flag, &wishes.json},

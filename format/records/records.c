@@ -1,31 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A heap of streams.  A block is loaded when its earliest record is the next one, so that only
- * streams that overlap in time are in memory together. */
+/*
+ * Streams merged into one order: a heap of queues, a queue a stream.  A block is loaded when its
+ * earliest record is the next one, so that only streams that overlap in time are in memory
+ * together. Where records of a tick may have to wait for others of it, all queues with records at
+ * that tick are taken out of the heap (`tied`), and the rules say which goes on.
+ */
 #include "steptrace/records.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* Queues at one tick, of which none can go on, are let go one by one up to this many. */
+enum { TIE_PATIENCE = 64 };
 
 struct queue {
-    uint64_t stream;
-    uint64_t key;         /* time of the record at hand, or the least of the block to be loaded */
-    const size_t *blocks; /* numbers of those that are left */
+    struct step_records_front
+        front;            /* its time, where there is none: the least of the next block */
+    const size_t *blocks; /* numbers of those that are left; the first is `block` where that is */
     size_t block_count;
-    struct step_block *block; /* NULL: the next one is not loaded */
-    struct step_record_view view;
+    struct step_block *block; /* NULL: the next one is not loaded, and there is no front */
 };
 
 struct step_records {
     struct step_reader *reader;
     struct step_selection *selection;
-    size_t record_count;
+    struct step_records_rules rules;
     size_t *time_slots; /* of each record */
     size_t *blocks;     /* all, by stream */
     struct queue *queues;
+    size_t queue_count;
     struct queue **heap; /* earliest first */
     size_t heap_count;
+    struct queue **tied; /* those with a front at tie_time, in order of rank and stream */
+    size_t tied_count;
+    uint64_t tie_time;
     struct step_block *spare;
-    uint64_t last_stream, bytes_done, bytes_all;
-    bool given; /* the first queue's record was given: it is to be advanced */
+    uint64_t bytes_done, bytes_all;
+    struct queue *given; /* its front was given last: it is to be advanced */
+    bool given_is_tied;
+    uint64_t last_stream;
     /* of step_records_next_checked(): */
     size_t damage_told;
     bool cut_told;
@@ -34,9 +47,19 @@ struct step_records {
     struct step_record_view held_view;
 };
 
+/* ---- the heap ---- */
+
+/* A queue that is not loaded goes before others of its tick: its front is to be known before the
+ * order at that tick is decided. */
 static bool goes_before(const struct queue *a, const struct queue *b)
 {
-    return a->key != b->key ? a->key < b->key : a->stream < b->stream;
+    if (a->front.time != b->front.time)
+        return a->front.time < b->front.time;
+    if ((a->block == NULL) != (b->block == NULL))
+        return a->block == NULL;
+    if (a->front.rank != b->front.rank)
+        return a->front.rank < b->front.rank;
+    return a->front.stream < b->front.stream;
 }
 
 static void sift_down(struct step_records *records, size_t at)
@@ -56,135 +79,71 @@ static void sift_down(struct step_records *records, size_t at)
     heap[at] = moved;
 }
 
-static bool has_wanted(const struct step_records *records, const struct step_block_info *info)
+static void push(struct step_records *records, struct queue *queue)
 {
-    const uint8_t *wanted =
-        records->selection != NULL ? step_selection_wanted(records->selection) : NULL;
-    bool found = wanted == NULL;
-    for (size_t i = 0; !found && i < info->type_count; i++)
-        found = wanted[info->counts[i].record] != 0;
-    return found;
+    size_t at = records->heap_count++;
+    while (at > 0 && goes_before(queue, records->heap[(at - 1) / 2])) {
+        records->heap[at] = records->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    records->heap[at] = queue;
 }
 
-/* Goes to the stream's next block that has something wanted.  False: there is none. */
-static bool find_block(struct step_records *records, struct queue *queue)
+static struct queue *pop(struct step_records *records)
+{
+    struct queue *top = records->heap[0];
+    records->heap[0] = records->heap[--records->heap_count];
+    if (records->heap_count > 0)
+        sift_down(records, 0);
+    return top;
+}
+
+/* The first of the heap has changed: it goes where it belongs, or out where nothing is left. */
+static void settle_first(struct step_records *records)
+{
+    if (records->heap[0]->block_count > 0)
+        sift_down(records, 0);
+    else
+        pop(records);
+}
+
+/* ---- queues ---- */
+
+/* The records that are wanted of a block; NULL: none. */
+static const uint8_t *wanted_of(const struct step_records *records,
+                                const struct step_block_info *info, bool *is_wanted)
+{
+    if (records->rules.wanted != NULL) {
+        const uint8_t *wanted = records->rules.wanted(records->rules.user, info);
+        *is_wanted = wanted != NULL;
+        return wanted;
+    }
+    const uint8_t *wanted =
+        records->selection != NULL ? step_selection_wanted(records->selection) : NULL;
+    *is_wanted = wanted == NULL;
+    for (size_t i = 0; !*is_wanted && i < info->type_count; i++)
+        *is_wanted = wanted[info->counts[i].record] != 0;
+    return wanted;
+}
+
+/* Goes to the stream's next block that has something wanted. */
+static void find_block(struct step_records *records, struct queue *queue)
 {
     for (; queue->block_count > 0; queue->blocks++, queue->block_count--) {
         const struct step_block_info *info =
             step_reader_block_info(records->reader, *queue->blocks);
-        if (has_wanted(records, info)) {
-            queue->key = info->time_min;
-            return true;
+        bool is_wanted;
+        wanted_of(records, info, &is_wanted);
+        if (is_wanted) {
+            queue->front.time = info->time_min;
+            return;
         }
         records->bytes_done += info->stored_bytes;
     }
-    return false;
 }
 
-struct place {
-    uint64_t stream;
-    size_t number;
-};
-
-static int compare_places(const void *left, const void *right)
+static void leave_block(struct step_records *records, struct queue *queue)
 {
-    const struct place *a = left, *b = right;
-    if (a->stream != b->stream)
-        return a->stream < b->stream ? -1 : 1;
-    return a->number < b->number ? -1 : a->number > b->number;
-}
-
-/* Sorts the blocks by stream, and makes a queue of each stream. */
-static bool make_queues(struct step_records *records, size_t count, size_t *queue_count)
-{
-    struct place *places = calloc(count + 1, sizeof *places);
-    records->blocks = calloc(count + 1, sizeof *records->blocks);
-    records->queues = calloc(count + 1, sizeof *records->queues);
-    records->heap = calloc(count + 1, sizeof(struct queue *));
-    *queue_count = 0;
-    bool good = places != NULL && records->blocks != NULL && records->queues != NULL &&
-                records->heap != NULL;
-    for (size_t i = 0; good && i < count; i++) {
-        const struct step_block_info *info = step_reader_block_info(records->reader, i);
-        places[i] = (struct place){info->stream, i};
-        records->bytes_all += info->stored_bytes;
-    }
-    if (good)
-        qsort(places, count, sizeof *places, compare_places);
-    for (size_t i = 0; good && i < count; i++) {
-        records->blocks[i] = places[i].number;
-        if (i == 0 || places[i].stream != places[i - 1].stream)
-            records->queues[(*queue_count)++] =
-                (struct queue){.stream = places[i].stream, .blocks = &records->blocks[i]};
-        records->queues[*queue_count - 1].block_count++;
-    }
-    free(places);
-    return good;
-}
-
-enum step_status step_records_create(struct step_reader *reader, struct step_selection *selection,
-                                     struct step_records **out, struct step_error *error)
-{
-    const struct step_definition *definition = step_reader_borrow_definition(reader);
-    struct step_records *records = calloc(1, sizeof *records);
-    size_t queue_count = 0;
-    *out = NULL;
-    if (records == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
-    records->reader = reader;
-    records->selection = selection;
-    records->record_count = definition->record_count;
-    records->time_slots = calloc(definition->record_count + 1, sizeof *records->time_slots);
-    if (records->time_slots == NULL ||
-        !make_queues(records, step_reader_block_count(reader), &queue_count)) {
-        step_records_destroy(records);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
-    }
-    for (uint32_t i = 0; i < definition->record_count; i++)
-        records->time_slots[i] = step_record_find_property(definition, i, "time");
-    for (size_t i = 0; i < queue_count; i++)
-        if (find_block(records, &records->queues[i]))
-            records->heap[records->heap_count++] = &records->queues[i];
-    for (size_t i = records->heap_count / 2; i-- > 0;)
-        sift_down(records, i);
-    *out = records;
-    return STEP_STATUS_OK;
-}
-
-void step_records_destroy(struct step_records *records)
-{
-    if (records == NULL)
-        return;
-    for (size_t i = 0; i < records->heap_count; i++)
-        step_block_destroy(records->heap[i]->block);
-    step_block_destroy(records->spare);
-    free(records->time_slots);
-    free(records->blocks);
-    free(records->queues);
-    free(records->heap);
-    free(records);
-}
-
-/* Puts the first queue where it belongs, or takes it out where it has nothing left. */
-static void settle(struct step_records *records, bool has_more)
-{
-    if (!has_more)
-        records->heap[0] = records->heap[--records->heap_count];
-    if (records->heap_count > 0)
-        sift_down(records, 0);
-}
-
-/* To the next record of the block, or to the next block.  A record without a time keeps the place
- * of the one before it. */
-static void advance(struct step_records *records)
-{
-    struct queue *queue = records->heap[0];
-    if (step_block_next(queue->block, &queue->view) == STEP_STATUS_OK) {
-        size_t slot = records->time_slots[queue->view.record];
-        queue->key = slot != STEP_NO_PROPERTY_SLOT ? queue->view.slots[slot] : queue->key;
-        settle(records, true);
-        return;
-    }
     records->bytes_done += step_reader_block_info(records->reader, *queue->blocks)->stored_bytes;
     if (records->spare == NULL)
         records->spare = queue->block;
@@ -193,57 +152,282 @@ static void advance(struct step_records *records)
     queue->block = NULL;
     queue->blocks++;
     queue->block_count--;
-    settle(records, find_block(records, queue));
+    find_block(records, queue);
 }
 
-static enum step_status load(struct step_records *records, struct step_error *error)
+/* A record without a time keeps the place of the one before it. */
+static bool look_at_front(const struct step_records *records, struct queue *queue)
 {
-    struct queue *queue = records->heap[0];
-    const uint8_t *wanted =
-        records->selection != NULL ? step_selection_wanted(records->selection) : NULL;
+    if (records->rules.front != NULL)
+        return records->rules.front(records->rules.user, &queue->front);
+    size_t slot = records->time_slots[queue->front.view.record];
+    if (slot != STEP_NO_PROPERTY_SLOT)
+        queue->front.time = queue->front.view.slots[slot];
+    return true;
+}
+
+/* To the next record of the block, or to the next block. */
+static void advance(struct step_records *records, struct queue *queue)
+{
+    while (step_block_next(queue->block, &queue->front.view) == STEP_STATUS_OK)
+        if (look_at_front(records, queue))
+            return;
+    leave_block(records, queue);
+}
+
+/* Loads the queue's next block; a damaged one is passed over, and known by the reader. */
+static enum step_status load(struct step_records *records, struct queue *queue,
+                             struct step_error *error)
+{
     struct step_error local = {.offset = STEP_NO_OFFSET};
-    queue->block = records->spare;
+    bool is_wanted;
+    const uint8_t *wanted =
+        wanted_of(records, step_reader_block_info(records->reader, *queue->blocks), &is_wanted);
+    struct step_block *block = records->spare;
     records->spare = NULL;
     enum step_status status =
-        step_reader_load(records->reader, *queue->blocks, wanted, &queue->block, &local);
+        step_reader_load(records->reader, *queue->blocks, wanted, &block, &local);
+    queue->block = block;
     if (status == STEP_STATUS_OK) {
-        advance(records);
+        advance(records, queue);
         return status;
     }
-    records->spare = queue->block;
-    queue->block = NULL;
     if (status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO) {
+        records->spare = block;
+        queue->block = NULL;
         if (error != NULL)
             *error = local;
         return status;
     }
-    queue->blocks++;
-    queue->block_count--;
-    settle(records, find_block(records, queue));
+    leave_block(records, queue);
     return STEP_STATUS_OK;
+}
+
+/* ---- starting ---- */
+
+/* Makes a queue of each stream. */
+static bool make_queues(struct step_records *records)
+{
+    size_t count = step_reader_block_count(records->reader);
+    records->blocks = calloc(count + 1, sizeof *records->blocks);
+    if (records->blocks == NULL ||
+        step_reader_sort_blocks(records->reader, records->blocks) != STEP_STATUS_OK)
+        return false;
+    uint64_t last = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct step_block_info *info =
+            step_reader_block_info(records->reader, records->blocks[i]);
+        records->queue_count += i == 0 || info->stream != last;
+        last = info->stream;
+        records->bytes_all += info->stored_bytes;
+    }
+    records->queues = calloc(records->queue_count + 1, sizeof *records->queues);
+    records->heap = calloc(records->queue_count + 1, sizeof(struct queue *));
+    if (records->rules.waits != NULL)
+        records->tied = calloc(records->queue_count + 1, sizeof(struct queue *));
+    if (records->queues == NULL || records->heap == NULL ||
+        (records->rules.waits != NULL && records->tied == NULL))
+        return false;
+    struct queue *queue = records->queues - 1;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t stream = step_reader_block_info(records->reader, records->blocks[i])->stream;
+        if (i == 0 || stream != queue->front.stream) {
+            *++queue = (struct queue){.blocks = &records->blocks[i]};
+            queue->front.queue = (size_t) (queue - records->queues);
+            queue->front.stream = stream;
+        }
+        queue->block_count++;
+    }
+    return true;
+}
+
+static enum step_status create(struct step_reader *reader, struct step_selection *selection,
+                               const struct step_records_rules *rules, struct step_records **out,
+                               struct step_error *error)
+{
+    const struct step_definition *definition = step_reader_borrow_definition(reader);
+    struct step_records *records = calloc(1, sizeof *records);
+    *out = NULL;
+    if (records == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    records->reader = reader;
+    records->selection = selection;
+    if (rules != NULL)
+        records->rules = *rules;
+    records->time_slots = calloc(definition->record_count + 1, sizeof *records->time_slots);
+    if (records->time_slots == NULL || !make_queues(records)) {
+        step_records_destroy(records);
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    }
+    for (uint32_t i = 0; i < definition->record_count; i++)
+        records->time_slots[i] = step_record_find_property(definition, i, "time");
+    for (size_t i = 0; i < records->queue_count; i++) {
+        find_block(records, &records->queues[i]);
+        if (records->queues[i].block_count > 0)
+            push(records, &records->queues[i]);
+    }
+    *out = records;
+    return STEP_STATUS_OK;
+}
+
+enum step_status step_records_create(struct step_reader *reader, struct step_selection *selection,
+                                     struct step_records **out, struct step_error *error)
+{
+    return create(reader, selection, NULL, out, error);
+}
+
+enum step_status step_records_create_ordered(struct step_reader *reader,
+                                             const struct step_records_rules *rules,
+                                             struct step_records **out, struct step_error *error)
+{
+    return create(reader, NULL, rules, out, error);
+}
+
+void step_records_destroy(struct step_records *records)
+{
+    if (records == NULL)
+        return;
+    for (size_t i = 0; records->queues != NULL && i < records->queue_count; i++)
+        step_block_destroy(records->queues[i].block);
+    step_block_destroy(records->spare);
+    free(records->time_slots);
+    free(records->blocks);
+    free(records->queues);
+    free(records->heap);
+    free(records->tied);
+    free(records);
+}
+
+/* ---- ties ---- */
+
+/* Loads what must be known of the heap's first; afterwards it has a front, or the heap is empty. */
+static enum step_status load_first(struct step_records *records, struct step_error *error)
+{
+    while (records->heap_count > 0 && records->heap[0]->block == NULL) {
+        enum step_status status = load(records, records->heap[0], error);
+        if (status != STEP_STATUS_OK)
+            return status;
+        settle_first(records);
+    }
+    return STEP_STATUS_OK;
+}
+
+static bool first_is_alone(const struct step_records *records)
+{
+    uint64_t time = records->heap[0]->front.time;
+    return (records->heap_count < 2 || records->heap[1]->front.time > time) &&
+           (records->heap_count < 3 || records->heap[2]->front.time > time);
+}
+
+/* Moves all queues with a front at the heap's first tick to `tied`. */
+static enum step_status collect_ties(struct step_records *records, struct step_error *error)
+{
+    records->tie_time = records->heap[0]->front.time;
+    for (;;) {
+        enum step_status status = load_first(records, error);
+        if (status != STEP_STATUS_OK)
+            return status;
+        if (records->heap_count == 0 || records->heap[0]->front.time > records->tie_time)
+            return STEP_STATUS_OK;
+        records->tied[records->tied_count++] = pop(records);
+    }
+}
+
+/* The tied queue that goes on: the first of the lowest rank that need not wait. */
+static struct queue *choose_tied(const struct step_records *records)
+{
+    size_t first = 0;
+    for (size_t i = 1; i < records->tied_count; i++)
+        if (records->tied[i]->front.rank < records->tied[first]->front.rank)
+            first = i;
+    uint8_t rank = records->tied[first]->front.rank;
+    size_t seen = 0;
+    for (size_t i = first; i < records->tied_count && seen < TIE_PATIENCE; i++) {
+        struct queue *queue = records->tied[i];
+        if (queue->front.rank != rank)
+            continue;
+        if (!records->rules.waits(records->rules.user, &queue->front))
+            return queue;
+        seen++;
+    }
+    return records->tied[first];
+}
+
+/* Takes the queue out of `tied`: it has no more records at this tick. */
+static void untie(struct step_records *records, struct queue *queue)
+{
+    size_t at = 0;
+    while (records->tied[at] != queue)
+        at++;
+    records->tied_count--;
+    memmove(&records->tied[at], &records->tied[at + 1],
+            (records->tied_count - at) * sizeof(struct queue *));
+    if (queue->block_count > 0)
+        push(records, queue);
+}
+
+static enum step_status leave_tied(struct step_records *records, struct queue *queue,
+                                   struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    while (status == STEP_STATUS_OK && queue->block == NULL && queue->block_count > 0 &&
+           queue->front.time <= records->tie_time)
+        status = load(records, queue, error);
+    if (queue->block == NULL || queue->front.time > records->tie_time)
+        untie(records, queue);
+    return status;
+}
+
+/* ---- reading ---- */
+
+/* Moves past the record that was given last. */
+static enum step_status leave_given(struct step_records *records, struct step_error *error)
+{
+    struct queue *queue = records->given;
+    records->given = NULL;
+    advance(records, queue);
+    if (records->given_is_tied)
+        return leave_tied(records, queue, error);
+    settle_first(records);
+    return STEP_STATUS_OK;
+}
+
+enum step_status step_records_next_front(struct step_records *records,
+                                         const struct step_records_front **front,
+                                         struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    if (records->given != NULL)
+        status = leave_given(records, error);
+    if (status == STEP_STATUS_OK && records->tied_count == 0) {
+        if (records->heap_count > 0 && records->heap[0]->block == NULL)
+            status = load_first(records, error);
+        if (status == STEP_STATUS_OK && records->heap_count == 0)
+            status = STEP_STATUS_END;
+        records->given_is_tied =
+            status == STEP_STATUS_OK && records->rules.waits != NULL && !first_is_alone(records);
+        if (records->given_is_tied)
+            status = collect_ties(records, error);
+    }
+    if (status != STEP_STATUS_OK)
+        return status;
+    records->given = records->given_is_tied ? choose_tied(records) : records->heap[0];
+    *front = &records->given->front;
+    return status;
 }
 
 enum step_status step_records_next(struct step_records *records, struct step_record_view *view,
                                    struct step_error *error)
 {
     for (;;) {
-        if (records->given)
-            advance(records);
-        records->given = false;
-        if (records->heap_count == 0)
-            return STEP_STATUS_END;
-        struct queue *queue = records->heap[0];
-        if (queue->block == NULL) {
-            enum step_status status = load(records, error);
-            if (status != STEP_STATUS_OK)
-                return status;
-            continue;
-        }
-        records->given = true;
-        records->last_stream = queue->stream;
-        *view = queue->view;
+        const struct step_records_front *front;
+        enum step_status status = step_records_next_front(records, &front, error);
+        if (status != STEP_STATUS_OK)
+            return status;
+        records->last_stream = front->stream;
+        *view = front->view;
         if (records->selection == NULL ||
-            step_selection_view(records->selection, &queue->view, view))
+            step_selection_view(records->selection, &front->view, view))
             return STEP_STATUS_OK;
     }
 }
@@ -285,6 +469,11 @@ enum step_status step_records_next_checked(struct step_records *records,
 uint64_t step_records_stream(const struct step_records *records)
 {
     return records->last_stream;
+}
+
+size_t step_records_queue_count(const struct step_records *records)
+{
+    return records->queue_count;
 }
 
 void step_records_progress(const struct step_records *records, uint64_t *done, uint64_t *all)

@@ -102,6 +102,34 @@ const struct step_block_info *step_reader_block_info(const struct step_reader *r
     return i < reader->entry_count ? &reader->entries[i].info : NULL;
 }
 
+/* A block's place in the order of streams. */
+struct block_place {
+    uint64_t stream;
+    size_t number;
+};
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct block_place *a = left, *b = right;
+    return a->stream != b->stream ? (a->stream > b->stream) - (a->stream < b->stream)
+                                  : (a->number > b->number) - (a->number < b->number);
+}
+
+enum step_status step_reader_sort_blocks(const struct step_reader *reader, size_t *numbers)
+{
+    size_t count = reader->entry_count;
+    struct block_place *places = calloc(count + 1, sizeof *places);
+    if (places == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        places[i] = (struct block_place){reader->entries[i].info.stream, i};
+    qsort(places, count, sizeof *places, compare_places);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = places[i].number;
+    free(places);
+    return STEP_STATUS_OK;
+}
+
 size_t step_reader_damage_count(const struct step_reader *reader)
 {
     return reader->damage_count;

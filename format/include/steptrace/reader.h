@@ -101,6 +101,10 @@ uint64_t step_reader_file_size(const struct step_reader *reader);
 size_t step_reader_block_count(const struct step_reader *reader);
 const struct step_block_info *step_reader_block_info(const struct step_reader *reader, size_t i);
 
+/* Puts the numbers of all blocks into `numbers`, those of a stream together and in their order,
+ * streams in order of their numbers.  NO_MEMORY. */
+enum step_status step_reader_sort_blocks(const struct step_reader *reader, size_t *numbers);
+
 /* The file's name, as messages have it. */
 const char *step_reader_borrow_name(const struct step_reader *reader);
 

@@ -46,18 +46,51 @@ enum step_status step_records_create(struct step_reader *reader, struct step_sel
                                      struct step_records **out, struct step_error *error);
 void step_records_destroy(struct step_records *records);
 
+/* The record at the front of a stream.  A stream is known by a number from 0 to
+ * step_records_queue_count() - 1, its queue. */
+struct step_records_front {
+    size_t queue;
+    uint64_t stream;
+    uint64_t time;
+    uint8_t rank; /* of records of one time the lower goes first, then the lower stream */
+    struct step_record_view view;
+};
+
+/* An order and a choice of a reader's own.  What is NULL is as above. */
+struct step_records_rules {
+    void *user;
+    /* What is wanted of a block, as step_reader_load() takes it; NULL: nothing, it is passed over.
+     */
+    const uint8_t *(*wanted)(void *user, const struct step_block_info *info);
+    /* Sets time and rank of a record that has come to the front.  False: it is passed over. */
+    bool (*front)(void *user, struct step_records_front *front);
+    /* Must the front wait for what other streams of its time and rank have?  It is asked again
+     * after each record; where all wait, the first goes on. */
+    bool (*waits)(void *user, const struct step_records_front *front);
+};
+/* All records of the reader, by these rules, which are copied. */
+enum step_status step_records_create_ordered(struct step_reader *reader,
+                                             const struct step_records_rules *rules,
+                                             struct step_records **out, struct step_error *error);
+
 /* The next record, or END.  Its slots live until the next call.  Damaged blocks are passed over
  * (step_reader_damage() tells of them). */
 enum step_status step_records_next(struct step_records *records, struct step_record_view *view,
                                    struct step_error *error);
+/* The same without the selection; what it gives lives until the next call. */
+enum step_status step_records_next_front(struct step_records *records,
+                                         const struct step_records_front **front,
+                                         struct step_error *error);
 /* The same, but damage is an error that stops a reader unless it goes on: CORRUPT, with the file,
  * the offset and what is wrong, once for each damaged place when it is come to (those that opening
  * found: at once), and CUT once at the end of a trace whose writer did not close it.  The call
  * after that goes on behind it.  The functions that `stepc --c` generates use this. */
 enum step_status step_records_next_checked(struct step_records *records,
                                            struct step_record_view *view, struct step_error *error);
-/* The stream of the record given last. */
+/* The stream of the record that step_records_next() gave last. */
 uint64_t step_records_stream(const struct step_records *records);
+/* How many streams there are. */
+size_t step_records_queue_count(const struct step_records *records);
 /* Stored bytes of the blocks done, of all of them: how far one is. */
 void step_records_progress(const struct step_records *records, uint64_t *done, uint64_t *all);
 

@@ -121,6 +121,7 @@ enum step_status step_reader_visit(struct step_reader *reader, const struct step
     struct step_summary parsed;
     enum step_status status = STEP_STATUS_OK;
     switch (header->kind) {
+    case STEP_BLOCK_DEFINITION: /* which is loaded already: is it good? */
     case STEP_BLOCK_PROPERTY:
     case STEP_BLOCK_DICTIONARY:
     case STEP_BLOCK_INDEX:
@@ -132,7 +133,7 @@ enum step_status step_reader_visit(struct step_reader *reader, const struct step
                                     "a block cannot be used: %s", fault);
         status = add_entry(reader, source, offset, header, &parsed);
         break;
-    default: /* the definition, which is loaded already, and kinds of later versions */
+    default: /* kinds of later versions */
         break;
     }
     if (status != STEP_STATUS_OK)

@@ -88,6 +88,9 @@ enum step_status step_reader_visit(struct step_reader *reader, const struct step
 /* Finds all blocks from `offset` on by their headers, and visits each. */
 enum step_status step_reader_walk(struct step_reader *reader, const struct step_source *source,
                                   uint64_t offset, struct step_error *error);
+/* The first definition block from `*offset` on; false where there is none. */
+bool step_reader_find_definition(struct step_reader *reader, uint64_t *offset,
+                                 struct step_block_header *header);
 /* Finds them by footer and index; false where these are not good: nothing was visited then. */
 bool step_reader_use_index(struct step_reader *reader, enum step_status *status,
                            struct step_error *error);

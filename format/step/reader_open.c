@@ -11,25 +11,14 @@
 /* At a trace whose process ends meanwhile. */
 #define MOST_LOOKS 4
 
-/* The block after the file header must be the definition. */
-static enum step_status load_definition(struct step_reader *reader, struct step_error *error)
+/* Parses the definition of a block. */
+static enum step_status parse_definition(struct step_reader *reader, uint64_t offset,
+                                         const struct step_block_header *header,
+                                         struct step_error *error)
 {
-    const uint8_t *bytes;
-    struct step_block_header header;
     struct step_payload payload;
     enum step_status status =
-        step_source_read(&reader->file, STEP_FILE_HEADER_BYTES, STEP_BLOCK_HEADER_BYTES,
-                         &reader->head, &bytes, error);
-    if (status == STEP_STATUS_CUT)
-        return step_error_set(error, STEP_STATUS_CORRUPT, reader->name, reader->file.size,
-                              "the file is cut before its definition");
-    if (status != STEP_STATUS_OK)
-        return status;
-    if (!step_block_header_unpack(bytes, &header) || header.kind != STEP_BLOCK_DEFINITION)
-        return step_error_set(error, STEP_STATUS_CORRUPT, reader->name, STEP_FILE_HEADER_BYTES,
-                              "the header of the definition is damaged");
-    status = step_reader_payload(reader, &reader->file, STEP_FILE_HEADER_BYTES, &header, &payload,
-                                 error);
+        step_reader_payload(reader, &reader->file, offset, header, &payload, error);
     reader->bytes.length = 0;
     if (status == STEP_STATUS_OK)
         status = step_block_decode_bytes(&reader->blocks, &payload, STEP_MAX_DEFINITION_BYTES,
@@ -41,13 +30,49 @@ static enum step_status load_definition(struct step_reader *reader, struct step_
         status = step_plan_create(reader->definition, &reader->plan, error);
     if (status == STEP_STATUS_OK || status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO)
         return status;
+    step_definition_destroy(reader->definition);
+    reader->definition = NULL;
     step_error_prefix(error, "the definition cannot be read");
     if (error != NULL) {
         error->status = STEP_STATUS_CORRUPT;
         snprintf(error->file, sizeof error->file, "%s", reader->name);
-        error->offset = error->offset == STEP_NO_OFFSET ? STEP_FILE_HEADER_BYTES : error->offset;
+        error->offset = error->offset == STEP_NO_OFFSET ? offset : error->offset;
     }
     return STEP_STATUS_CORRUPT;
+}
+
+/* The block after the file header must be the definition. */
+static enum step_status first_definition(struct step_reader *reader, struct step_error *error)
+{
+    const uint8_t *bytes;
+    struct step_block_header header;
+    enum step_status status =
+        step_source_read(&reader->file, STEP_FILE_HEADER_BYTES, STEP_BLOCK_HEADER_BYTES,
+                         &reader->head, &bytes, error);
+    if (status == STEP_STATUS_CUT)
+        return step_error_set(error, STEP_STATUS_CORRUPT, reader->name, reader->file.size,
+                              "the file is cut before its definition");
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (!step_block_header_unpack(bytes, &header) || header.kind != STEP_BLOCK_DEFINITION)
+        return step_error_set(error, STEP_STATUS_CORRUPT, reader->name, STEP_FILE_HEADER_BYTES,
+                              "the header of the definition is damaged");
+    return parse_definition(reader, STEP_FILE_HEADER_BYTES, &header, error);
+}
+
+/* Where that is damaged, its copy at the end of the file will do. */
+static enum step_status load_definition(struct step_reader *reader, struct step_error *error)
+{
+    struct step_error local = {.offset = STEP_NO_OFFSET};
+    struct step_block_header header;
+    uint64_t offset = STEP_FILE_HEADER_BYTES + 1;
+    enum step_status status = first_definition(reader, &local);
+    if (status == STEP_STATUS_CORRUPT && step_reader_find_definition(reader, &offset, &header) &&
+        parse_definition(reader, offset, &header, NULL) == STEP_STATUS_OK)
+        return step_reader_note(reader, local.offset, 0, "%.100s; its copy is used", local.message);
+    if (status != STEP_STATUS_OK && error != NULL)
+        *error = local;
+    return status;
 }
 
 /* Where the file header is damaged but a definition follows, it is one of ours. */

@@ -119,6 +119,21 @@ enum step_status step_reader_walk(struct step_reader *reader, const struct step_
     return status;
 }
 
+bool step_reader_find_definition(struct step_reader *reader, uint64_t *offset,
+                                 struct step_block_header *header)
+{
+    const struct step_source *file = &reader->file;
+    while (*offset < file->size) {
+        if (!header_at(reader, file, *offset, header))
+            *offset = search(reader, file, *offset + 1);
+        else if (header->kind == STEP_BLOCK_DEFINITION)
+            return true;
+        else
+            *offset += STEP_BLOCK_HEADER_BYTES + header->payload_bytes;
+    }
+    return false;
+}
+
 /* An entry of the index: offset, block header, summary. */
 static bool next_entry(struct step_cursor *index, uint64_t expected_offset,
                        struct step_block_header *header, const uint8_t **summary)

@@ -413,9 +413,15 @@ uint64_t step_writer_size(const struct step_writer *writer)
     return writer->offset;
 }
 
-/* The index block is not in the index; the footer says where it is. */
+/* The definition once more, for where the first is damaged.  The index block is not in the index;
+ * the footer says where it is. */
 static enum step_status write_end(struct step_writer *writer)
 {
+    const struct step_definition *definition = writer->options.definition;
+    enum step_status copied = step_writer_bytes_block(
+        writer, STEP_BLOCK_DEFINITION, (const uint8_t *) definition->text, definition->text_length);
+    if (copied != STEP_STATUS_OK)
+        return copied;
     uint64_t index_offset = writer->offset;
     struct step_block_header header = {.kind = STEP_BLOCK_INDEX,
                                        .record_count = writer->block_count};

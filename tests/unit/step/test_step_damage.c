@@ -93,7 +93,7 @@ static void test_flips(void)
                 CU_ASSERT(status == STEP_STATUS_CORRUPT || status == STEP_STATUS_FORMAT ||
                           status == STEP_STATUS_UNSUPPORTED);
                 CU_ASSERT(error.offset <= file.length);
-                CU_ASSERT(hit < blocks[0].offset);
+                CU_ASSERT(hit < 32); /* the file header; the definition has a copy */
             }
             file.data[hit] ^= masks[m];
         }

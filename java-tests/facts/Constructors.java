@@ -4,7 +4,7 @@
 // FACT: exits facts/Constructors$Long <init> 1
 // FACT: alloc facts/Constructors$Long 1
 // FACT: alloc facts/Constructors$Nested 1
-// FACT: alloc facts/Constructors$Self 3
+// FACT: alloc facts/Constructors$Self 2
 // FACT: alloc facts/Constructors$Fails 2
 // FACT: alloc facts/Constructors$FailsLate 1
 // FACT: calls facts/Constructors$Thrower <init> 1
@@ -29,7 +29,7 @@ public class Constructors {
 
     static class Long extends Base {
         Long() {
-            super(work(12000));
+            super(work(14000));
             use();
         }
     }
@@ -37,14 +37,14 @@ public class Constructors {
     /** The arguments make an object of the class whose constructor is called. */
     static class Nested extends Base {
         Nested() {
-            super(new Base(work(12000)));
+            super(new Base(work(14000)));
             use();
         }
     }
 
     static class Self extends Base {
         Self(int n) {
-            this(n > 0 ? new Self(n - 1) : work(12000));
+            this(n > 0 ? new Self(n - 1) : work(14000));
             use();
         }
 
@@ -66,14 +66,14 @@ public class Constructors {
 
     /** The object is there for long before the outer constructor's super() returns. */
     static class Inner extends Base {
-        Inner() { held = work(12000); }
+        Inner() { held = work(14000); }
     }
 
     static class Outer extends Inner {}
 
     static Object fail(boolean late) {
         if (late)
-            work(12000);
+            work(14000);
         throw new IllegalStateException();
     }
 
@@ -97,7 +97,7 @@ public class Constructors {
     public static void main(String[] args) {
         sink = new Long();
         sink = new Nested();
-        sink = new Self(2);
+        sink = new Self(1);
         sink = new Outer();
         failing(() -> sink = new Fails(false));
         failing(() -> sink = new Fails(true));

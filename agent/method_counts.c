@@ -234,8 +234,8 @@ void method_counts_entered(struct session *session, struct os_thread *os, uint32
 void method_counts_left(struct session *session, struct os_thread *os, uint32_t number,
                         enum method_leave how)
 {
-    struct java_thread *java = os->current;
-    if (java != NULL && java->session == session->number)
+    struct java_thread *java = thread_known(session, os);
+    if (java != NULL)
         method_counts_leave(session, os, java, key_of(number), how);
 }
 

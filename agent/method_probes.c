@@ -173,6 +173,7 @@ static inline bool begin_quickly(struct quick *quick)
     struct live_stream *stream = quick->stream = os->stream;
     if (__builtin_expect(session != NULL && java != NULL && stream != NULL &&
                              java->session == session->number && os->session == session->number &&
+                             atomic_load_explicit(&java->os, memory_order_relaxed) == os &&
                              stream->thread == java->id && stream->cursor != stream->end &&
                              !atomic_load_explicit(&tracer.forked, memory_order_relaxed) &&
                              atomic_load_explicit(&session->methods_on, memory_order_relaxed),
@@ -239,9 +240,9 @@ static void write_constructed(struct session *session, struct live_stream *strea
 void method_constructed(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,
                         jobject object)
 {
-    struct java_thread *java = os->current;
+    struct java_thread *java = thread_known(session, os);
     struct live_stream *stream = thread_stream(session, os);
-    if (java == NULL || java->session != session->number || stream == NULL || java->pending == 0)
+    if (java == NULL || stream == NULL || java->pending == 0)
         return;
     size_t found = java->depth;
     while (found > 0 &&
@@ -281,8 +282,8 @@ static bool close_frame(struct session *session, struct live_stream *stream,
 void method_left(struct session *session, struct os_thread *os, uint32_t number,
                  enum method_leave how)
 {
-    struct java_thread *java = os->current;
-    if (java == NULL || java->session != session->number || java->depth == 0)
+    struct java_thread *java = thread_known(session, os);
+    if (java == NULL || java->depth == 0)
         return;
     struct live_stream *stream = thread_stream(session, os);
     if (stream == NULL)

@@ -261,7 +261,7 @@ void probe_unmount(void)
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
-    thread_unmounted(os);
+    thread_unmounted(session, os);
     probe_leave(os);
 }
 

@@ -18,7 +18,7 @@ static void take_threads(struct session *session, JNIEnv *jni)
     if ((*tracer.jvmti)->GetAllThreads(tracer.jvmti, &count, &threads) != JVMTI_ERROR_NONE)
         return;
     for (jint i = 0; i < count; i++) {
-        thread_register(session, threads[i], true, 0);
+        thread_register(session, threads[i], true);
         (*jni)->DeleteLocalRef(jni, threads[i]);
     }
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) threads);

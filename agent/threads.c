@@ -3,6 +3,7 @@
 #include "threads.h"
 
 #include <linux/membarrier.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -20,6 +21,7 @@ static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct os_thread *idle_threads;
 /* Serialises the registration of Java threads. */
 static pthread_mutex_t register_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct java_thread *unused_threads; /* under that lock */
 
 /* A native thread ends: what the agent keeps for it, and its stream, go to the next new one. */
 static void release_os_thread(void *data)
@@ -153,9 +155,53 @@ struct live_stream *thread_stream(struct session *session, struct os_thread *os)
     return os->stream;
 }
 
-static void register_name(struct session *session, jthread thread, struct java_thread *known,
-                          bool existing, uint64_t flags)
+/* JNI's IsVirtualThread() stands behind the last function that JDK 17 knows. */
+static bool is_virtual_thread(jthread thread)
 {
+    typedef jboolean(JNICALL function)(JNIEnv *, jobject);
+    union {
+        void *address;
+        function *call;
+    } test;
+    JNIEnv *jni = NULL;
+    if (!tracer.has_virtual_threads ||
+        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        return false;
+    memcpy(&test,
+           (const char *) *jni + offsetof(struct JNINativeInterface_, GetModule) + sizeof(void *),
+           sizeof test);
+    return test.call(jni, thread);
+}
+
+static struct java_thread *create_java_thread(jthread thread)
+{
+    struct java_thread *java = unused_threads;
+    if (java == NULL)
+        java = calloc(1, sizeof *java);
+    else
+        unused_threads = java->next_unused;
+    if (java != NULL)
+        java->is_virtual = is_virtual_thread(thread);
+    return java;
+}
+
+/* Who still looks at it sees that it runs nowhere.  The register lock is held. */
+static void discard_java_thread(struct java_thread *java)
+{
+    atomic_store(&java->os, NULL);
+    free(java->frames);
+    java->frames = NULL;
+    java->depth = java->capacity = java->pending = 0;
+    java->last_stamp = 0;
+    java->session = 0;
+    java->next_unused = unused_threads;
+    unused_threads = java;
+}
+
+static void register_name(struct session *session, jthread thread, struct java_thread *known,
+                          bool existing)
+{
+    uint64_t flags = known->is_virtual ? THREAD_VIRTUAL : 0;
     uint64_t words[3 + 128] = {0};
     jvmtiThreadInfo info;
     memset(&info, 0, sizeof info);
@@ -187,8 +233,7 @@ static void register_name(struct session *session, jthread thread, struct java_t
     pthread_mutex_unlock(&session->global_lock);
 }
 
-struct java_thread *thread_register(struct session *session, jthread thread, bool existing,
-                                    uint64_t flags)
+struct java_thread *thread_register(struct session *session, jthread thread, bool existing)
 {
     void *storage = NULL;
     if (reaper_is_thread(thread))
@@ -197,15 +242,26 @@ struct java_thread *thread_register(struct session *session, jthread thread, boo
     if ((*tracer.jvmti)->GetThreadLocalStorage(tracer.jvmti, thread, &storage) != JVMTI_ERROR_NONE)
         storage = NULL;
     struct java_thread *known = storage;
-    if (known == NULL && (known = calloc(1, sizeof *known)) != NULL &&
+    if (known == NULL && (known = create_java_thread(thread)) != NULL &&
         (*tracer.jvmti)->SetThreadLocalStorage(tracer.jvmti, thread, known) != JVMTI_ERROR_NONE) {
-        free(known);
+        discard_java_thread(known);
         known = NULL;
     }
     if (known != NULL && known->session != session->number)
-        register_name(session, thread, known, existing, flags);
+        register_name(session, thread, known, existing);
     pthread_mutex_unlock(&register_lock);
     return known;
+}
+
+/* The thread runs here from now on. */
+static struct java_thread *set_current(struct os_thread *os, struct java_thread *java)
+{
+    os->current = java;
+    if (java != NULL)
+        atomic_store(&java->os, os);
+    if (java != NULL && !java->is_virtual)
+        os->own = java;
+    return java;
 }
 
 /* Who runs here is asked for only at first sight. */
@@ -216,7 +272,7 @@ static struct java_thread *register_current(struct session *session, struct os_t
     if ((*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &thread) != JVMTI_ERROR_NONE ||
         thread == NULL)
         return NULL;
-    os->current = thread_register(session, thread, false, 0);
+    set_current(os, thread_register(session, thread, false));
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
         (*jni)->DeleteLocalRef(jni, thread);
     return os->current;
@@ -224,12 +280,12 @@ static struct java_thread *register_current(struct session *session, struct os_t
 
 struct java_thread *thread_current(struct session *session, struct os_thread *os, jthread thread)
 {
-    struct java_thread *current = os->current;
-    if (__builtin_expect(current != NULL && current->session == session->number, 1))
+    struct java_thread *current = thread_known(session, os);
+    if (__builtin_expect(current != NULL, 1))
         return current;
     if (os->ended)
         return NULL;
-    return thread != NULL ? (os->current = thread_register(session, thread, false, 0))
+    return thread != NULL ? set_current(os, thread_register(session, thread, false))
                           : register_current(session, os);
 }
 
@@ -238,11 +294,11 @@ void thread_started(struct session *session, struct os_thread *os, jthread threa
     /* Without thread events only the threads are told of that other events name. */
     struct java_thread *java = NULL;
     if ((session->options.events & EVENT_THREAD) != 0 || is_virtual)
-        java = thread_register(session, thread, false, is_virtual ? THREAD_VIRTUAL : 0);
-    os->current = java;
-    os->ended = false;
+        java = thread_register(session, thread, false);
     if (!is_virtual)
-        os->own = java;
+        os->own = NULL;
+    os->ended = false;
+    set_current(os, java);
 }
 
 /* What the agent keeps for the thread, or NULL.  A virtual thread ends when it is off its carrier
@@ -285,8 +341,9 @@ void thread_ended(struct session *session, struct os_thread *os, jthread thread,
             os->current = is_virtual ? os->own : NULL;
         if (os->own == java)
             os->own = NULL;
-        free(java->frames);
-        free(java);
+        pthread_mutex_lock(&register_lock);
+        discard_java_thread(java);
+        pthread_mutex_unlock(&register_lock);
     }
     if (!is_virtual)
         os->ended = true;
@@ -294,10 +351,7 @@ void thread_ended(struct session *session, struct os_thread *os, jthread thread,
 
 void thread_mounted(struct session *session, struct os_thread *os, jthread thread)
 {
-    struct java_thread *java = thread_register(session, thread, false, THREAD_VIRTUAL);
-    if (os->current != NULL && os->own == NULL)
-        os->own = os->current;
-    os->current = java;
+    struct java_thread *java = set_current(os, thread_register(session, thread, false));
     struct live_stream *stream = thread_stream(session, os);
     if (java == NULL || stream == NULL || java->last_stamp == 0)
         return;
@@ -308,11 +362,14 @@ void thread_mounted(struct session *session, struct os_thread *os, jthread threa
         stream->last_stamp = java->last_stamp + tick;
 }
 
-void thread_unmounted(struct os_thread *os)
+void thread_unmounted(const struct session *session, struct os_thread *os)
 {
-    if (os->current != NULL)
-        method_counts_unmounted(os, os->current);
-    if (os->current != NULL && os->stream != NULL)
-        os->current->last_stamp = os->stream->last_stamp;
+    struct java_thread *java = thread_known(session, os);
+    if (java != NULL && java->is_virtual) {
+        method_counts_unmounted(os, java);
+        if (os->stream != NULL)
+            java->last_stamp = os->stream->last_stamp;
+        atomic_store(&java->os, NULL);
+    }
     os->current = os->own;
 }

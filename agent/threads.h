@@ -11,8 +11,13 @@
 
 enum thread_flag { THREAD_DAEMON = 1, THREAD_VIRTUAL = 2 };
 
+/* Its memory is never given back, only used for another thread: a native thread that missed that it
+ * lost a virtual one looks at it once more. */
 struct java_thread {
     uint64_t session;
+    struct os_thread *_Atomic os; /* the native thread that runs it, as far as is known */
+    bool is_virtual;
+    struct java_thread *next_unused;
     uint64_t id;         /* in the session's dictionary */
     uint64_t last_stamp; /* of what it recorded before it left its carrier */
     struct method_frame *frames;
@@ -118,19 +123,29 @@ static inline uint64_t thread_stamp_unordered(const struct session *session,
     return stream_stamp(stream, frozen != 0 ? frozen : clock_raw_unordered() - tracer.scale.zero);
 }
 
-/* The Java thread that runs here, registered at first sight; `thread` is the callback's. */
+/* The Java thread that runs here, if that is known. */
+static inline struct java_thread *thread_known(const struct session *session,
+                                               const struct os_thread *os)
+{
+    struct java_thread *java = os->current;
+    return java != NULL && java->session == session->number &&
+                   atomic_load_explicit(&java->os, memory_order_relaxed) == os
+               ? java
+               : NULL;
+}
+
+/* The same, registered at first sight; `thread` is the callback's. */
 struct java_thread *thread_current(struct session *session, struct os_thread *os, jthread thread);
 
 bool thread_grow_frames(struct java_thread *java);
 
 /* Registers a thread: its dictionary entry and its start event. */
-struct java_thread *thread_register(struct session *session, jthread thread, bool existing,
-                                    uint64_t flags);
+struct java_thread *thread_register(struct session *session, jthread thread, bool existing);
 void thread_started(struct session *session, struct os_thread *os, jthread thread, bool is_virtual);
 void thread_ended(struct session *session, struct os_thread *os, jthread thread, bool is_virtual);
 /* A virtual thread goes on or off this native thread. */
 void thread_mounted(struct session *session, struct os_thread *os, jthread thread);
-void thread_unmounted(struct os_thread *os);
+void thread_unmounted(const struct session *session, struct os_thread *os);
 
 /* All native threads that the agent knows; read on through next_all. */
 struct os_thread *threads_first(void);

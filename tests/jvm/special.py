@@ -8,6 +8,7 @@ import signal
 import subprocess
 import zipfile
 
+import corner_cases
 import drivers
 import engine_cases
 import facts
@@ -286,3 +287,4 @@ TABLE = {function.__name__: function for function in (
 TABLE.update(engine_cases.TABLE)
 TABLE.update(stack_cases.TABLE)
 TABLE.update(hash_cases.TABLE)
+TABLE.update(corner_cases.TABLE)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a later attach may ask of the agent: start, stop, flush, status. */
+#include "archive_dump.h"
 #include "hash_state.h"
 #include "log.h"
 #include "tracer.h"
@@ -10,7 +11,7 @@ static bool is_running(void)
     return atomic_load(&tracer.session) != NULL;
 }
 
-static jint start(const struct options *options)
+static jint start(struct options *options)
 {
     JNIEnv *jni = NULL;
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
@@ -21,6 +22,8 @@ static jint start(const struct options *options)
                                                       : "waits for its start= method already");
         return JNI_ERR;
     }
+    if (!archive_dump_allows(options))
+        return JNI_ERR;
     session_stop(END_STOPPED); /* one that ended by itself leaves its thread behind */
     if (!engine_prepare(options))
         return JNI_ERR;
@@ -34,7 +37,7 @@ static jint start(const struct options *options)
     return code;
 }
 
-static jint stop(const struct options *options)
+static jint stop(struct options *options)
 {
     (void) options;
     if (trigger_disarm())
@@ -47,7 +50,7 @@ static jint stop(const struct options *options)
     return JNI_OK;
 }
 
-static jint flush(const struct options *options)
+static jint flush(struct options *options)
 {
     (void) options;
     if (!is_running() || !session_flush()) {
@@ -57,7 +60,7 @@ static jint flush(const struct options *options)
     return JNI_OK;
 }
 
-static jint status(const struct options *options)
+static jint status(struct options *options)
 {
     (void) options;
     if (trigger_is_armed())
@@ -66,9 +69,9 @@ static jint status(const struct options *options)
     return JNI_OK;
 }
 
-jint attach_command(const struct options *options)
+jint attach_command(struct options *options)
 {
-    static jint (*const commands[])(const struct options *) = {
+    static jint (*const commands[])(struct options *) = {
         [COMMAND_START] = start,
         [COMMAND_STOP] = stop,
         [COMMAND_FLUSH] = flush,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "archive_dump.h"
 #include "hash_state.h"
 #include "log.h"
 #include "reaper.h"
@@ -154,6 +155,8 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
         options_print_help();
         exit(0);
     }
+    if (!archive_dump_allows(&tracer.options))
+        return JNI_OK;
     if (!initialize(vm) || !engine_prepare(&tracer.options))
         return JNI_ERR;
     tracer.start = clock_moment_now();

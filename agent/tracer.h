@@ -136,6 +136,6 @@ void engine_enable_methods(struct session *session);
 void snapshot_take(struct session *session, JNIEnv *jni);
 
 /* attach_commands.c */
-jint attach_command(const struct options *options);
+jint attach_command(struct options *options);
 
 #endif

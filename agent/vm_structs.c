@@ -290,3 +290,33 @@ const volatile int64_t *vm_counter(const struct vm_structs *vm, const char *name
     }
     return NULL;
 }
+
+const void *vm_flag(const char *name)
+{
+    const uintptr_t *flags, *count;
+    size_t size, name_at, address_at;
+    if (!open_libjvm() || !static_field("JVMFlag", "flags", &flags) ||
+        !static_field("JVMFlag", "numFlags", &count) || !type_size("JVMFlag", &size) ||
+        !field_offset("JVMFlag", "_name", &name_at) ||
+        !field_offset("JVMFlag", "_addr", &address_at))
+        return NULL;
+    for (uintptr_t i = 0; i < *count; i++) {
+        uintptr_t flag = *flags + i * size;
+        const char *found = (const char *) vm_word(flag, name_at);
+        if (found != NULL && strcmp(found, name) == 0)
+            return (const void *) vm_word(flag, address_at);
+    }
+    return NULL;
+}
+
+bool vm_argument_given(const char *argument)
+{
+    const uintptr_t *arguments, *count;
+    if (!open_libjvm() || !static_field("Arguments", "_jvm_args_array", &arguments) ||
+        !static_field("Arguments", "_num_jvm_args", &count))
+        return false;
+    for (uint32_t i = 0; *arguments != 0 && i < vm_half((uintptr_t) count, 0); i++)
+        if (strcmp((const char *) vm_word(*arguments, i * sizeof(char *)), argument) == 0)
+            return true;
+    return false;
+}

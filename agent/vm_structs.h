@@ -55,6 +55,12 @@ bool vm_archive_get(struct vm_archive *vm);
 /* A performance counter of the JVM by name, e.g. java.cls.unloadedClasses; NULL: there is none. */
 const volatile int64_t *vm_counter(const struct vm_structs *vm, const char *name);
 
+/* The place of a JVM flag's value by its name, e.g. UseG1GC; NULL: there is none. */
+const void *vm_flag(const char *name);
+
+/* True if this word is among the JVM's options, wherever they come from. */
+bool vm_argument_given(const char *argument);
+
 /* A word, or a half, of the JVM's memory. */
 static inline uintptr_t vm_word(uintptr_t base, size_t offset)
 {

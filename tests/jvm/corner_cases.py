@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of JVMs in corners: virtual threads below their own methods."""
-from session import Failure, Skip, shown
+"""Tests of JVMs in corners: virtual threads below their own methods; archives of classes."""
+import json
+import pathlib
+import zipfile
+
+import drivers
+import trace_text
+from session import Failure, Skip, answer, expect_line, finish, shown
 
 
 def require(condition, text):
@@ -32,4 +38,87 @@ def carriers(session):
     require(not both, f"threads {sorted(both)} carry and are carried")
 
 
-TABLE = {function.__name__: function for function in (carriers,)}
+# Archives of classes.
+
+def jar_of_classes(session):
+    """Archives take classes from jars only."""
+    with zipfile.ZipFile(session.path("facts.jar"), "w") as jar:
+        for path in sorted(pathlib.Path(session.classes, "facts").glob("*.class")):
+            jar.write(path, f"facts/{path.name}")
+
+
+def run_jar(session, vm, agent="", main="Methods"):
+    agents = [f"-agentpath:{session.tracer}=file=run.step,{agent}"] if agent else []
+    result = session.run([session.tool("java"), *agents, *vm.split(), "-cp", "facts.jar",
+                          f"facts.{main}"])
+    require(result.returncode == 0, f"{vm}: it ends with {result.returncode} "
+            + shown(result.stdout) + shown(result.stderr))
+    return result
+
+
+def engine_of(session):
+    return json.loads(session.step("info", "--json", "run.step"))["properties"]["engine"]
+
+
+def counts(session):
+    """The calls of the program's methods and its objects, as many as there are of each."""
+    session.step("check", "run.step")
+    session.step("convert", "run.step", "-o", "run.zip")
+    trace = trace_text.read_zip(session.path("run.zip"))
+    own = {key: count for key, count in trace.methods.items() if "$$Lambda" not in key[1]}
+    own.update((name, count) for name, count in trace.allocs.items()
+               if name.startswith("facts/") and "$$Lambda" not in name)
+    require(own[("MN", "facts/Methods", "one")] == 504, f"counts are {own}")
+    return own
+
+
+def aot_cache(session):
+    """Whoever makes a cache is traced by JVMTI, its child is not; whoever uses it has all events."""
+    if session.version() < 25:
+        raise Skip("no AOT cache in one step")
+    jar_of_classes(session)
+    options = "events=all,include=facts/**"
+    run_jar(session, "", options)
+    wanted = counts(session)
+    bare = run_jar(session, "-XX:AOTCacheOutput=bare.aot")
+    made = run_jar(session, "-XX:AOTCacheOutput=run.aot", options)
+    require(made.stdout.splitlines()[0] == bare.stdout.splitlines()[0], "it says other things")
+    told = made.stderr.decode().count("it is traced with engine=jvmti")
+    require(told == 1, f"told {told} times: {shown(made.stderr)}")
+    require(engine_of(session) == "jvmti", "it was not traced with engine=jvmti")
+    require(counts(session) == wanted, "counts differ while the cache is made")
+    for name in ("bare.aot", "run.aot"):
+        used = run_jar(session, f"-XX:AOTCache={name} -XX:AOTMode=on", options)
+        require(not used.stderr, f"{name}: {shown(used.stderr)}")
+        require(engine_of(session) == "bytecode", f"{name}: traced with another engine")
+        require(counts(session) == wanted, f"{name}: counts differ")
+    refused = run_jar(session, "-XX:AOTCacheOutput=run.aot", f"{options},stop=facts.Methods.one")
+    require(b"it is not traced" in refused.stderr, f"not told: {shown(refused.stderr)}")
+
+
+def archive_at_exit(session):
+    """The agent comes to a JVM that makes an archive when it ends: JVMTI again."""
+    jar_of_classes(session)
+    process = session.start([session.tool("java"), "-XX:+EnableDynamicAgentLoading",
+                             "-XX:ArchiveClassesAtExit=run.jsa", "-cp", "facts.jar",
+                             "facts.Attached"])
+    try:
+        expect_line(process, "attach")
+        drivers.load(session, process.pid, "file=run.step")
+        for _ in range(3):
+            answer(process)
+        finish(process)
+    finally:
+        process.kill()
+    errors = pathlib.Path(session.path("stderr")).read_text()
+    require(process.returncode == 0, f"it ends with {process.returncode}\n{errors}")
+    require("ArchiveClassesAtExit): it is traced with engine=jvmti" in errors, f"told:\n{errors}")
+    require(engine_of(session) == "jvmti", "it was not traced with engine=jvmti")
+    run_jar(session, "", "events=all,include=facts/**")
+    wanted = counts(session)
+    run_jar(session, "-XX:SharedArchiveFile=run.jsa -Xshare:on", "events=all,include=facts/**")
+    require(engine_of(session) == "bytecode", "traced with another engine")
+    require(counts(session) == wanted, "counts differ where the archive is used")
+
+
+TABLE = {function.__name__: function for function in (carriers, aot_cache, archive_at_exit)}

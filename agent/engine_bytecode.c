@@ -11,6 +11,7 @@
 #include "hidden_classes.h"
 #include "leaf_calls.h"
 #include "log.h"
+#include "method_numbers.h"
 #include "method_probes.h"
 #include "names.h"
 #include "native_methods.h"
@@ -59,6 +60,8 @@ static void report_left_alone(const char *class_name, const char *method_name,
 struct class_plan {
     bool traced;  /* all are traced */
     bool watched; /* some are those of start= or stop= */
+    bool named;   /* its loader has no other class of this name */
+    uint64_t loader;
 };
 
 static unsigned triggers_of(const char *class_name, const char *method_name)
@@ -87,6 +90,15 @@ static struct class_plan plan_class(JNIEnv *jni, jobject loader, const char *nam
                                .watched = triggers_of(name, NULL) != 0};
 }
 
+/* A trigger's number tells what it sets off, in its session only. */
+static uint32_t new_number(const struct class_plan *plan, unsigned triggers, const char *class_name,
+                           const char *method_name, const char *descriptor)
+{
+    return plan->named && triggers == 0
+               ? method_number_of(plan->loader, class_name, method_name, descriptor)
+               : method_new_number();
+}
+
 static uint32_t number_method(void *context, const char *class_name, const char *method_name,
                               const char *descriptor, uint16_t access_flags)
 {
@@ -96,7 +108,7 @@ static uint32_t number_method(void *context, const char *class_name, const char 
     if (triggers == 0 &&
         !(plan->traced && options_trace_class(&engine.session->options, class_name)))
         return 0;
-    uint32_t number = method_new_number();
+    uint32_t number = new_number(plan, triggers, class_name, method_name, descriptor);
     if (number == 0 || (triggers != 0 && !trigger_watch(number, triggers)))
         report_left_alone(class_name, method_name, descriptor, "there are too many methods",
                           FACT_METHOD_EVENTS);
@@ -158,6 +170,9 @@ static unsigned char *new_class_file(JNIEnv *jni, bool is_new, jobject loader, c
     struct rewrite_request request = request_of(bytes, length, &plan);
     uint8_t *out = NULL;
     size_t out_bytes = 0;
+    if (plan.traced && loader != NULL)
+        plan.loader = loader_number(loader);
+    plan.named = name != NULL && (plan.loader != 0 || loader == NULL);
     if (!request.alloc && !request.method && !(engine.armed && loader == NULL))
         return NULL;
     bool changed = rewrite(&request, name != NULL ? name : "?", &out, &out_bytes);
@@ -176,12 +191,21 @@ static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined
                                   const unsigned char *bytes, jint *new_length,
                                   unsigned char **new_bytes)
 {
-    size_t new_size = 0;
+    size_t new_size = (size_t) length;
+    unsigned char *file = NULL;
+    bool on = atomic_load(&engine.on);
     (void) jvmti, (void) domain;
-    if (!atomic_load(&engine.on) || jni == NULL || (name != NULL && strcmp(name, PROBE_CLASS) == 0))
+    if ((!on && redefined == NULL) || jni == NULL ||
+        (name != NULL && strcmp(name, PROBE_CLASS) == 0))
         return;
-    unsigned char *file =
-        new_class_file(jni, redefined == NULL, loader, name, bytes, (size_t) length, &new_size);
+    /* also of a class that gets back what it was */
+    uint8_t *lean = redefined != NULL ? class_without_spare_nans(bytes, new_size) : NULL;
+    if (on)
+        file = new_class_file(jni, redefined == NULL, loader, name, lean != NULL ? lean : bytes,
+                              (size_t) length, &new_size);
+    if (file == NULL && lean != NULL)
+        file = copied(lean, new_size = (size_t) length);
+    free(lean);
     if (file != NULL) {
         *new_bytes = file;
         *new_length = (jint) new_size;

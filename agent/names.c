@@ -175,24 +175,40 @@ static bool set_class_name(struct named_object *class, const char *signature)
     return true;
 }
 
-/* The loader's number, given at first sight; 0 is the boot loader. */
-static uint64_t loader_number(jclass mirror)
+/* The loader's number, given at first sight; 0: out of memory.  The class lock is held. */
+static uint64_t number_loader(jobject loader)
+{
+    jlong tag = 0;
+    if ((*tracer.jvmti)->GetTag(tracer.jvmti, loader, &tag) != JVMTI_ERROR_NONE)
+        return 0;
+    if ((tag & TAG_LOADER) != 0)
+        return (uint64_t) (tag & ~TAG_MARKS);
+    uint64_t number = named_add(&loaders);
+    if (number != 0) {
+        atomic_store(&named_at(&loaders, number)->object, (uint64_t) tag);
+        (*tracer.jvmti)->SetTag(tracer.jvmti, loader, TAG_LOADER | (jlong) number);
+    }
+    return number;
+}
+
+uint64_t loader_number(jobject loader)
+{
+    pthread_mutex_lock(&class_lock);
+    hash_state_enter();
+    uint64_t number = number_loader(loader);
+    hash_state_leave();
+    pthread_mutex_unlock(&class_lock);
+    return number;
+}
+
+/* 0 is the boot loader.  The class lock is held. */
+static uint64_t loader_of_class(jclass mirror)
 {
     jobject loader = NULL;
-    jlong tag = 0;
     if ((*tracer.jvmti)->GetClassLoader(tracer.jvmti, mirror, &loader) != JVMTI_ERROR_NONE ||
         loader == NULL)
         return 0;
-    uint64_t number = 0;
-    if ((*tracer.jvmti)->GetTag(tracer.jvmti, loader, &tag) == JVMTI_ERROR_NONE) {
-        if ((tag & TAG_LOADER) != 0) {
-            number = (uint64_t) (tag & ~TAG_MARKS);
-        } else if ((number = named_add(&loaders)) != 0) {
-            struct named_object *entry = named_at(&loaders, number);
-            atomic_store(&entry->object, (uint64_t) tag);
-            (*tracer.jvmti)->SetTag(tracer.jvmti, loader, TAG_LOADER | (jlong) number);
-        }
-    }
+    uint64_t number = number_loader(loader);
     JNIEnv *jni = NULL;
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
         (*jni)->DeleteLocalRef(jni, loader);
@@ -206,7 +222,7 @@ static uint64_t add_class(JNIEnv *jni, jclass mirror, const char *signature)
     struct named_object *class = named_at(&classes, index);
     if (class == NULL || !set_class_name(class, signature))
         return 0;
-    class->loader = loader_number(mirror);
+    class->loader = loader_of_class(mirror);
     atomic_store(&class->mirror, (*jni)->NewWeakGlobalRef(jni, mirror));
     return index;
 }

@@ -30,6 +30,10 @@ struct method_entry {
     bool is_traced;
 };
 
+/* The loader's number in this JVM, given at first sight; not for the boot loader.  0: out of
+ * memory. */
+uint64_t loader_number(jobject loader);
+
 /* The class's number in the session's dictionary, with its class load event if it is new; 0 if the
  * JVM cannot name it. */
 uint64_t class_number(struct session *session, jclass class);

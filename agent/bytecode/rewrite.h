@@ -120,6 +120,13 @@ enum rewrite_result class_rewrite(const struct rewrite_request *request, uint8_t
                                   size_t *out_bytes, struct rewrite_error *error);
 
 /*
+ * A copy, of the same size, of a class that the JVM has loaded already, without those NaN constants
+ * that nothing in it refers to: see nan_constants.c.  The caller frees it with free().  NULL: there
+ * are none, or it is no class file, or no memory.
+ */
+uint8_t *class_without_spare_nans(const uint8_t *class_file, size_t size_bytes);
+
+/*
  * The class file of PROBE_CLASS; the caller frees it with free().  NULL: out of memory.  Its
  * methods are native, but with `leaf` the probes of entries and exits that have a number and
  * nothing else are in Java: each calls Math.tan() with a NaN whose bits are its number and the

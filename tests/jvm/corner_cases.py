@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of JVMs in corners: virtual threads below their own methods; archives of classes."""
+"""Tests of JVMs in corners: virtual threads below their own methods; archives of classes; the
+agent coming and going many times."""
 import json
+import os
 import pathlib
+import re
 import zipfile
 
 import drivers
@@ -121,4 +124,59 @@ def archive_at_exit(session):
     require(counts(session) == wanted, "counts differ where the archive is used")
 
 
-TABLE = {function.__name__: function for function in (carriers, aot_cache, archive_at_exit)}
+# Many sessions in one JVM.
+
+def pool_growth(text):
+    """By how many constants each class grew, each time it was redefined."""
+    old = [int(size) for size in re.findall(r"old_cp_len=(\d+)", text)]
+    merged = [int(size) for size in re.findall(r"\bmerge_cp_len=(\d+), index_map", text)]
+    require(len(old) == len(merged), f"{len(old)} and {len(merged)} lines of constant pools")
+    return [after - before for before, after in zip(old, merged)]
+
+
+def resident_kib(pid):
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", text)[1])
+
+
+def one_round(session, pid, first):
+    start = "" if first else "start,"
+    drivers.load(session, pid, f"{start}file=run.step,events=alloc+method,existing=no,"
+                               "include=java/**")
+    drivers.load(session, pid, "stop")
+
+
+def many_rounds(session):
+    """A session leaves no constants behind that the next does not use again, but for one for each
+    NaN; STEPTRACE_ROUNDS=1000 runs longer, and asks for the JVM's memory, too."""
+    rounds = int(os.environ.get("STEPTRACE_ROUNDS", "8"))
+    log = pathlib.Path(session.path("pools.log"))
+    process = session.start(session.java("Rounds", "-XX:+EnableDynamicAgentLoading -Xmx64m "
+                                         f"-Xlog:redefine+class+constantpool=info:file={log}"
+                                         "::filecount=0"))
+    resident = []
+    try:
+        expect_line(process, "attach")
+        for done in range(rounds):
+            if done == rounds - 2:
+                before = log.stat().st_size
+            one_round(session, process.pid, done == 0)
+            resident.append(resident_kib(process.pid))
+        answer(process)
+        require(finish(process) == b"true\n", "the program changed")
+    finally:
+        process.kill()
+    text = log.read_text()
+    require("overflow" not in text, "a constant pool is full")
+    growth = pool_growth(text[before:])
+    require(len(growth) > 100 and max(growth) <= 8 and sum(growth) < 100,
+            f"{len(growth)} redefinitions added {sum(growth)} constants, one {max(growth)}")
+    session.step("check", "run.step")
+    quarter = resident[rounds // 4]
+    print(f"{rounds} rounds: {resident[0]}, {quarter}, {resident[-1]} KiB resident")
+    require(rounds < 100 or resident[-1] < quarter * 1.1,
+            f"from {quarter} to {resident[-1]} KiB after {rounds} rounds")
+
+
+TABLE = {function.__name__: function for function in (
+    carriers, aot_cache, archive_at_exit, many_rounds)}

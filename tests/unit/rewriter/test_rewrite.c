@@ -587,6 +587,47 @@ static void test_callees(void)
     free(bytes);
 }
 
+/* Makes the built class's Integer of this value a NaN. */
+static uint8_t *make_nan(uint8_t *bytes, size_t size, uint8_t value)
+{
+    const uint8_t integer[] = {3, 0, 0, 0, value}, nan[] = {4, 0x7F, 0xC0, 0, 0};
+    uint8_t *at = memmem(bytes, size, integer, sizeof integer);
+    memcpy(at, nan, sizeof nan);
+    return at;
+}
+
+static void test_spare_nans(void)
+{
+    static const uint8_t zero[] = {3, 0, 0, 0, 0};
+    struct built_method method = {
+        .max_stack = 1, .more_constants = 212, CODE(0x12, BUILT_CONSTANTS + 209, 0x57, 0xB1)};
+    size_t size;
+    uint8_t *bytes = build_class(&method, &size);
+    CU_ASSERT_PTR_NULL(class_without_spare_nans(bytes, size));
+    const uint8_t *used = make_nan(bytes, size, 209);
+    CU_ASSERT_PTR_NULL(class_without_spare_nans(bytes, size));
+    const uint8_t *spare = make_nan(bytes, size, 210);
+    uint8_t *without = class_without_spare_nans(bytes, size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(without);
+    CU_ASSERT_EQUAL(memcmp(without + (used - bytes), used, 5), 0);
+    CU_ASSERT_EQUAL(memcmp(without + (spare - bytes), zero, 5), 0);
+    memcpy(without + (spare - bytes), spare, 5);
+    CU_ASSERT_EQUAL(memcmp(without, bytes, size), 0);
+    free(without);
+    for (size_t length = 0; length < size; length++) {
+        uint8_t *cut = malloc(length + 1);
+        memcpy(cut, bytes, length);
+        CU_ASSERT_PTR_NULL(class_without_spare_nans(cut, length));
+        free(cut);
+    }
+    for (size_t at = 0; at < size; at++) {
+        bytes[at] ^= 0xFF;
+        free(class_without_spare_nans(bytes, size));
+        bytes[at] ^= 0xFF;
+    }
+    free(bytes);
+}
+
 static const CU_TestInfo tests[] = {
     {"nothing to do", test_nothing_to_do},
     {"new arrays", test_new_arrays},
@@ -609,6 +650,7 @@ static const CU_TestInfo tests[] = {
     {"probe class", test_probe_class},
     {"instruction sizes", test_instruction_sizes},
     {"callees", test_callees},
+    {"spare NaNs", test_spare_nans},
 };
 
 int main(void)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apart.h"
 #include "archive_scan.h"
 #include "bytecode/callees.h"
 #include "hash_state.h"
@@ -120,8 +121,9 @@ static void add_lines(struct text text)
     }
 }
 
-static void read_file(const char *path)
+static void read_file(void *data)
 {
+    const char *path = data;
     char *text = malloc(FILE_LIMIT);
     FILE *file = text != NULL ? fopen(path, "re") : NULL;
     if (file != NULL) {
@@ -156,7 +158,7 @@ void archived_classes_read(void)
         return;
     int length = snprintf(path, sizeof path, "%s/lib/classlist", home);
     if (length > 0 && (size_t) length < sizeof path)
-        read_file(path);
+        apart_run(read_file, path);
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) home);
 }
 

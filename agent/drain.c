@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "apart.h"
 #include "internals.h"
 #include "live_decoder.h"
 #include "live_drain.h"
@@ -285,11 +286,30 @@ static void end_session(struct drain *drain)
     pthread_mutex_unlock(&session->state_lock);
 }
 
+/* What others want done where the descriptors are; ends with what begins the drain, or the thread.
+ */
+static void run_errands(struct session *session)
+{
+    bool (*errand)(struct session *) = NULL;
+    do {
+        while (sem_wait(&session->errand_wanted) != 0)
+            ;
+        errand = session->errand;
+        if (errand != NULL)
+            session->errand_succeeded = errand(session);
+        sem_post(&session->errand_done);
+    } while (errand != NULL && !session->dismissed);
+}
+
 void *drain_run(void *data)
 {
     struct drain drain = {.session = data};
     struct session *session = data;
     pthread_setname_np(pthread_self(), "StepTrace drain");
+    session->keeps_apart = apart_begin();
+    run_errands(session);
+    if (session->dismissed)
+        return NULL;
     while (!must_end(&drain)) {
         live_wait_for_work(session->map);
         take_full_chunks(&drain);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -28,18 +29,56 @@ static enum step_status fail(struct step_error *error, const char *path, const c
                           strerror(errno));
 }
 
+struct growth {
+    const struct live_map *map;
+    uint64_t start, bytes;
+    void *base; /* NULL: it failed, with this code */
+    int code;
+};
+
 /* Disk blocks are set aside before they are mapped: a store to a mapping of a full disk kills. */
+static void grow_by(struct growth *growth, int descriptor)
+{
+    growth->code = posix_fallocate(descriptor, (off_t) growth->start, (off_t) growth->bytes);
+    if (growth->code != 0)
+        return;
+    void *base = mmap(NULL, growth->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
+                      (off_t) growth->start);
+    growth->base = base != MAP_FAILED ? base : NULL;
+    growth->code = base != MAP_FAILED ? 0 : errno;
+}
+
+static bool is_its_file(const struct live_map *map, int descriptor)
+{
+    struct stat now;
+    return fstat(descriptor, &now) == 0 && now.st_dev == map->device && now.st_ino == map->inode;
+}
+
+static void grow_apart(void *data)
+{
+    struct growth *growth = data;
+    int descriptor = open(growth->map->path, O_RDWR | O_CLOEXEC);
+    if (descriptor >= 0 && is_its_file(growth->map, descriptor))
+        grow_by(growth, descriptor);
+    else
+        growth->code = ESTALE;
+    if (descriptor >= 0)
+        close(descriptor);
+}
+
 static void *map_more(struct live_map *map, uint64_t bytes)
 {
     uint64_t start = map->header != NULL ? map->header->file_bytes : 0;
-    int code = posix_fallocate(map->descriptor, (off_t) start, (off_t) bytes);
-    if (code != 0) {
-        errno = code;
-        return NULL;
-    }
-    void *base =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map->descriptor, (off_t) start);
-    if (base == MAP_FAILED)
+    struct growth growth = {.map = map, .start = start, .bytes = bytes};
+    if (map->run_apart != NULL && !pthread_equal(map->keeper, pthread_self()))
+        map->run_apart(grow_apart, &growth);
+    else if (is_its_file(map, map->descriptor))
+        grow_by(&growth, map->descriptor);
+    else
+        growth.code = ESTALE;
+    void *base = growth.base;
+    errno = growth.code;
+    if (base == NULL)
         return NULL;
     if (map->segment_count == map->segment_capacity) {
         size_t wanted = map->segment_capacity * 2 + 16;
@@ -68,8 +107,12 @@ static enum step_status open_map(struct live_map *map, struct step_error *error)
     map->descriptor = open(map->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (map->descriptor < 0)
         return fail(error, map->path, "cannot be created");
-    if (!lock_header(map))
+    struct stat made;
+    if (fstat(map->descriptor, &made) != 0 || !lock_header(map))
         return fail(error, map->path, "cannot be locked");
+    map->device = made.st_dev;
+    map->inode = made.st_ino;
+    map->keeper = pthread_self();
     map->header = map_more(map, STEP_LIVE_PAGE);
     if (map->header == NULL)
         return fail(error, map->path, "cannot be mapped");
@@ -146,7 +189,7 @@ void live_map_destroy(struct live_map *map, bool keep_file)
     for (size_t i = 0; i < map->segment_count; i++)
         munmap(map->segments[i].base, map->segments[i].bytes);
     free(map->segments);
-    if (map->descriptor >= 0)
+    if (map->descriptor >= 0 && (map->device == 0 || is_its_file(map, map->descriptor)))
         close(map->descriptor);
     sem_destroy(&map->work);
     pthread_cond_destroy(&map->room);

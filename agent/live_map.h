@@ -56,7 +56,11 @@ struct live_stream {
 
 struct live_map {
     char *path;
-    int descriptor;
+    int descriptor; /* the keeper's */
+    /* not NULL: it is in a table that only the keeper has, and others grow the file so */
+    void (*run_apart)(void (*step)(void *data), void *data);
+    pthread_t keeper;
+    uint64_t device, inode;
     struct step_live_header *header;
     uint64_t limit_bytes;
     bool drop;

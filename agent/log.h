@@ -3,7 +3,14 @@
 #ifndef LOG_H
 #define LOG_H
 
+#include <stdbool.h>
+
 /* Writes "steptrace: message\n" in one piece. */
 __attribute__((format(printf, 1, 2))) void log_message(const char *format, ...);
+
+/* Whether they could be written by a thread that has not the program's table of descriptors; and
+ * from now on the calling one has not. */
+bool log_reaches_from_apart(void);
+void log_from_apart(void);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "apart.h"
 #include "bytecode/rewrite.h"
 #include "internals.h"
 #include "log.h"
@@ -142,21 +143,30 @@ __attribute__((visibility("hidden"))) uintptr_t native_method_left(void)
     return frame.return_address;
 }
 
+struct stub_region {
+    void *writable, *runnable;
+};
+
+static void make_region(void *data)
+{
+    struct stub_region *region = data;
+    int file = memfd_create("steptrace-stubs", MFD_CLOEXEC);
+    if (file >= 0 && ftruncate(file, REGION_BYTES) == 0) {
+        region->writable = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        region->runnable = mmap(NULL, REGION_BYTES, PROT_READ | PROT_EXEC, MAP_SHARED, file, 0);
+    }
+    if (file >= 0)
+        close(file);
+}
+
 static bool map_stubs(void)
 {
-    int file = memfd_create("steptrace-stubs", MFD_CLOEXEC);
-    if (file < 0)
+    struct stub_region region = {MAP_FAILED, MAP_FAILED};
+    apart_run(make_region, &region);
+    if (region.writable == MAP_FAILED || region.runnable == MAP_FAILED)
         return false;
-    void *writable = MAP_FAILED, *runnable = MAP_FAILED;
-    if (ftruncate(file, REGION_BYTES) == 0) {
-        writable = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-        runnable = mmap(NULL, REGION_BYTES, PROT_READ | PROT_EXEC, MAP_SHARED, file, 0);
-    }
-    close(file);
-    if (writable == MAP_FAILED || runnable == MAP_FAILED)
-        return false;
-    stub_writable = writable;
-    stub_runnable = runnable;
+    stub_writable = region.writable;
+    stub_runnable = region.runnable;
     stub_used = 0;
     return true;
 }

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "apart.h"
 #include "hash_state.h"
 #include "internals.h"
 #include "live_decoder.h"
@@ -55,6 +56,7 @@ static bool open_files(struct session *session)
         log_error(&error);
         return false;
     }
+    session->map->run_apart = session->keeps_apart ? apart_run : NULL;
     struct step_writer_options options;
     step_writer_options_init(&options);
     options.definition = &java_trace_definition;
@@ -73,15 +75,45 @@ static bool open_files(struct session *session)
     return session->global != NULL && session->frees != NULL;
 }
 
-static void destroy(struct session *session)
+/* The drain thread takes no signals: they are the program's. */
+static bool start_drain(struct session *session)
 {
-    if (session == NULL)
-        return;
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int code = pthread_create(&session->drain, NULL, drain_run, session);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (code != 0)
+        log_message("the drain thread could not be started: %s", strerror(code));
+    return code == 0;
+}
+
+/* Lets the drain thread do something, and waits; NULL: it drains from now on. */
+static bool session_errand(struct session *session, bool (*errand)(struct session *session))
+{
+    session->errand = errand;
+    sem_post(&session->errand_wanted);
+    while (sem_wait(&session->errand_done) != 0)
+        ;
+    return errand == NULL || session->errand_succeeded;
+}
+
+static bool dismiss(struct session *session)
+{
     step_writer_destroy(session->writer);
     live_decoder_destroy(session->decoder);
     live_map_destroy(session->map, false);
     stack_tree_destroy(session->stacks);
     trace_file_close(session->file);
+    return session->dismissed = true;
+}
+
+static void destroy(struct session *session)
+{
+    if (session->drain_started) {
+        session_errand(session, dismiss);
+        pthread_join(session->drain, NULL);
+    }
     free(session);
 }
 
@@ -109,7 +141,10 @@ struct session *session_prepare(const struct options *options)
     pthread_mutex_init(&session->global_lock, NULL);
     pthread_mutex_init(&session->state_lock, NULL);
     pthread_cond_init(&session->state_changed, NULL);
-    if (!open_files(session)) {
+    sem_init(&session->errand_wanted, 0, 0);
+    sem_init(&session->errand_done, 0, 0);
+    session->drain_started = start_drain(session);
+    if (!session->drain_started || !session_errand(session, open_files)) {
         destroy(session);
         return NULL;
     }
@@ -200,17 +235,15 @@ static void put_provenance(struct session *session)
     put_system_property(session, "java-command", "sun.java.command");
 }
 
-/* The drain thread takes no signals: they are the program's. */
-static bool start_drain(struct session *session)
+static bool write_first(struct session *session)
 {
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int code = pthread_create(&session->drain, NULL, drain_run, session);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (code != 0)
-        log_message("the drain thread could not be started: %s", strerror(code));
-    return code == 0;
+    enum step_status status = step_writer_flush(session->writer);
+    session->decoder = live_decoder_create(session->map->header, session->writer);
+    if (status == STEP_STATUS_OK && session->decoder != NULL)
+        return true;
+    log_message("%s: the trace cannot be started: %s", session->options.file,
+                step_status_text(status));
+    return false;
 }
 
 bool session_begin(struct session *session, JNIEnv *jni)
@@ -226,11 +259,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     hash_state_tell();
     slots_prove(jni);
     put_provenance(session);
-    enum step_status status = step_writer_flush(session->writer);
-    session->decoder = live_decoder_create(header, session->writer);
-    if (status != STEP_STATUS_OK || session->decoder == NULL) {
-        log_message("%s: the trace cannot be started: %s", session->options.file,
-                    step_status_text(status));
+    if (!session_errand(session, write_first)) {
         destroy(session);
         return false;
     }
@@ -239,10 +268,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     global_write(session, start, 1, 1);
     atomic_store(&session->frozen_stamp, init_stamp != 0 ? init_stamp : 1);
     global_event(session, STEP_LIVE_VM_INIT, 0, 1);
-    if (!start_drain(session)) {
-        destroy(session);
-        return false;
-    }
+    session_errand(session, NULL);
     free(tracer.last);
     tracer.last = session;
     class_is_of_application(jni, NULL);

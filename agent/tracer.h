@@ -52,6 +52,9 @@ struct session {
     struct step_writer *writer;
     struct live_decoder *decoder;
     pthread_t drain;
+    sem_t errand_wanted, errand_done; /* of the drain thread before it drains: session_errand() */
+    bool (*errand)(struct session *session);
+    bool errand_succeeded, keeps_apart, drain_started, dismissed;
     _Atomic uint32_t flush_wanted, flush_done;
     _Atomic bool published; /* probes see it: before that it does not end, lest they see it later */
     _Atomic bool end_wanted;
@@ -115,7 +118,7 @@ bool session_flush(void);
 void session_log_status(void);
 const char *session_end_name(enum session_end end);
 
-/* drain.c: the drain thread. */
+/* drain.c: the drain thread, which alone has the files' descriptors. */
 void *drain_run(void *session);
 
 /* main.c: the callbacks of the VM's start and end. */

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libnativecalls.so: the native methods of java-tests/facts/NativeCalls.java. */
+/* libnativecalls.so: the native methods of java-tests/facts/NativeCalls.java and Daemon.java. */
+#include <fcntl.h>
 #include <jni.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void keep(JNIEnv *jni, jclass class, jobject made)
 {
@@ -75,4 +80,51 @@ JNIEXPORT void JNICALL Java_facts_NativeCalls_arrays(JNIEnv *jni, jclass class, 
         keep(jni, class, (*jni)->NewDoubleArray(jni, i));
         keep(jni, class, (*jni)->NewStringUTF(jni, "from C"));
     }
+}
+
+#define OWN_TEXT "the program's\n"
+#define DESCRIPTORS 1024
+
+/* Opens PREFIX.i, and says whether that was done. */
+static int open_own(JNIEnv *jni, jstring prefix, jint i, int flags)
+{
+    char path[4096];
+    const char *start = (*jni)->GetStringUTFChars(jni, prefix, NULL);
+    snprintf(path, sizeof path, "%s.%d", start, (int) i);
+    (*jni)->ReleaseStringUTFChars(jni, prefix, start);
+    return open(path, flags, 0666);
+}
+
+JNIEXPORT jboolean JNICALL Java_facts_Daemon_closeAndOpen(JNIEnv *jni, jclass class, jstring prefix,
+                                                          jint count);
+JNIEXPORT jboolean JNICALL Java_facts_Daemon_closeAndOpen(JNIEnv *jni, jclass class, jstring prefix,
+                                                          jint count)
+{
+    jboolean done = JNI_TRUE;
+    (void) class;
+    for (int i = 3; i < DESCRIPTORS; i++)
+        close(i);
+    for (jint i = 0; i < count; i++) {
+        int file = open_own(jni, prefix, i, O_RDWR | O_CREAT | O_TRUNC);
+        if (file < 0 || write(file, OWN_TEXT, strlen(OWN_TEXT)) < 0)
+            done = JNI_FALSE;
+    }
+    return done;
+}
+
+JNIEXPORT jboolean JNICALL Java_facts_Daemon_areUntouched(JNIEnv *jni, jclass class, jstring prefix,
+                                                          jint count);
+JNIEXPORT jboolean JNICALL Java_facts_Daemon_areUntouched(JNIEnv *jni, jclass class, jstring prefix,
+                                                          jint count)
+{
+    jboolean untouched = JNI_TRUE;
+    (void) class;
+    for (jint i = 0; i < count; i++) {
+        int file = open_own(jni, prefix, i, O_RDONLY);
+        struct stat now;
+        if (file < 0 || fstat(file, &now) != 0 || now.st_size != (off_t) strlen(OWN_TEXT))
+            untouched = JNI_FALSE;
+        close(file);
+    }
+    return untouched;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading a trace while its JVM writes it, and while that ends."""
 import json
+import os
 import pathlib
 import threading
 import time
@@ -66,4 +67,40 @@ def stop_later(process, faults):
         faults.append(fault)
 
 
-TABLE = {function.__name__: function for function in (running,)}
+def own_descriptors(session):
+    """A program closes all descriptors and opens files: none of the agent's bytes get into them, and
+    the trace goes on."""
+    for options in ("file=run.step", "file=run.step,events=all,buffer=1m",
+                    "file=run.step,start=facts.Daemon.main"):
+        prefix = session.path("own")
+        bare = session.run(session.java("Daemon", words=[prefix, "40"]))
+        require(bare.stdout.split() == [b"true"] * 3, shown(bare.stdout) + shown(bare.stderr))
+        result = session.run(session.java("Daemon", "", options, [prefix, "40"]))
+        # The JVM has closed its own class files, too: the agent may say that a class has none.
+        said = [line for line in result.stderr.decode().splitlines()
+                if line.startswith("steptrace: ") and "has no probes: no class file" not in line]
+        require((bare.returncode, bare.stdout) == (result.returncode, result.stdout) and not said,
+                f"{options}: {shown(result.stdout)} {shown(result.stderr)}")
+        session.step("check", "run.step")
+        table = json.loads(session.step("stats", "--json", "--top=0", "run.step"))
+        made = [row for row in table["classes"] if row["name"] == "facts/Daemon$Made"]
+        require(made and made[0]["allocated_objects"] == 1200000, f"{options}: {made}")
+        require(not pathlib.Path(session.path("run.step.live")).exists(), "run.step.live is there")
+
+
+def no_descriptors(session):
+    """The program has no descriptor of the agent's, nor a child what its parent left open."""
+    process = session.start(session.java("Busy", "-Xmx64m", "file=run.step,events=all"))
+    try:
+        expect_line(process, "busy")
+        links = [os.readlink(link) for link in pathlib.Path(f"/proc/{process.pid}/fd").iterdir()]
+        require(not [link for link in links if "run.step" in link], f"{links}")
+        answer(process)
+        process.communicate(timeout=60)
+    finally:
+        process.kill()
+    require(process.returncode == 0, f"it ends with {process.returncode}")
+
+
+TABLE = {function.__name__: function for function in (
+    running, own_descriptors, no_descriptors)}

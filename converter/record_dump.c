@@ -99,8 +99,8 @@ static void put_entries(const struct dumping *dumping)
 {
     const uint8_t *wanted = step_selection_wanted(dumping->selection);
     for (uint32_t i = 0; i < dumping->definition->record_count; i++) {
-        uint64_t count = wanted[i] ? step_reader_dictionary_count(dumping->reader, i) : 0;
-        for (uint64_t id = 1; id <= count; id++) {
+        for (uint64_t id = 0;
+             wanted[i] && (id = step_reader_dictionary_next(dumping->reader, i, id)) != 0;) {
             const uint64_t *entry = step_reader_dictionary_entry(dumping->reader, i, id);
             if (entry != NULL)
                 record_text_put_entry(dumping->text, i, id, entry, stdout);

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#define GAPS_MAX (UINT64_C(1) << 24)
+
 static enum step_status copy_properties(const struct step_reader *reader,
                                         struct step_writer *writer)
 {
@@ -39,6 +41,15 @@ static uint64_t *fill_empty(const struct step_definition *definition, uint32_t r
     return slots;
 }
 
+/* Gaps become empty entries; a file may claim any. */
+static bool has_gaps_only_of_damage(const struct step_reader *reader, uint32_t record)
+{
+    uint64_t gaps = 0, last = 0;
+    for (uint64_t id = 0; (id = step_reader_dictionary_next(reader, record, id)) != 0; last = id)
+        gaps += id - last - 1;
+    return gaps <= GAPS_MAX;
+}
+
 static enum step_status copy_dictionary(const struct step_reader *reader,
                                         struct step_writer *writer, uint32_t record)
 {
@@ -50,7 +61,8 @@ static enum step_status copy_dictionary(const struct step_reader *reader,
     if (empty == NULL)
         return STEP_STATUS_NO_MEMORY;
     fill_empty(definition, record, empty);
-    enum step_status status = STEP_STATUS_OK;
+    enum step_status status =
+        has_gaps_only_of_damage(reader, record) ? STEP_STATUS_OK : STEP_STATUS_CORRUPT;
     for (uint64_t id = 1; id <= count && status == STEP_STATUS_OK; id++) {
         const uint64_t *slots = step_reader_dictionary_entry(reader, record, id);
         status = step_writer_define(writer, record, slots != NULL ? slots : empty, NULL);

@@ -177,3 +177,23 @@ const uint64_t *step_reader_dictionary_entry(const struct step_reader *reader, u
     }
     return NULL;
 }
+
+uint64_t step_reader_dictionary_next(const struct step_reader *reader, uint32_t record, uint64_t id)
+{
+    if (record >= reader->definition->record_count)
+        return 0;
+    const struct step_dictionary *dictionary = &reader->dictionaries[record];
+    size_t low = 0, high = dictionary->part_count;
+    while (low < high) { /* the first part that ends behind it */
+        size_t middle = low + (high - low) / 2;
+        const struct step_dictionary_part *part = &dictionary->parts[middle];
+        if (part->first + part->count <= id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == dictionary->part_count)
+        return 0;
+    uint64_t first = dictionary->parts[low].first;
+    return (first > id ? first : id) + 1;
+}

@@ -117,6 +117,10 @@ const struct step_damage *step_reader_damage(const struct step_reader *reader, s
 uint64_t step_reader_dictionary_count(const struct step_reader *reader, uint32_t record);
 const uint64_t *step_reader_dictionary_entry(const struct step_reader *reader, uint32_t record,
                                              uint64_t id);
+/* The first entry after `id` that is there, or 0: in a damaged file the numbers may have any gaps,
+ * and whoever goes over all entries goes by this. */
+uint64_t step_reader_dictionary_next(const struct step_reader *reader, uint32_t record,
+                                     uint64_t id);
 
 /* Loads and checks a data block.  `wanted`, when not NULL, has a byte for each record of the
  * definition: columns that only unwanted records use are not decoded, and step_block_next() passes

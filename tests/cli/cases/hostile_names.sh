@@ -10,7 +10,7 @@ is_shown() {
 }
 
 for verb in dump "dump --records" "dump --records --entries" info "info --definition" check "check --limit=1000" \
-    stats "heap --by class,site" "heap --by thread" "heap --by site --tree" "heap --csv --by site" "heap --csv --by class" "info --json" "stats --json" \
+    stats "heap --by class,site" "heap --by thread" "heap --by site --tree=top-down" "heap --csv --by site" "heap --csv --by class" "info --json" "stats --json" \
     "heap --json --by class,site" "report -o -"; do
     steptrace $verb "$trace" >out 2>err
     is_shown "$verb" out

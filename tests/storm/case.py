@@ -31,7 +31,7 @@ class Case:
 
     def options(self, only=None):
         """Random options of the agent, named in what a failure says."""
-        words = choices.agent(self.rng, only)
+        words = choices.agent(self.rng, only, self.kit.is_full)
         self.notes.append("agent: " + words)
         return words
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "charset.h"
+#include "layout.h"
 #include "scale.h"
 #include "steptrace/value.h"
 
@@ -15,6 +16,13 @@ struct checking {
     const struct step_plan *plan;
     uint32_t record;
     struct step_error *error;
+    struct checked_tree *tree; /* the one at hand */
+};
+
+struct checked_tree {
+    const struct step_plan_node *node;
+    uint32_t depth;
+    uint64_t values;
 };
 
 void step_check_reset(struct step_check *check)
@@ -117,6 +125,38 @@ static enum step_status check_variant(const struct checking *checking,
                       variant->slots);
 }
 
+/* A value of a tree: of `type`, or one that extends it, or none. */
+static enum step_status check_inner(const struct checking *checking, uint32_t type,
+                                    const struct step_variant *variant)
+{
+    const struct step_plan *plan = checking->plan;
+    struct checked_tree *tree = checking->tree;
+    const struct step_plan_node *element = &plan->nodes[plan->children[tree->node->first_child]];
+    if (tree->values++ == STEP_MAX_TREE_VALUES)
+        return refuse(checking, tree->node->column, "holds more values than 1,048,576");
+    if (tree->depth == STEP_MAX_TREE_DEPTH)
+        return refuse(checking, tree->node->column, "holds values more than 1,000 deep");
+    if (variant == NULL || variant->record == STEP_NO_RECORD)
+        return STEP_STATUS_OK;
+    if (variant->record >= plan->definition->record_count ||
+        !step_record_extends(plan->definition, variant->record, type))
+        return refuse(checking, tree->node->column,
+                      "has a value of a type that does not extend its own");
+    tree->depth++;
+    enum step_status status = check_variant(checking, element, variant);
+    tree->depth--;
+    return status;
+}
+
+static enum step_status check_tree(const struct checking *checking,
+                                   const struct step_plan_node *node, uint64_t slot)
+{
+    struct checked_tree tree = {node, 0, 0};
+    struct checking inner = *checking;
+    inner.tree = &tree;
+    return check_inner(&inner, node->record, step_slot_variant(slot));
+}
+
 static enum step_status check_node(const struct checking *checking,
                                    const struct step_plan_node *node, const uint64_t *slots)
 {
@@ -131,6 +171,10 @@ static enum step_status check_node(const struct checking *checking,
         return check_array(checking, node, slots[0]);
     case STEP_NODE_VARIANT:
         return check_variant(checking, node, step_slot_variant(slots[0]));
+    case STEP_NODE_TREE:
+        return check_tree(checking, node, slots[0]);
+    case STEP_NODE_INNER:
+        return check_inner(checking, node->record, step_slot_variant(slots[0]));
     case STEP_NODE_RECORD:
         break;
     }
@@ -145,7 +189,7 @@ static enum step_status check_node(const struct checking *checking,
 enum step_status step_check_record(struct step_check *check, const struct step_plan *plan,
                                    uint32_t record, const uint64_t *slots, struct step_error *error)
 {
-    struct checking checking = {check, plan, record, error};
+    struct checking checking = {check, plan, record, error, NULL};
     const struct step_plan_record *planned = &plan->records[record];
     if (check->constants == NULL)
         check->constants = calloc(plan->column_count + 1u, sizeof *check->constants);

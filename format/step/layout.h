@@ -41,6 +41,8 @@ enum step_block_layout { STEP_LAYOUT_BYTES = 0, STEP_LAYOUT_COLUMNS = 1, STEP_LA
 #define STEP_MAX_RECORD_TYPES 65535u
 #define STEP_MAX_COLUMNS 65536u
 #define STEP_MAX_NESTING 32u
+#define STEP_MAX_TREE_DEPTH 1000u
+#define STEP_MAX_TREE_VALUES (UINT64_C(1) << 20)
 
 struct step_block_header {
     uint8_t kind;

@@ -10,7 +10,9 @@
  *   record by value               the slots of its fields, in place
  *   the same, encoded type=variable or type=default (it may be of a type that extends the field's)
  *                                 one slot, a `const struct step_variant *`; writers take NULL for
- *                                 one of the field's own type that is empty
+ *                                 one of the field's own type that is empty; of a variant that may
+ *                                 hold itself (a tree) NULL is none, which readers give as one
+ *                                 whose record is STEP_NO_RECORD
  *
  * Who owns what the pointers point to is said where the slots are given or taken.
  */

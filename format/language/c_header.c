@@ -18,16 +18,17 @@ static void put_comment(FILE *out, const char *indent, const char *text)
     fprintf(out, " */\n");
 }
 
-static void put_field(const struct c_output *output, FILE *out, const struct step_field *field)
+static void put_field(const struct c_output *output, FILE *out, const struct step_record *record,
+                      size_t index)
 {
-    char name[C_NAME_SIZE], type[C_NAME_SIZE];
+    const struct step_field *field = &record->fields[index];
+    char name[C_NAME_SIZE];
     put_comment(out, "    ", field->description);
-    c_names_of_field(field, name, sizeof name);
+    c_names_of_member(record, index, name, sizeof name);
     if (field->array_depth > 0) {
         fprintf(out, "    struct step_array %s;\n", name);
     } else if (step_field_is_nested(field)) {
-        c_names_of_record(output->definition->records[field->record].name, type, sizeof type);
-        fprintf(out, "    struct %s %s;\n", type, name);
+        fprintf(out, "    struct %s %s;\n", output->names[field->record], name);
     } else if (step_field_is_variant(field)) {
         fprintf(out, "    struct step_variant %s;\n", name);
     } else if (step_field_is_identifier(field)) {
@@ -43,18 +44,16 @@ static void put_field(const struct c_output *output, FILE *out, const struct ste
 static void put_struct(const struct c_output *output, FILE *out, uint32_t index, bool *done)
 {
     const struct step_record *record = &output->definition->records[index];
-    char name[C_NAME_SIZE];
     if (done[index])
         return;
     done[index] = true;
     for (size_t i = 0; i < record->field_count; i++)
         if (step_field_is_nested(&record->fields[i]))
             put_struct(output, out, record->fields[i].record, done);
-    c_names_of_record(record->name, name, sizeof name);
     put_comment(out, "", record->description);
-    fprintf(out, "struct %s {\n", name);
+    fprintf(out, "struct %s {\n", output->names[index]);
     for (size_t i = 0; i < record->field_count; i++)
-        put_field(output, out, &record->fields[i]);
+        put_field(output, out, record, i);
     if (record->field_count == 0)
         fprintf(out, "    char none; /* the record has no fields */\n");
     fprintf(out, "};\n\n");
@@ -62,13 +61,12 @@ static void put_struct(const struct c_output *output, FILE *out, uint32_t index,
 
 static void put_enum(const struct c_output *output, FILE *out)
 {
-    char prefix[C_NAME_SIZE], lower[C_NAME_SIZE], name[C_NAME_SIZE];
+    char prefix[C_NAME_SIZE], name[C_NAME_SIZE];
     c_names_upper(output->prefix, prefix, sizeof prefix);
     fprintf(out, "/* Numbers of the records in the definition. */\nenum %s_record {\n",
             output->prefix);
     for (size_t i = 0; i < output->definition->record_count; i++) {
-        c_names_of_record(output->definition->records[i].name, lower, sizeof lower);
-        c_names_upper(lower, name, sizeof name);
+        c_names_upper(output->names[i], name, sizeof name);
         fprintf(out, "    %s = %zu,\n", name, i);
     }
     fprintf(out, "    %s_RECORD_COUNT = %zu\n};\n\n", prefix, output->definition->record_count);
@@ -166,8 +164,7 @@ static void put_file_functions(const struct c_output *output, FILE *out)
 
 static void put_declarations(const struct c_output *output, FILE *out, uint32_t index)
 {
-    char name[C_NAME_SIZE];
-    c_names_of_record(output->definition->records[index].name, name, sizeof name);
+    const char *name = output->names[index];
     fprintf(out,
             "enum step_status %s_put(struct step_writer *writer, uint64_t stream,\n"
             "    const struct %s *record);\n"

@@ -29,11 +29,15 @@ bool c_output_init(struct c_output *output, const char *file_name)
         return false;
     }
     find_dictionaries(output);
-    return c_names_check(output, file_name);
+    return c_names_make(output, file_name);
 }
 
 void c_output_reset(struct c_output *output)
 {
+    for (size_t i = 0; output->names != NULL && i < output->definition->record_count; i++)
+        free(output->names[i]);
+    free(output->names);
+    output->names = NULL;
     free(output->is_dictionary);
     output->is_dictionary = NULL;
 }
@@ -48,7 +52,7 @@ static void put_slots(const struct c_output *output, FILE *out, uint32_t index, 
         const struct step_field *field = &record->fields[i];
         char name[C_NAME_SIZE], inner[2 * C_NAME_SIZE];
         snprintf(inner, sizeof inner, "%.500s%.500s", path,
-                 c_names_of_field(field, name, sizeof name));
+                 c_names_of_member(record, i, name, sizeof name));
         if (step_field_is_nested(field)) {
             strcat(inner, ".");
             put_slots(output, out, field->record, inner, assign, slot);
@@ -101,8 +105,8 @@ static void put_get(const struct c_output *output, FILE *out, uint32_t index, co
 
 static void put_functions(const struct c_output *output, FILE *out, uint32_t index)
 {
-    char name[C_NAME_SIZE], upper[C_NAME_SIZE];
-    c_names_of_record(output->definition->records[index].name, name, sizeof name);
+    const char *name = output->names[index];
+    char upper[C_NAME_SIZE];
     c_names_upper(name, upper, sizeof upper);
     bool empty = step_record_slot_count(output->definition, index) == 0;
     fprintf(out,
@@ -121,8 +125,8 @@ static void put_functions(const struct c_output *output, FILE *out, uint32_t ind
         return;
     fprintf(out,
             "enum step_status %s_define(struct step_writer *writer, const struct %s *entry,\n"
-            "    uint64_t *id)\n{\n",
-            name, name);
+            "    uint64_t *id)\n{\n%s",
+            name, name, empty ? "    (void) entry;\n" : "");
     put_slot_array(output, out, index, "entry->");
     fprintf(out, "    return step_writer_define(writer, %s, slots, id);\n}\n\n", upper);
     fprintf(out,

@@ -165,12 +165,23 @@ static void put_file_functions(const struct c_output *output, FILE *out)
 static void put_declarations(const struct c_output *output, FILE *out, uint32_t index)
 {
     const char *name = output->names[index];
+    char upper[C_NAME_SIZE];
+    c_names_upper(name, upper, sizeof upper);
     fprintf(out,
             "enum step_status %s_put(struct step_writer *writer, uint64_t stream,\n"
             "    const struct %s *record);\n"
             "bool %s_get(const struct %s_binding *binding, const struct step_record_view *view,\n"
             "    struct %s *record);\n",
             name, name, name, output->base, name);
+    fprintf(out,
+            "enum { %s_SLOT_COUNT = %zu };\n"
+            "void %s_put_slots(const struct %s *record, uint64_t *out);\n"
+            "bool %s_get_element(const struct step_array *array, size_t index,\n"
+            "    struct %s *record);\n"
+            "bool %s_get_variant(const struct %s_binding *binding,\n"
+            "    const struct step_variant *variant, struct %s *record);\n",
+            upper, step_record_slot_count(output->definition, index), name, name, name, name, name,
+            output->base, name);
     if (output->is_dictionary[index])
         fprintf(out,
                 "enum step_status %s_define(struct step_writer *writer, const struct %s *entry,\n"
@@ -204,7 +215,10 @@ void c_output_header(const struct c_output *output, FILE *out)
         out,
         "/* For each record: _put appends one to a stream; _get reads one (or one that extends\n"
         " * it) from a record view, false if it is of another type.  Records that are\n"
-        " * dictionaries: _define adds an entry, _look_up reads one. */\n\n");
+        " * dictionaries: _define adds an entry, _look_up reads one.  In arrays and variants:\n"
+        " * _put_slots makes _SLOT_COUNT slots of a record, which live as long as it does;\n"
+        " * _get_element reads an element of an array of records, false beyond its end;\n"
+        " * _get_variant reads a variant, false if it is of another type, or none. */\n\n");
     for (uint32_t i = 0; i < count; i++)
         put_declarations(output, out, i);
     fprintf(out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");

@@ -103,6 +103,37 @@ static void put_get(const struct c_output *output, FILE *out, uint32_t index, co
     fprintf(out, "    return true;\n}\n\n");
 }
 
+/* For values in arrays and variants: a struct to slots and back. */
+static void put_value_functions(const struct c_output *output, FILE *out, uint32_t index)
+{
+    const char *name = output->names[index];
+    size_t slots = step_record_slot_count(output->definition, index), slot = 0;
+    fprintf(out, "void %s_put_slots(const struct %s *record, uint64_t *out)\n{\n", name, name);
+    if (slots == 0)
+        fprintf(out, "    (void) record;\n    (void) out;\n}\n\n");
+    else {
+        put_slot_array(output, out, index, "record->");
+        fprintf(out, "    for (size_t i = 0; i < %zu; i++)\n        out[i] = slots[i];\n}\n\n",
+                slots);
+    }
+    fprintf(out,
+            "bool %s_get_element(const struct step_array *array, size_t index, struct %s *record)"
+            "\n{\n    if (index >= array->count)\n        return false;\n",
+            name, name);
+    if (slots == 0)
+        fprintf(out, "    record->none = 0;\n");
+    else
+        fprintf(out, "    const uint64_t *slots = array->slots + index * %zu;\n", slots);
+    put_slots(output, out, index, "record->", true, &slot);
+    fprintf(out,
+            "    return true;\n}\n\n"
+            "bool %s_get_variant(const struct %s_binding *binding,\n"
+            "    const struct step_variant *variant, struct %s *record)\n{\n"
+            "    const struct step_record_view view = {variant->record, variant->slots};\n"
+            "    return variant->slots != NULL && %s_get(binding, &view, record);\n}\n\n",
+            name, output->base, name, name);
+}
+
 static void put_functions(const struct c_output *output, FILE *out, uint32_t index)
 {
     const char *name = output->names[index];
@@ -121,6 +152,7 @@ static void put_functions(const struct c_output *output, FILE *out, uint32_t ind
             name, output->base, name);
     put_get(output, out, index, upper, "step_binding_slots(binding->inner, view", "record->",
             "record");
+    put_value_functions(output, out, index);
     if (!output->is_dictionary[index])
         return;
     fprintf(out,

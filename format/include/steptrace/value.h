@@ -21,6 +21,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct step_bytes {
     const uint8_t *data; /* not NUL-terminated */
@@ -36,6 +37,13 @@ struct step_variant {
     uint32_t record;       /* the type: the field's, or one that extends it */
     const uint64_t *slots; /* as many as that type has */
 };
+
+/* A C string; the bytes are borrowed. */
+static inline struct step_bytes step_text(const char *string)
+{
+    struct step_bytes bytes = {(const uint8_t *) string, strlen(string)};
+    return bytes;
+}
 
 static inline uint64_t step_slot_of_variant(const struct step_variant *variant)
 {

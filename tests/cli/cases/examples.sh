@@ -13,3 +13,4 @@ $EXAMPLES/dynamic one.step Nothing || echo "exit $?"
 $EXAMPLES/consumer none.step || echo "exit $?"
 $EXAMPLES/custom_io
 mkdir many && $EXAMPLES/many many && ls many
+$EXAMPLES/shapes shapes.step && steptrace dump shapes.step && steptrace convert shapes.step -o - --to=jsonl

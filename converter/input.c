@@ -184,7 +184,8 @@ static void tell_cut(const struct input *input)
         return;
     const char *path = input->source->path;
     if (summary.running) {
-        tell("%s: its process still runs: of each thread there is what has reached the file, and some "
+        tell("%s: its process still runs: of each thread there is what has reached the file, and "
+             "some "
              "are farther than others",
              path);
         return;

@@ -10,86 +10,37 @@
 
 #include "input.h"
 #include "record_text.h"
-#include "steptrace/records.h"
 
-enum { MOST_NAMES = 256, MOST_DAMAGE_TOLD = 20 };
-
-/* Where a record's time and thread stand, or STEP_NO_PROPERTY_SLOT. */
-struct slice_slots {
-    size_t time, thread;
-};
+enum { MOST_DAMAGE_TOLD = 20 };
 
 struct dumping {
     const struct record_dump *dump;
     struct step_reader *reader;
     const struct step_definition *definition;
-    struct step_selection *selection;
+    struct record_filter *filter;
     struct record_text *text;
-    struct slice_slots *slots; /* of each record */
-    uint64_t resolution_ns;
     int spool;
 };
 
-static bool is_in_slice(const struct dumping *dumping, const struct step_record_view *view)
-{
-    const struct trace_wish *wish = dumping->dump->wish;
-    const struct slice_slots *slots = &dumping->slots[view->record];
-    uint64_t ns = 0;
-    if (slots->time != STEP_NO_PROPERTY_SLOT &&
-        __builtin_mul_overflow(view->slots[slots->time], dumping->resolution_ns, &ns))
-        ns = UINT64_MAX;
-    if (slots->time != STEP_NO_PROPERTY_SLOT && (ns < wish->from_ns || ns > wish->to_ns))
-        return false;
-    return !wish->has_thread ||
-           (slots->thread != STEP_NO_PROPERTY_SLOT && view->slots[slots->thread] == wish->thread);
-}
-
-/* "a,b" to a selection. */
-static enum step_status select_records(struct dumping *dumping, struct step_error *error)
-{
-    const char *names[MOST_NAMES];
-    size_t count = 0;
-    char *copy = strdup(dumping->dump->names != NULL ? dumping->dump->names : "");
-    if (copy == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
-    char *rest = NULL;
-    for (char *at = strtok_r(copy, ",", &rest); at != NULL; at = strtok_r(NULL, ",", &rest))
-        if (count < MOST_NAMES)
-            names[count++] = at;
-    enum step_status status = step_selection_create(
-        dumping->definition, names, count, dumping->dump->maps, &dumping->selection, error);
-    free(copy);
-    return status;
-}
-
 static enum step_status prepare(struct dumping *dumping, struct step_error *error)
 {
-    const struct step_definition *definition = step_reader_borrow_definition(dumping->reader);
-    const char *resolution = step_reader_property(dumping->reader, "resolution-ns");
-    dumping->definition = definition;
-    dumping->resolution_ns = resolution != NULL ? strtoull(resolution, NULL, 10) : 1;
-    dumping->resolution_ns += dumping->resolution_ns == 0;
-    dumping->slots = calloc(definition->record_count + 1, sizeof *dumping->slots);
+    dumping->definition = step_reader_borrow_definition(dumping->reader);
     dumping->text = record_text_create(dumping->reader);
-    if (dumping->slots == NULL || dumping->text == NULL)
+    if (dumping->text == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
-    for (uint32_t i = 0; i < definition->record_count; i++)
-        dumping->slots[i] =
-            (struct slice_slots){step_record_find_property(definition, i, "time"),
-                                 step_record_find_property(definition, i, "thread")};
-    return select_records(dumping, error);
+    return record_filter_create(dumping->reader, &dumping->dump->wish, &dumping->filter, error);
 }
 
 static enum step_status put_records(struct dumping *dumping, struct step_error *error)
 {
     struct step_records *records;
     struct step_record_view view;
-    enum step_status status =
-        step_records_create(dumping->reader, dumping->selection, &records, error);
+    enum step_status status = step_records_create(
+        dumping->reader, record_filter_selection(dumping->filter), &records, error);
     if (status != STEP_STATUS_OK)
         return status;
     while ((status = step_records_next(records, &view, error)) == STEP_STATUS_OK)
-        if (is_in_slice(dumping, &view))
+        if (record_filter_takes(dumping->filter, &view))
             record_text_put(dumping->text, view.record, view.slots, stdout);
     step_records_destroy(records);
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
@@ -97,7 +48,7 @@ static enum step_status put_records(struct dumping *dumping, struct step_error *
 
 static void put_entries(const struct dumping *dumping)
 {
-    const uint8_t *wanted = step_selection_wanted(dumping->selection);
+    const uint8_t *wanted = step_selection_wanted(record_filter_selection(dumping->filter));
     for (uint32_t i = 0; i < dumping->definition->record_count; i++) {
         for (uint64_t id = 0;
              wanted[i] && (id = step_reader_dictionary_next(dumping->reader, i, id)) != 0;) {
@@ -123,19 +74,19 @@ static enum step_status tell_damage(const struct step_reader *reader, const char
     return count > 0 || !step_reader_is_whole(reader) ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }
 
-static enum step_status open_reader(struct dumping *dumping, const char *path,
-                                    struct step_error *error)
+enum step_status record_open(const char *path, struct step_reader **reader, int *spool,
+                             struct step_error *error)
 {
     char spooled[64];
     enum step_status status = STEP_STATUS_OK;
-    dumping->spool = -1;
+    *spool = -1;
     if (strcmp(path, "-") == 0) {
-        status = input_spool_stdin(&dumping->spool, error);
-        snprintf(spooled, sizeof spooled, "/proc/self/fd/%d", dumping->spool);
+        status = input_spool_stdin(spool, error);
+        snprintf(spooled, sizeof spooled, "/proc/self/fd/%d", *spool);
         path = spooled;
     }
     if (status == STEP_STATUS_OK)
-        status = step_reader_open(path, &dumping->reader, error);
+        status = step_reader_open(path, reader, error);
     if (status == STEP_STATUS_OK || status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO ||
         status == STEP_STATUS_NOT_FOUND)
         return status;
@@ -144,10 +95,9 @@ static enum step_status open_reader(struct dumping *dumping, const char *path,
 
 static void finish(struct dumping *dumping)
 {
-    step_selection_destroy(dumping->selection);
+    record_filter_destroy(dumping->filter);
     record_text_destroy(dumping->text);
     step_reader_destroy(dumping->reader);
-    free(dumping->slots);
     if (dumping->spool >= 0)
         close(dumping->spool);
 }
@@ -156,12 +106,9 @@ enum step_status record_dump(const char *path, const struct record_dump *dump)
 {
     struct dumping dumping = {.dump = dump};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = open_reader(&dumping, path, &error);
-    if (status == STEP_STATUS_OK) {
+    enum step_status status = record_open(path, &dumping.reader, &dumping.spool, &error);
+    if (status == STEP_STATUS_OK)
         status = prepare(&dumping, &error);
-        if (status == STEP_STATUS_NOT_FOUND) /* the fault is the name that was asked for */
-            status = error.status = STEP_STATUS_INVALID;
-    }
     if (status == STEP_STATUS_OK && dump->entries)
         put_entries(&dumping);
     else if (status == STEP_STATUS_OK)
@@ -178,7 +125,7 @@ enum step_status record_dump_definition(const char *path)
 {
     struct dumping dumping = {.dump = NULL};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = open_reader(&dumping, path, &error);
+    enum step_status status = record_open(path, &dumping.reader, &dumping.spool, &error);
     if (status == STEP_STATUS_OK) {
         const struct step_definition *definition = step_reader_borrow_definition(dumping.reader);
         print_shown_lines(definition->text, stdout);

@@ -3,20 +3,24 @@
 #ifndef CONVERTER_RECORD_DUMP_H
 #define CONVERTER_RECORD_DUMP_H
 
-#include "trace_wish.h"
+#include "record_filter.h"
 
 struct record_dump {
-    const char *names;             /* with commas between; NULL: all records */
-    bool all;                      /* records are wanted whatever the trace has */
-    bool maps;                     /* records that map to one that is named are shown as that */
-    bool entries;                  /* the dictionaries' entries, not the records */
-    const struct trace_wish *wish; /* times and thread */
+    struct record_wish wish;
+    bool all;     /* records are wanted whatever the trace has */
+    bool entries; /* the dictionaries' entries, not the records */
 };
 
 static inline bool record_dump_is_wanted(const struct record_dump *dump)
 {
-    return dump->names != NULL || dump->all || dump->maps || dump->entries;
+    return dump->wish.names != NULL || dump->wish.maps || dump->wish.condition_count > 0 ||
+           dump->all || dump->entries;
 }
+
+/* Opens a STEP trace of any definition; of standard input ("-") `*spool` has a copy, to be closed,
+ * else it is -1.  CORRUPT also for what is no STEP trace. */
+enum step_status record_open(const char *path, struct step_reader **reader, int *spool,
+                             struct step_error *error);
 
 /* Prints to standard output.  `path` is a STEP trace.  Faults are told. */
 enum step_status record_dump(const char *path, const struct record_dump *dump);

@@ -7,6 +7,7 @@
 #include "heap_tracker.h"
 #include "input.h"
 #include "memory_limit.h"
+#include "record_export.h"
 #include "verb.h"
 
 struct conversion {
@@ -15,6 +16,8 @@ struct conversion {
     const struct trace_format *from;
     const struct trace_format *to;
     const char *output;
+    struct record_wish records;
+    enum record_format record_format; /* of records of any definition; NOTHING: not these */
 };
 
 static bool take_format(void *format_target, const char *value, const char **fault)
@@ -25,6 +28,15 @@ static bool take_format(void *format_target, const char *value, const char **fau
     *fault = expected;
     *(const struct trace_format **) format_target = format;
     return format != NULL;
+}
+
+static bool take_output_format(void *conversion_target, const char *value, const char **fault)
+{
+    struct conversion *conversion = conversion_target;
+    conversion->record_format = record_format_by_name(value);
+    conversion->to = NULL;
+    return conversion->record_format != RECORDS_AS_NOTHING ||
+           take_format(&conversion->to, value, fault);
 }
 
 static bool take_addresses(void *addresses_target, const char *value, const char **fault)
@@ -121,6 +133,10 @@ static const struct verb_help help = {
     "and calls, where the trace has method events:\n"
     "  .trace.json         Chrome trace events                      (out)\n"
     "  .calls.speedscope.json  speedscope                           (out)\n"
+    "and the records of a STEP trace of any definition, with --record and --where:\n"
+    "  .jsonl     JSON lines, an object a record                    (out)\n"
+    "  .csv       a table                                           (out)\n"
+    "  .step      STEP, of the same definition                      (out)\n"
     "IN or OUT may be -, standard input or output (then name the format).\n"};
 
 static enum step_status find_output_format(const struct arguments *arguments,
@@ -128,12 +144,37 @@ static enum step_status find_output_format(const struct arguments *arguments,
 {
     if (conversion->output == NULL)
         return arguments_fault(arguments, "-o OUT is missing");
+    if (conversion->record_format != RECORDS_AS_NOTHING)
+        return STEP_STATUS_OK;
+    if (conversion->to == NULL)
+        conversion->record_format = record_format_by_ending(conversion->output);
+    if (conversion->record_format != RECORDS_AS_NOTHING)
+        return STEP_STATUS_OK;
     if (conversion->to == NULL)
         conversion->to = trace_format_by_ending(conversion->output);
     if (conversion->to == NULL)
         return arguments_fault(arguments,
                                "the ending of '%s' names no format; --to=FORMAT does (%s)",
                                conversion->output, trace_format_names());
+    return STEP_STATUS_OK;
+}
+
+/* Records of any definition are converted as they are. */
+static enum step_status prepare_records(const struct arguments *arguments,
+                                        struct conversion *conversion)
+{
+    bool is_filtered = conversion->records.names != NULL || conversion->records.condition_count > 0;
+    if (is_filtered && conversion->record_format == RECORDS_AS_NOTHING) {
+        if (strcmp(conversion->to->name, "step") != 0)
+            return arguments_fault(arguments,
+                                   "--record and --where are for .jsonl, .csv and .step");
+        conversion->record_format = RECORDS_AS_STEP;
+    }
+    struct trace_wish plain;
+    trace_wish_init(&plain);
+    if (conversion->record_format != RECORDS_AS_NOTHING &&
+        (conversion->wish.kinds != plain.kinds || conversion->wish.class_glob != NULL))
+        return arguments_fault(arguments, "--kind and --class are not for records; see --record");
     return STEP_STATUS_OK;
 }
 
@@ -168,7 +209,7 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
 {
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the file to write", take_text, &conversion->output},
-        {"to", 0, "FORMAT", "its format, by name: see above", take_format, &conversion->to},
+        {"to", 0, "FORMAT", "its format, by name: see above", take_output_format, conversion},
         {"from", 0, "FORMAT", "the format of IN", take_format, &conversion->from},
         {"addresses", 0, "HOW", "HATF: id (default), bump or malloc", take_addresses,
          &conversion->sink.records.addresses},
@@ -195,6 +236,10 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
         {"least", 0, "SIZE", "memory-infra: of an entry, bytes or a share (0.1%)", take_heap_least,
          &conversion->sink.heap},
         {"v2", 0, NULL, "memory-infra: write heaps_v2", take_flag, &conversion->sink.heap.v2},
+        {"record", 0, "NAMES", "records: of these types and those that extend them", take_text,
+         &conversion->records.names},
+        {"where", 0, "FIELD=VALUE", "records: whose field is so; also != < <= > >=", take_condition,
+         &conversion->records},
         WISH_ROWS(&conversion->wish),
         MEMORY_ROW};
     arguments->help = &help;
@@ -206,7 +251,9 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     status = arguments_expect(arguments, 1, 1);
     if (status == STEP_STATUS_OK)
         status = find_output_format(arguments, conversion);
-    if (status != STEP_STATUS_OK)
+    if (status == STEP_STATUS_OK)
+        status = prepare_records(arguments, conversion);
+    if (status != STEP_STATUS_OK || conversion->record_format != RECORDS_AS_NOTHING)
         return status;
     prepare_calls(conversion);
     return prepare_heap(arguments, conversion);
@@ -299,15 +346,26 @@ enum step_status verb_convert(int argc, char **argv)
     struct input input;
     struct output_file file;
     trace_wish_init(&conversion.wish);
+    conversion.records.wish = &conversion.wish;
     enum step_status status = parse(&conversion, &arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
+    if (conversion.record_format != RECORDS_AS_NOTHING)
+        return record_export(arguments.operands[0], conversion.output, conversion.record_format,
+                             conversion.sink.level, &conversion.records);
     if (heap_import_is_meant(arguments.operands[0], conversion.from))
         return heap_import_convert(arguments.operands[0], conversion.to, &conversion.sink,
                                    conversion.output);
     status = input_open(&input, arguments.operands[0], conversion.from, &conversion.wish);
     if (status != STEP_STATUS_OK)
         return status;
+    if (input.source->is_foreign && strcmp(conversion.to->name, "step") == 0) {
+        const char *path = input.spool >= 0 ? input.spool_path : arguments.operands[0];
+        status = record_export(path, conversion.output, RECORDS_AS_STEP, conversion.sink.level,
+                               &conversion.records);
+        input_close(&input);
+        return status;
+    }
     status = output_file_open(&file, conversion.output, &error);
     if (status == STEP_STATUS_OK) {
         status = pour(&input, &conversion, &file);

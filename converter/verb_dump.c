@@ -80,7 +80,7 @@ static enum step_status dump_records(const struct arguments *arguments,
 {
     struct trace_wish plain;
     trace_wish_init(&plain);
-    if (records->wish->kinds != plain.kinds || records->wish->class_glob != NULL)
+    if (records->wish.wish->kinds != plain.kinds || records->wish.wish->class_glob != NULL)
         return arguments_fault(arguments, "--kind and --class are not for records; see --record");
     return record_dump(arguments->operands[0], records);
 }
@@ -90,15 +90,17 @@ enum step_status verb_dump(int argc, char **argv)
     struct trace_wish wish;
     struct input input;
     trace_wish_init(&wish);
-    struct record_dump records = {.wish = &wish};
+    struct record_dump records = {.wish = {.wish = &wish}};
     const struct option_row rows[] = {
         WISH_ROWS(&wish),
         {"record", 0, "NAMES", "only records of these types and those that extend them", take_text,
-         &records.names},
+         &records.wish.names},
         {"records", 0, NULL, "all records with their fields, of a Java or heap trace too",
          take_flag, &records.all},
         {"maps", 0, NULL, "with --record, also what `map` attributes make such records of",
-         take_flag, &records.maps},
+         take_flag, &records.wish.maps},
+        {"where", 0, "FIELD=VALUE",
+         "only records whose field is so; also != < <= > >=", take_condition, &records.wish},
         {"entries", 0, NULL, "the entries of the dictionaries, not the records", take_flag,
          &records.entries},
         MEMORY_ROW};

@@ -18,16 +18,17 @@ static void put_comment(FILE *out, const char *indent, const char *text)
     fprintf(out, " */\n");
 }
 
-static void put_field(const struct c_output *output, FILE *out, const struct step_field *field)
+static void put_field(const struct c_output *output, FILE *out, const struct step_record *record,
+                      size_t index)
 {
-    char name[C_NAME_SIZE], type[C_NAME_SIZE];
+    const struct step_field *field = &record->fields[index];
+    char name[C_NAME_SIZE];
     put_comment(out, "    ", field->description);
-    c_names_of_field(field, name, sizeof name);
+    c_names_of_member(record, index, name, sizeof name);
     if (field->array_depth > 0) {
         fprintf(out, "    struct step_array %s;\n", name);
     } else if (step_field_is_nested(field)) {
-        c_names_of_record(output->definition->records[field->record].name, type, sizeof type);
-        fprintf(out, "    struct %s %s;\n", type, name);
+        fprintf(out, "    struct %s %s;\n", output->names[field->record], name);
     } else if (step_field_is_variant(field)) {
         fprintf(out, "    struct step_variant %s;\n", name);
     } else if (step_field_is_identifier(field)) {
@@ -43,18 +44,16 @@ static void put_field(const struct c_output *output, FILE *out, const struct ste
 static void put_struct(const struct c_output *output, FILE *out, uint32_t index, bool *done)
 {
     const struct step_record *record = &output->definition->records[index];
-    char name[C_NAME_SIZE];
     if (done[index])
         return;
     done[index] = true;
     for (size_t i = 0; i < record->field_count; i++)
         if (step_field_is_nested(&record->fields[i]))
             put_struct(output, out, record->fields[i].record, done);
-    c_names_of_record(record->name, name, sizeof name);
     put_comment(out, "", record->description);
-    fprintf(out, "struct %s {\n", name);
+    fprintf(out, "struct %s {\n", output->names[index]);
     for (size_t i = 0; i < record->field_count; i++)
-        put_field(output, out, &record->fields[i]);
+        put_field(output, out, record, i);
     if (record->field_count == 0)
         fprintf(out, "    char none; /* the record has no fields */\n");
     fprintf(out, "};\n\n");
@@ -62,13 +61,12 @@ static void put_struct(const struct c_output *output, FILE *out, uint32_t index,
 
 static void put_enum(const struct c_output *output, FILE *out)
 {
-    char prefix[C_NAME_SIZE], lower[C_NAME_SIZE], name[C_NAME_SIZE];
+    char prefix[C_NAME_SIZE], name[C_NAME_SIZE];
     c_names_upper(output->prefix, prefix, sizeof prefix);
     fprintf(out, "/* Numbers of the records in the definition. */\nenum %s_record {\n",
             output->prefix);
     for (size_t i = 0; i < output->definition->record_count; i++) {
-        c_names_of_record(output->definition->records[i].name, lower, sizeof lower);
-        c_names_upper(lower, name, sizeof name);
+        c_names_upper(output->names[i], name, sizeof name);
         fprintf(out, "    %s = %zu,\n", name, i);
     }
     fprintf(out, "    %s_RECORD_COUNT = %zu\n};\n\n", prefix, output->definition->record_count);
@@ -176,14 +174,24 @@ static void put_file_functions(const struct c_output *output, FILE *out)
 
 static void put_declarations(const struct c_output *output, FILE *out, uint32_t index)
 {
-    char name[C_NAME_SIZE];
-    c_names_of_record(output->definition->records[index].name, name, sizeof name);
+    const char *name = output->names[index];
+    char upper[C_NAME_SIZE];
+    c_names_upper(name, upper, sizeof upper);
     fprintf(out,
             "enum step_status %s_put(struct step_writer *writer, uint64_t stream,\n"
             "    const struct %s *record);\n"
             "bool %s_get(const struct %s_binding *binding, const struct step_record_view *view,\n"
             "    struct %s *record);\n",
             name, name, name, output->base, name);
+    fprintf(out,
+            "enum { %s_SLOT_COUNT = %zu };\n"
+            "void %s_put_slots(const struct %s *record, uint64_t *out);\n"
+            "bool %s_get_element(const struct step_array *array, size_t index,\n"
+            "    struct %s *record);\n"
+            "bool %s_get_variant(const struct %s_binding *binding,\n"
+            "    const struct step_variant *variant, struct %s *record);\n",
+            upper, step_record_slot_count(output->definition, index), name, name, name, name, name,
+            output->base, name);
     if (output->is_dictionary[index])
         fprintf(out,
                 "enum step_status %s_define(struct step_writer *writer, const struct %s *entry,\n"
@@ -217,7 +225,10 @@ void c_output_header(const struct c_output *output, FILE *out)
         out,
         "/* For each record: _put appends one to a stream; _get reads one (or one that extends\n"
         " * it) from a record view, false if it is of another type.  Records that are\n"
-        " * dictionaries: _define adds an entry, _look_up reads one. */\n\n");
+        " * dictionaries: _define adds an entry, _look_up reads one.  In arrays and variants:\n"
+        " * _put_slots makes _SLOT_COUNT slots of a record, which live as long as it does;\n"
+        " * _get_element reads an element of an array of records, false beyond its end;\n"
+        " * _get_variant reads a variant, false if it is of another type, or none. */\n\n");
     for (uint32_t i = 0; i < count; i++)
         put_declarations(output, out, i);
     fprintf(out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");

@@ -6,27 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names that a field may not have in C or C++, between blanks. */
-static const char keywords[] =
-    " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t "
-    "char16_t char32_t class co_await co_return co_yield compl concept const const_cast "
-    "consteval constexpr constinit continue decltype default delete do double dynamic_cast "
-    "else enum explicit export extern false float for friend goto if inline int long mutable "
-    "namespace new noexcept not not_eq nullptr operator or or_eq private protected public "
-    "register reinterpret_cast requires restrict return short signed sizeof static "
-    "static_assert static_cast struct switch template this thread_local throw true try "
-    "typedef typeid typename typeof typeof_unqual union unsigned using virtual void volatile "
-    "wchar_t while xor xor_eq NULL linux unix ";
-
-static bool is_keyword(const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *at = strstr(keywords, name); at != NULL; at = strstr(at + 1, name))
-        if (at[-1] == ' ' && at[length] == ' ')
-            return length > 0;
-    return false;
-}
-
 void c_names_of_record(const char *name, char *out, size_t size)
 {
     size_t used = 0;
@@ -41,10 +20,6 @@ void c_names_of_record(const char *name, char *out, size_t size)
         out[used++] = c == '.' ? '_' : (char) tolower(c);
     }
     out[used] = '\0';
-    if (is_keyword(out)) {
-        out[used] = '_';
-        out[used + 1] = '\0';
-    }
 }
 
 void c_names_upper(const char *name, char *out, size_t size)
@@ -57,7 +32,7 @@ void c_names_upper(const char *name, char *out, size_t size)
 
 const char *c_names_of_field(const struct step_field *field, char *out, size_t size)
 {
-    snprintf(out, size, "%s%s", field->name, is_keyword(field->name) ? "_" : "");
+    snprintf(out, size, "%s%s", field->name, c_names_is_reserved(field->name) ? "_" : "");
     return out;
 }
 
@@ -71,95 +46,160 @@ void c_names_find_prefix(struct c_output *output)
         shared = shared && strncmp(definition->records[i].name, first, length + 1) == 0;
     snprintf(output->prefix, sizeof output->prefix, "%.*s", shared ? (int) length : 120,
              shared ? first : output->base);
+    if (strcmp(output->prefix, "step") == 0 || strncmp(output->prefix, "step_", 5) == 0)
+        strcat(output->prefix, "_");
 }
 
-static int compare_names(const void *left, const void *right)
+/* The field's own name, unless that is reserved: then with as many underscores as make it one that
+ * no other field has. */
+const char *c_names_of_member(const struct step_record *record, size_t field, char *out,
+                              size_t size)
 {
-    return strcmp(*(char *const *) left, *(char *const *) right);
+    c_names_of_field(&record->fields[field], out, size);
+    if (!c_names_is_reserved(record->fields[field].name))
+        return out;
+    while (step_record_find_field(record, out) != SIZE_MAX && strlen(out) + 2 < size)
+        strcat(out, "_");
+    return out;
 }
 
-/* Two fields of one record that a '_' behind a keyword makes the same. */
-static bool check_fields(const struct step_record *record, const char *file_name)
+/* Names that are taken, as a table of hashes; `slots` is a power of two. */
+struct taken {
+    char **names;
+    size_t slots;
+};
+
+static size_t place_of(const struct taken *taken, const char *name)
 {
-    char name[C_NAME_SIZE];
-    for (size_t i = 0; i < record->field_count; i++) {
-        c_names_of_field(&record->fields[i], name, sizeof name);
-        if (strlen(record->fields[i].name) + 2 > sizeof name) {
-            fprintf(stderr, "%s: a name in record %s is too long for C\n", file_name, record->name);
+    size_t hash = 5381;
+    for (const char *at = name; *at != '\0'; at++)
+        hash = hash * 33 + (unsigned char) *at;
+    size_t i = hash & (taken->slots - 1);
+    while (taken->names[i] != NULL && strcmp(taken->names[i], name) != 0)
+        i = (i + 1) & (taken->slots - 1);
+    return i;
+}
+
+static bool is_free(const struct taken *taken, const char *name)
+{
+    return taken->names[place_of(taken, name)] == NULL && !c_names_is_reserved(name) &&
+           !c_names_is_type(name);
+}
+
+static bool take(struct taken *taken, const char *name)
+{
+    size_t i = place_of(taken, name);
+    if (taken->names[i] == NULL)
+        taken->names[i] = strdup(name);
+    return taken->names[i] != NULL;
+}
+
+enum { NAMES_OF_RECORD = 20, LONGER_NAME = C_NAME_SIZE + 32 };
+
+/* What is declared for a record: its struct, its number, functions and types. */
+static size_t list_names(const char *name, char names[NAMES_OF_RECORD][LONGER_NAME])
+{
+    static const char *const endings[] = {"",         "_put",         "_get",         "_define",
+                                          "_look_up", "_get_element", "_get_variant", "_put_slots"};
+    size_t count = 0;
+    for (; count < sizeof endings / sizeof endings[0]; count++)
+        snprintf(names[count], LONGER_NAME, "%s%s", name, endings[count]);
+    c_names_upper(name, names[count], LONGER_NAME);
+    snprintf(names[count + 1], LONGER_NAME, "%.*s_SLOT_COUNT", C_NAME_SIZE, names[count]);
+    return count + 2;
+}
+
+static bool all_free(const struct taken *taken, const char *name)
+{
+    char names[NAMES_OF_RECORD][LONGER_NAME];
+    size_t count = list_names(name, names);
+    for (size_t i = 0; i < count; i++)
+        if (!is_free(taken, names[i]))
             return false;
-        }
-        if (is_keyword(record->fields[i].name) &&
-            step_record_find_field(record, name) != SIZE_MAX) {
-            fprintf(stderr, "%s: two fields of record %s have the C name %s\n", file_name,
-                    record->name, name);
+    return true;
+}
+
+static bool take_all(struct taken *taken, const char *name)
+{
+    char names[NAMES_OF_RECORD][LONGER_NAME];
+    size_t count = list_names(name, names);
+    bool good = true;
+    for (size_t i = 0; good && i < count; i++)
+        good = take(taken, names[i]);
+    return good;
+}
+
+/* What the header declares for the definition as a whole. */
+static bool take_whole(struct taken *taken, const struct c_output *output)
+{
+    static const char *const endings[] = {"_definition", "_binding", "_bind",   "_unbind",
+                                          "_record",     "_create",  "_reader", "_open",
+                                          "_next",       "_close",   "_ask"};
+    char name[LONGER_NAME], upper[LONGER_NAME];
+    bool good = true;
+    for (size_t i = 0; good && i < sizeof endings / sizeof endings[0]; i++) {
+        snprintf(name, sizeof name, "%s%s", output->base, endings[i]);
+        good = take(taken, name);
+    }
+    snprintf(name, sizeof name, "%s_record", output->prefix);
+    good = good && take(taken, name);
+    snprintf(name, sizeof name, "%s_record_count", output->prefix);
+    c_names_upper(name, upper, sizeof upper);
+    return good && take(taken, upper);
+}
+
+static bool name_records(struct c_output *output, struct taken *taken)
+{
+    bool good = take_whole(taken, output);
+    for (size_t i = 0; good && i < output->definition->record_count; i++) {
+        char name[C_NAME_SIZE] = "n_";
+        c_names_of_record(output->definition->records[i].name, name + 2, sizeof name - 2);
+        if (strncmp(name + 2, "step_", 5) != 0) /* the library's begin so */
+            memmove(name, name + 2, strlen(name + 2) + 1);
+        while (!all_free(taken, name) && strlen(name) + 2 < sizeof name)
+            strcat(name, "_");
+        good = take_all(taken, name);
+        output->names[i] = good ? strdup(name) : NULL;
+        good = output->names[i] != NULL;
+    }
+    return good;
+}
+
+static bool names_are_short(const struct c_output *output, const char *file_name)
+{
+    for (size_t i = 0; i < output->definition->record_count; i++) {
+        const struct step_record *record = &output->definition->records[i];
+        bool good = strlen(record->name) * 2 + 8 < C_NAME_SIZE;
+        for (size_t k = 0; good && k < record->field_count; k++)
+            good = strlen(record->fields[k].name) + 8 < C_NAME_SIZE / 2;
+        if (!good) {
+            fprintf(stderr, "%s: a name in record %.100s... is too long for C\n", file_name,
+                    record->name);
             return false;
         }
     }
     return true;
 }
 
-/* All that the header declares for the record, or (NULL) for the whole. */
-static bool list_names(const struct c_output *output, const struct step_record *record,
-                       char **names, size_t *count)
+bool c_names_make(struct c_output *output, const char *file_name)
 {
-    static const char *const of_record[] = {"", "_put", "_get", "_define", "_look_up", NULL};
-    static const char *const of_whole[] = {"_definition", "_binding", "_bind",   "_unbind",
-                                           "_record",     "_create",  "_reader", "_open",
-                                           "_next",       "_close",   "_ask",    NULL};
-    const char *const *endings = record != NULL ? of_record : of_whole;
-    char name[C_NAME_SIZE];
-    if (record != NULL)
-        c_names_of_record(record->name, name, sizeof name);
-    for (; *endings != NULL; endings++) {
-        char *text = malloc(C_NAME_SIZE + 16);
-        if (text == NULL)
-            return false;
-        snprintf(text, C_NAME_SIZE + 16, "%s%s", record != NULL ? name : output->base, *endings);
-        names[(*count)++] = text;
-    }
-    if (record != NULL)
-        return true;
-    names[*count] = malloc(C_NAME_SIZE);
-    if (names[*count] == NULL)
+    struct taken taken = {.slots = 64};
+    if (strncmp(output->base, "step_", 5) == 0) {
+        fprintf(stderr, "%s: the C name %s is the library's: they begin with step_\n", file_name,
+                output->base);
         return false;
-    snprintf(names[*count], C_NAME_SIZE, "%s_record_count", output->prefix);
-    for (char *at = names[*count]; *at != '\0'; at++)
-        *at = (char) tolower((unsigned char) *at);
-    (*count)++;
-    return true;
-}
-
-static bool check_names(char **names, size_t count, const char *file_name)
-{
-    qsort(names, count, sizeof *names, compare_names);
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0 && strcmp(names[i - 1], names[i]) == 0) {
-            fprintf(stderr, "%s: two things have the C name %s\n", file_name, names[i]);
-            return false;
-        }
-        if (strncmp(names[i], "step_", 5) == 0) {
-            fprintf(stderr, "%s: the C name %s is the library's: they begin with step_\n",
-                    file_name, names[i]);
-            return false;
-        }
     }
-    return true;
-}
-
-bool c_names_check(struct c_output *output, const char *file_name)
-{
-    size_t records = output->definition->record_count, count = 0;
-    char **names = calloc(5 * records + 12, sizeof *names);
-    bool good = names != NULL && list_names(output, NULL, names, &count);
-    for (size_t i = 0; good && i < records; i++)
-        good = list_names(output, &output->definition->records[i], names, &count);
+    if (!names_are_short(output, file_name))
+        return false;
+    while (taken.slots < 32 * (output->definition->record_count + 1))
+        taken.slots *= 2;
+    taken.names = calloc(taken.slots, sizeof *taken.names);
+    output->names = calloc(output->definition->record_count + 1, sizeof *output->names);
+    bool good = taken.names != NULL && output->names != NULL && name_records(output, &taken);
     if (!good)
         fprintf(stderr, "%s: out of memory\n", file_name);
-    good = good && check_names(names, count, file_name);
-    for (size_t i = 0; good && i < records; i++)
-        good = check_fields(&output->definition->records[i], file_name);
-    while (count-- > 0)
-        free(names[count]);
-    free(names);
+    for (size_t i = 0; taken.names != NULL && i < taken.slots; i++)
+        free(taken.names[i]);
+    free(taken.names);
     return good;
 }

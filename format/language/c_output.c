@@ -29,11 +29,15 @@ bool c_output_init(struct c_output *output, const char *file_name)
         return false;
     }
     find_dictionaries(output);
-    return c_names_check(output, file_name);
+    return c_names_make(output, file_name);
 }
 
 void c_output_reset(struct c_output *output)
 {
+    for (size_t i = 0; output->names != NULL && i < output->definition->record_count; i++)
+        free(output->names[i]);
+    free(output->names);
+    output->names = NULL;
     free(output->is_dictionary);
     output->is_dictionary = NULL;
 }
@@ -48,7 +52,7 @@ static void put_slots(const struct c_output *output, FILE *out, uint32_t index, 
         const struct step_field *field = &record->fields[i];
         char name[C_NAME_SIZE], inner[2 * C_NAME_SIZE];
         snprintf(inner, sizeof inner, "%.500s%.500s", path,
-                 c_names_of_field(field, name, sizeof name));
+                 c_names_of_member(record, i, name, sizeof name));
         if (step_field_is_nested(field)) {
             strcat(inner, ".");
             put_slots(output, out, field->record, inner, assign, slot);
@@ -99,10 +103,41 @@ static void put_get(const struct c_output *output, FILE *out, uint32_t index, co
     fprintf(out, "    return true;\n}\n\n");
 }
 
+/* For values in arrays and variants: a struct to slots and back. */
+static void put_value_functions(const struct c_output *output, FILE *out, uint32_t index)
+{
+    const char *name = output->names[index];
+    size_t slots = step_record_slot_count(output->definition, index), slot = 0;
+    fprintf(out, "void %s_put_slots(const struct %s *record, uint64_t *out)\n{\n", name, name);
+    if (slots == 0)
+        fprintf(out, "    (void) record;\n    (void) out;\n}\n\n");
+    else {
+        put_slot_array(output, out, index, "record->");
+        fprintf(out, "    for (size_t i = 0; i < %zu; i++)\n        out[i] = slots[i];\n}\n\n",
+                slots);
+    }
+    fprintf(out,
+            "bool %s_get_element(const struct step_array *array, size_t index, struct %s *record)"
+            "\n{\n    if (index >= array->count)\n        return false;\n",
+            name, name);
+    if (slots == 0)
+        fprintf(out, "    record->none = 0;\n");
+    else
+        fprintf(out, "    const uint64_t *slots = array->slots + index * %zu;\n", slots);
+    put_slots(output, out, index, "record->", true, &slot);
+    fprintf(out,
+            "    return true;\n}\n\n"
+            "bool %s_get_variant(const struct %s_binding *binding,\n"
+            "    const struct step_variant *variant, struct %s *record)\n{\n"
+            "    const struct step_record_view view = {variant->record, variant->slots};\n"
+            "    return variant->slots != NULL && %s_get(binding, &view, record);\n}\n\n",
+            name, output->base, name, name);
+}
+
 static void put_functions(const struct c_output *output, FILE *out, uint32_t index)
 {
-    char name[C_NAME_SIZE], upper[C_NAME_SIZE];
-    c_names_of_record(output->definition->records[index].name, name, sizeof name);
+    const char *name = output->names[index];
+    char upper[C_NAME_SIZE];
     c_names_upper(name, upper, sizeof upper);
     bool empty = step_record_slot_count(output->definition, index) == 0;
     fprintf(out,
@@ -117,12 +152,13 @@ static void put_functions(const struct c_output *output, FILE *out, uint32_t ind
             name, output->base, name);
     put_get(output, out, index, upper, "step_binding_slots(binding->inner, view", "record->",
             "record");
+    put_value_functions(output, out, index);
     if (!output->is_dictionary[index])
         return;
     fprintf(out,
             "enum step_status %s_define(struct step_writer *writer, const struct %s *entry,\n"
-            "    uint64_t *id)\n{\n",
-            name, name);
+            "    uint64_t *id)\n{\n%s",
+            name, name, empty ? "    (void) entry;\n" : "");
     put_slot_array(output, out, index, "entry->");
     fprintf(out, "    return step_writer_define(writer, %s, slots, id);\n}\n\n", upper);
     fprintf(out,

@@ -13,10 +13,11 @@ struct c_output {
     const char *file;
     char base[128];      /* that as a C name ("java_trace") */
     char prefix[128];    /* of the enum: the package that all records are in, else the base */
+    char **names;        /* of each record, in C */
     bool *is_dictionary; /* of each record: does a field hold numbers of its entries? */
 };
 
-/* Fills prefix and is_dictionary.  False if two names become one in C; says so on stderr. */
+/* Fills prefix, names and is_dictionary.  False: said why on stderr. */
 bool c_output_init(struct c_output *output, const char *file_name);
 void c_output_reset(struct c_output *output);
 void c_output_header(const struct c_output *output, FILE *out);

@@ -104,7 +104,10 @@ static void show_line(const struct step_fault *fault)
 void compiler_report_fault(void *user, const struct step_fault *fault)
 {
     (void) user;
-    fprintf(stderr, "%s:%u:%u: %s\n", fault->name, fault->line, fault->column, fault->message);
+    fprintf(stderr, "%s:%u:%u: ", fault->name, fault->line, fault->column);
+    for (const char *at = fault->message; *at != '\0'; at++)
+        fputc((unsigned char) *at < ' ' || *at == 0x7f ? ' ' : *at, stderr);
+    fputc('\n', stderr);
     if (fault->text_length > 0)
         show_line(fault);
 }

@@ -201,7 +201,7 @@ static void apply_modifiers(struct dl_resolver *resolver, const struct dl_record
     }
 }
 
-/* Which fields hold records in place; inherited ones are as in the parent. */
+/* Which fields hold records of a known type in place; inherited ones are as in the parent. */
 static void note_by_value(struct dl_resolver *resolver, const struct step_record *record,
                           uint32_t index)
 {
@@ -216,7 +216,8 @@ static void note_by_value(struct dl_resolver *resolver, const struct step_record
     }
     for (; i < record->field_count; i++)
         by_value[i] = record->fields[i].kind == STEP_TYPE_RECORD &&
-                      !step_field_is_identifier(&record->fields[i]);
+                      !step_field_is_identifier(&record->fields[i]) &&
+                      !step_field_is_variant(&record->fields[i]);
 }
 
 void dl_build_record(struct dl_resolver *resolver, struct dl_record *record)

@@ -98,7 +98,7 @@ struct dl_parse {
 
 #define DL_TEXT_LIMIT ((size_t) 16 << 20)
 #define DL_MEMORY_LIMIT ((size_t) 256 << 20)
-#define DL_RECORD_LIMIT 100000u
+#define DL_RECORD_LIMIT 65535u
 #define DL_PACKAGE_LIMIT 64u
 #define DL_INHERITANCE_LIMIT 1000u
 #define DL_ARRAY_LIMIT 8u

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "c_output.h"
+#include "check_definition.h"
 #include "compiler.h"
 #include "dl_tree.h"
-#include "steptrace/maps.h"
 #include "text_outputs.h"
 
 #define TEXT_LIMIT ((size_t) 16 << 20)
@@ -18,6 +18,9 @@ static struct {
     const char *paths[64];
     size_t count;
 } directories;
+
+/* -Werror */
+static bool warnings_are_faults;
 
 static enum step_status read_stdin(const struct step_definition_options *options,
                                    struct step_definition **out, struct step_error *error)
@@ -79,47 +82,16 @@ static int write_c(int count, char **arguments)
         step_definition_destroy(definition);
         return EXIT_USAGE;
     }
-    code = EXIT_DONE;
-    if (!c_output_init(&output, arguments[1]))
+    code = check_definition(definition, arguments[1], warnings_are_faults);
+    if (code == EXIT_DONE && !c_output_init(&output, arguments[1]))
         code = EXIT_BAD_INPUT;
-    else if (!compiler_write_file("stepc", arguments[0], "h", write_header, &output) ||
-             !compiler_write_file("stepc", arguments[0], "c", write_source, &output))
+    if (code == EXIT_DONE &&
+        (!compiler_write_file("stepc", arguments[0], "h", write_header, &output) ||
+         !compiler_write_file("stepc", arguments[0], "c", write_source, &output)))
         code = EXIT_FAILED;
     c_output_reset(&output);
     step_definition_destroy(definition);
     return code;
-}
-
-struct map_check {
-    const struct step_definition *definition;
-    size_t faults;
-};
-
-static void report_map(void *user, const char *record, const struct step_attribute *attribute,
-                       const char *message)
-{
-    struct map_check *check = user;
-    char text[400];
-    struct step_fault fault = {.message = text};
-    (void) record;
-    snprintf(text, sizeof text, "map: %s", message);
-    dl_definition_locate(check->definition, (struct dl_place){attribute->line, attribute->column},
-                         &fault);
-    compiler_report_fault(NULL, &fault);
-    check->faults++;
-}
-
-/* What the language allows, but no reader could follow. */
-static int check_maps(const struct step_definition *definition, const char *path)
-{
-    struct map_check check = {definition, 0};
-    struct step_maps *maps = NULL;
-    struct step_error error;
-    enum step_status status = step_maps_create(definition, report_map, &check, &maps, &error);
-    step_maps_destroy(maps);
-    if (status != STEP_STATUS_OK)
-        fprintf(stderr, "stepc: %s: %s\n", path, error.message);
-    return status != STEP_STATUS_OK ? EXIT_FAILED : check.faults > 0 ? EXIT_BAD_INPUT : EXIT_DONE;
 }
 
 static int check_files(int count, char **arguments)
@@ -131,7 +103,7 @@ static int check_files(int count, char **arguments)
         int code = EXIT_DONE;
         struct step_definition *definition = parse_file(arguments[i], &code);
         if (definition != NULL)
-            code = check_maps(definition, arguments[i]);
+            code = check_definition(definition, arguments[i], warnings_are_faults);
         worst = code > worst ? code : worst;
         step_definition_destroy(definition);
     }
@@ -196,17 +168,23 @@ static const struct compiler stepc = {
     .program = "stepc",
     .title = "the compiler of STEP-DL definitions",
     .notes = "-I DIR before or behind an option: included files are looked for in DIR as well.\n"
+             "-Werror: what --check and --c warn of is a fault.\n"
              "Exit codes: 0 done, 1 failed, 2 usage, 3 a definition has faults\n",
-    .usage = "[-I DIR] --check|--print|--doc|--json|--c|--help",
+    .usage = "[-I DIR] [-Werror] --check|--print|--doc|--json|--c|--help",
     .outputs = outputs,
     .output_count = sizeof outputs / sizeof outputs[0],
 };
 
-/* Takes -I DIR out of the arguments.  False: a directory is missing, or there are too many. */
-static bool take_directories(int *count, char **arguments)
+/* Takes -I DIR and -Werror out of the arguments.  False: a directory is missing, or there are too
+ * many. */
+static bool take_options(int *count, char **arguments)
 {
     int kept = 1;
     for (int i = 1; i < *count; i++) {
+        if (strcmp(arguments[i], "-Werror") == 0) {
+            warnings_are_faults = true;
+            continue;
+        }
         if (strncmp(arguments[i], "-I", 2) != 0) {
             arguments[kept++] = arguments[i];
             continue;
@@ -226,6 +204,6 @@ static bool take_directories(int *count, char **arguments)
 
 int main(int count, char **arguments)
 {
-    bool valid = take_directories(&count, arguments);
+    bool valid = take_options(&count, arguments);
     return compiler_run(&stepc, valid, count, arguments);
 }

@@ -73,6 +73,11 @@ enum step_status step_decoding_rows(struct step_decoding *decoding);
  * when the array's lengths are known. */
 void step_decoding_count(struct step_decoding *decoding, const struct step_plan_node *node,
                          uint64_t count);
+/* Of a TREE: hangs the values of its list, `total` of them, below those that hold them, and writes
+ * the slots of the `count` first ones as step_decoding_slots() does. */
+enum step_status step_decoding_link(struct step_decoding *decoding,
+                                    const struct step_plan_node *node, const uint64_t *list,
+                                    uint64_t total, uint64_t count, uint64_t *out, size_t stride);
 /* Makes the cursors of a node's slots, and lists them at `*slots`, which moves on. */
 enum step_status step_decoding_slots(struct step_decoding *decoding,
                                      const struct step_plan_node *node,

@@ -137,6 +137,8 @@ static enum step_status fill_arrays(struct step_decoding *decoding,
         return status;
     step_decoding_count(decoding, element, total);
     status = fill(decoding, element, total, slots, element->slot_count);
+    if (status == STEP_STATUS_OK && node->kind == STEP_NODE_TREE)
+        return step_decoding_link(decoding, node, slots, total, count, out, stride);
     if (status != STEP_STATUS_OK)
         return status;
     for (uint64_t i = 0; i < count; i++) {
@@ -197,7 +199,9 @@ static enum step_status fill_variants(struct step_decoding *decoding,
     for (uint64_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         uint64_t record = types->values[i * types->step];
         uint32_t place = step_node_variant(plan, node, record);
-        variants[i] = (struct step_variant){(uint32_t) record, slots[place]};
+        bool none = record == node->record; /* in a tree */
+        variants[i] = none ? (struct step_variant){STEP_NO_RECORD, NULL}
+                           : (struct step_variant){(uint32_t) record, slots[place]};
         out[i * stride] = step_slot_of_variant(&variants[i]);
         slots[place] += plan->nodes[plan->children[node->first_child + place]].slot_count;
     }
@@ -213,9 +217,12 @@ static enum step_status fill(struct step_decoding *decoding, const struct step_p
     case STEP_NODE_BYTES:
         return fill_bytes(decoding, node, count, out, stride);
     case STEP_NODE_ARRAY:
+    case STEP_NODE_TREE:
         return fill_arrays(decoding, node, count, out, stride);
     case STEP_NODE_VARIANT:
         return fill_variants(decoding, node, count, out, stride);
+    case STEP_NODE_INNER: /* see step_decoding_link() */
+        return STEP_STATUS_OK;
     case STEP_NODE_RECORD:
         break;
     }
@@ -235,7 +242,7 @@ static enum step_status fill(struct step_decoding *decoding, const struct step_p
 void step_decoding_count(struct step_decoding *decoding, const struct step_plan_node *node,
                          uint64_t count)
 {
-    if (node->kind != STEP_NODE_RECORD) {
+    if (step_node_has_column(node)) {
         struct step_decoding_column *column = &decoding->columns[node->column];
         bool shared = !decoding->plan->columns[node->column].in_array;
         column->count = shared ? column->count + count : count;

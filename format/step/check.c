@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "charset.h"
+#include "layout.h"
 #include "scale.h"
 #include "steptrace/value.h"
 
@@ -16,6 +17,13 @@ struct checking {
     const struct step_plan *plan;
     uint32_t record;
     struct step_error *error;
+    struct checked_tree *tree; /* the one at hand */
+};
+
+struct checked_tree {
+    const struct step_plan_node *node;
+    uint32_t depth;
+    uint64_t values;
 };
 
 void step_check_reset(struct step_check *check)
@@ -126,6 +134,8 @@ static enum step_status check_variant(const struct checking *checking,
 
 static bool append_variant_value(const struct checking *checking, const struct step_plan_node *node,
                                  const struct step_variant *variant, struct step_buffer *out);
+static bool append_tree(const struct checking *checking, const struct step_plan_node *node,
+                        const struct step_variant *variant, struct step_buffer *out);
 
 /* Appends all that the value consists of. */
 static bool append_value(const struct checking *checking, const struct step_plan_node *node,
@@ -147,6 +157,10 @@ static bool append_value(const struct checking *checking, const struct step_plan
                step_buffer_append(out, bytes->data, bytes->length);
     case STEP_NODE_VARIANT:
         return append_variant_value(checking, node, step_slot_variant(slots[0]), out);
+    case STEP_NODE_TREE:
+        return append_tree(checking, node, step_slot_variant(slots[0]), out);
+    case STEP_NODE_INNER:
+        return append_tree(checking, NULL, step_slot_variant(slots[0]), out);
     case STEP_NODE_ARRAY:
         array = array != NULL ? array : &no_array;
         good = step_buffer_append_varint(out, array->count);
@@ -177,6 +191,25 @@ static bool append_variant_value(const struct checking *checking, const struct s
                         variant->slots, out);
 }
 
+/* A value of a tree, and what it holds; where that is too deep or too much its check will tell. */
+static bool append_tree(const struct checking *checking, const struct step_plan_node *node,
+                        const struct step_variant *variant, struct step_buffer *out)
+{
+    struct checked_tree root = {.node = node};
+    struct checking inner = *checking;
+    if (inner.tree == NULL)
+        inner.tree = &root;
+    const struct step_plan *plan = checking->plan;
+    if (inner.tree->depth == STEP_MAX_TREE_DEPTH || inner.tree->values == STEP_MAX_TREE_VALUES)
+        return true;
+    inner.tree->depth++;
+    inner.tree->values++;
+    bool good = append_variant_value(
+        &inner, &plan->nodes[plan->children[inner.tree->node->first_child]], variant, out);
+    inner.tree->depth--;
+    return good;
+}
+
 /* A value that is constant as a whole, and no single number. */
 static enum step_status check_constant(const struct checking *checking,
                                        const struct step_plan_node *node, const uint64_t *slots)
@@ -204,6 +237,38 @@ static enum step_status check_constant(const struct checking *checking,
     return refuse(checking, node->column, "is constant, and changes");
 }
 
+/* A value of a tree: of `type`, or one that extends it, or none. */
+static enum step_status check_inner(const struct checking *checking, uint32_t type,
+                                    const struct step_variant *variant)
+{
+    const struct step_plan *plan = checking->plan;
+    struct checked_tree *tree = checking->tree;
+    const struct step_plan_node *element = &plan->nodes[plan->children[tree->node->first_child]];
+    if (tree->values++ == STEP_MAX_TREE_VALUES)
+        return refuse(checking, tree->node->column, "holds more values than 1,048,576");
+    if (tree->depth == STEP_MAX_TREE_DEPTH)
+        return refuse(checking, tree->node->column, "holds values more than 1,000 deep");
+    if (variant == NULL || variant->record == STEP_NO_RECORD)
+        return STEP_STATUS_OK;
+    if (variant->record >= plan->definition->record_count ||
+        !step_record_extends(plan->definition, variant->record, type))
+        return refuse(checking, tree->node->column,
+                      "has a value of a type that does not extend its own");
+    tree->depth++;
+    enum step_status status = check_variant(checking, element, variant);
+    tree->depth--;
+    return status;
+}
+
+static enum step_status check_tree(const struct checking *checking,
+                                   const struct step_plan_node *node, uint64_t slot)
+{
+    struct checked_tree tree = {node, 0, 0};
+    struct checking inner = *checking;
+    inner.tree = &tree;
+    return check_inner(&inner, node->record, step_slot_variant(slot));
+}
+
 static enum step_status check_node(const struct checking *checking,
                                    const struct step_plan_node *node, const uint64_t *slots)
 {
@@ -222,6 +287,10 @@ static enum step_status check_node(const struct checking *checking,
         return check_array(checking, node, slots[0]);
     case STEP_NODE_VARIANT:
         return check_variant(checking, node, step_slot_variant(slots[0]));
+    case STEP_NODE_TREE:
+        return check_tree(checking, node, slots[0]);
+    case STEP_NODE_INNER:
+        return check_inner(checking, node->record, step_slot_variant(slots[0]));
     case STEP_NODE_RECORD:
         break;
     }
@@ -242,7 +311,7 @@ void step_check_forget(struct step_check *check)
 enum step_status step_check_record(struct step_check *check, const struct step_plan *plan,
                                    uint32_t record, const uint64_t *slots, struct step_error *error)
 {
-    struct checking checking = {check, plan, record, error};
+    struct checking checking = {check, plan, record, error, NULL};
     const struct step_plan_record *planned = &plan->records[record];
     if (check->constants == NULL)
         check->constants = calloc(plan->column_count + 1u, sizeof *check->constants);

@@ -86,7 +86,7 @@ static enum step_status use_node(struct step_columns *columns, const struct step
                                  uint64_t count)
 {
     const struct step_plan *plan = columns->plan;
-    if (node->kind != STEP_NODE_RECORD) {
+    if (step_node_has_column(node)) {
         use_column(columns, node->column);
         struct step_column_data *data = &columns->columns[node->column];
         if (!plan->columns[node->column].in_array) {
@@ -217,7 +217,7 @@ static bool scatter_node(struct step_columns *columns, const struct step_plan_no
 {
     const struct step_plan *plan = columns->plan;
     const uint32_t *children = node->child_count != 0 ? &plan->children[node->first_child] : NULL;
-    if (node->kind == STEP_NODE_RECORD) {
+    if (!step_node_has_column(node)) {
         for (uint32_t i = 0; i < node->child_count; i++)
             if (!scatter_node(columns, &plan->nodes[children[i]], source))
                 return false;
@@ -234,7 +234,7 @@ static bool scatter_node(struct step_columns *columns, const struct step_plan_no
     if (node->kind == STEP_NODE_VARIANT)
         return scatter_node(columns, &plan->nodes[children[step_node_variant(plan, node, word)]],
                             source);
-    if (node->kind == STEP_NODE_ARRAY)
+    if (node->kind == STEP_NODE_ARRAY || node->kind == STEP_NODE_TREE)
         for (uint64_t i = 0; i < word; i++)
             if (!scatter_node(columns, &plan->nodes[children[0]], source))
                 return false;

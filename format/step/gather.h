@@ -28,7 +28,4 @@ enum step_status step_gather(const struct step_sequence *sequence, uint32_t colu
 /* How the file names what a column is `given` (docs/formats/step.md); 0 where it is not. */
 uint64_t step_given_reference(const struct step_plan *plan, uint32_t column);
 
-/* The column that holds a record's field as a single value, or STEP_NO_INDEX. */
-uint32_t step_field_column(const struct step_plan *plan, uint32_t record, uint64_t field);
-
 #endif

@@ -46,6 +46,8 @@ enum step_block_layout { STEP_LAYOUT_BYTES = 0, STEP_LAYOUT_COLUMNS = 1, STEP_LA
 #define STEP_MAX_COLUMNS 65536u
 #define STEP_MAX_NESTING 32u
 #define STEP_MAX_COLUMN_CHAIN 256u /* columns that need each other, one after the other */
+#define STEP_MAX_TREE_DEPTH 1000u
+#define STEP_MAX_TREE_VALUES (UINT64_C(1) << 20)
 
 struct step_block_header {
     uint8_t kind;

@@ -54,10 +54,11 @@ static bool needs_check(const struct step_plan *plan, const struct step_plan_nod
 {
     if (node->constant)
         return true;
-    if (node->kind != STEP_NODE_RECORD) {
+    if (step_node_has_column(node)) {
         const struct step_field_wish *wish = &plan->columns[node->column].wish;
         if (wish->policy.general == STEP_CONSTANT || wish->policy.size == STEP_SIZE_FIXED ||
-            wish->charset != STEP_CHARSET_ANY || node->kind == STEP_NODE_VARIANT)
+            wish->charset != STEP_CHARSET_ANY || node->kind == STEP_NODE_VARIANT ||
+            node->kind == STEP_NODE_TREE)
             return true;
     }
     for (uint32_t i = 0; i < node->child_count; i++)
@@ -141,8 +142,8 @@ static enum step_status build(struct step_plan_builder *builder)
     return status == STEP_STATUS_OK ? step_plan_order(plan) : status;
 }
 
-enum step_status step_plan_create(const struct step_definition *definition, struct step_plan **out,
-                                  struct step_error *error)
+static enum step_status create(const struct step_definition *definition, struct step_plan **out,
+                               struct step_plan_place *place, struct step_error *error)
 {
     *out = NULL;
     struct step_plan *plan = calloc(1, sizeof *plan);
@@ -151,12 +152,29 @@ enum step_status step_plan_create(const struct step_definition *definition, stru
     plan->definition = definition;
     struct step_plan_builder builder = {.plan = plan, .definition = definition, .error = error};
     enum step_status status = build(&builder);
+    *place = (struct step_plan_place){builder.record, builder.field};
     if (status == STEP_STATUS_OK) {
         *out = plan;
         return status;
     }
     if (status == STEP_STATUS_NO_MEMORY)
         step_error_set(error, status, NULL, STEP_NO_OFFSET, "out of memory");
+    step_plan_destroy(plan);
+    return status;
+}
+
+enum step_status step_plan_create(const struct step_definition *definition, struct step_plan **out,
+                                  struct step_error *error)
+{
+    struct step_plan_place place;
+    return create(definition, out, &place, error);
+}
+
+enum step_status step_plan_check(const struct step_definition *definition,
+                                 struct step_plan_place *place, struct step_error *error)
+{
+    struct step_plan *plan;
+    enum step_status status = create(definition, &plan, place, error);
     step_plan_destroy(plan);
     return status;
 }
@@ -193,4 +211,13 @@ uint32_t step_plan_find_column(const struct step_plan *plan, uint64_t record, ui
             high = middle;
     }
     return STEP_NO_INDEX;
+}
+
+uint32_t step_field_column(const struct step_plan *plan, uint32_t record, uint64_t field)
+{
+    const struct step_plan_record *planned = &plan->records[record];
+    if (field >= planned->field_count)
+        return STEP_NO_INDEX;
+    const struct step_plan_node *node = &plan->nodes[planned->field_nodes[field]];
+    return node->kind == STEP_NODE_VALUE ? node->column : STEP_NO_INDEX;
 }

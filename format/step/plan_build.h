@@ -23,6 +23,7 @@ struct step_plan_builder {
     uint32_t record; /* whose field is being built */
     uint32_t field;
     uint32_t leaf;
+    bool in_tree; /* a value of a TREE is being built */
     struct step_error *error;
 };
 
@@ -45,6 +46,11 @@ void step_plan_own_wish(const struct step_field *field, const char *path,
 enum step_status step_plan_element(struct step_plan_builder *builder,
                                    const struct step_plan_scope *scope, uint32_t array_depth,
                                    bool in_array, uint32_t nesting, uint32_t *index);
+
+/* The types that values within a variant of `type` may have, itself included, as a flag for each
+ * record in `*listed`, which the caller frees; it is NULL for a variant that cannot hold itself. */
+enum step_status step_plan_find_tree(const struct step_definition *definition, uint32_t type,
+                                     uint8_t **listed);
 
 /* Finds the columns that `given` names: for the field at hand, whose record has these nodes; for a
  * field of a record by value, whose nodes are children from `first_child` on. */

@@ -71,6 +71,16 @@ static uint32_t find_record(const struct step_definition *definition, uint32_t n
     return STEP_NO_INDEX;
 }
 
+/* Does the column have the values of a record's own field?  Columns of nested fields are not
+ * counted record by record, so that in columns nothing is pushed for them, and they have no latest
+ * value (docs/formats/step.md): only rows heed the strategy. */
+static bool is_own_field(const struct step_plan *plan, const struct step_plan_column *column)
+{
+    const struct step_plan_record *record = &plan->records[column->record];
+    const struct step_plan_node *node = &plan->nodes[record->field_nodes[column->field]];
+    return node->kind == STEP_NODE_VALUE && &plan->columns[node->column] == column;
+}
+
 /* What `stack` and `age` name, when all records are planned; what does not exist is not heeded. */
 void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column *column)
 {
@@ -92,7 +102,7 @@ void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column 
     }
     if (stack) {
         column->stack_record = record;
-        wish->column.stack = true;
+        wish->column.stack = is_own_field(plan, column);
         return;
     }
     const struct step_record *type = &plan->definition->records[record];
@@ -103,7 +113,8 @@ void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column 
             node->kind == STEP_NODE_VALUE && &plan->columns[node->column] != column)
             column->age_column = node->column;
     }
-    wish->column.age = column->age_column != STEP_NO_INDEX;
-    if (!wish->column.age)
+    if (column->age_column == STEP_NO_INDEX)
         wish->policy.targeted = STEP_TARGETED_NONE;
+    else
+        wish->column.age = is_own_field(plan, column);
 }

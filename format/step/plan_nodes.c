@@ -41,7 +41,8 @@ static enum step_status add_column(struct step_plan_builder *builder, enum step_
 {
     struct step_plan *plan = builder->plan;
     if (plan->column_count >= STEP_MAX_COLUMNS)
-        return step_plan_fail(builder, STEP_STATUS_LIMIT, "the definition has too many fields");
+        return step_plan_fail(builder, STEP_STATUS_LIMIT,
+                              "the definition needs more than 65,536 columns");
     if (!make_room((void **) &plan->columns, &builder->column_capacity, plan->column_count,
                    sizeof *plan->columns))
         return STEP_STATUS_NO_MEMORY;
@@ -97,7 +98,7 @@ static enum step_status build_array(struct step_plan_builder *builder,
                                     bool in_array, uint32_t nesting, uint32_t *index)
 {
     struct step_plan_node node = {
-        STEP_NODE_ARRAY, 0, 1, 1, 0, STEP_NO_INDEX, step_plan_is_constant(scope)};
+        STEP_NODE_ARRAY, 0, 1, 1, 0, STEP_NO_INDEX, false, step_plan_is_constant(scope)};
     struct step_field_wish wish = step_plan_length_wish(scope);
     enum step_status status =
         add_column(builder, STEP_COLUMN_LENGTHS, in_array, &wish, &node.column);
@@ -116,6 +117,7 @@ static enum step_status build_array(struct step_plan_builder *builder,
     if (status != STEP_STATUS_OK)
         return status;
     builder->plan->children[node.first_child] = element;
+    node.holds_inner = builder->plan->nodes[element].holds_inner;
     return add_node(builder, node, index);
 }
 
@@ -136,6 +138,7 @@ static enum step_status build_record(struct step_plan_builder *builder,
                                   (uint32_t) record->field_count,
                                   0,
                                   type,
+                                  false,
                                   step_plan_is_constant(scope)};
     enum step_status status = add_children(builder, node.child_count, &node.first_child);
     for (uint32_t i = 0; i < node.child_count && status == STEP_STATUS_OK; i++) {
@@ -147,42 +150,113 @@ static enum step_status build_record(struct step_plan_builder *builder,
             break;
         builder->plan->children[node.first_child + i] = child;
         node.slot_count += builder->plan->nodes[child].slot_count;
+        node.holds_inner = node.holds_inner || builder->plan->nodes[child].holds_inner;
         step_plan_resolve_nested(builder, record, i, node.first_child);
     }
     return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
 }
 
-/* The same of its type, or of any that extends it: a column of the types, and the columns of each.
- */
-static enum step_status build_variant(struct step_plan_builder *builder,
-                                      const struct step_plan_scope *scope, bool in_array,
-                                      uint32_t nesting, uint32_t *index)
+/* The types of a variant's values, as its attributes have them. */
+static enum step_status add_types(struct step_plan_builder *builder,
+                                  const struct step_plan_scope *scope, bool in_array,
+                                  uint32_t *column)
 {
-    const struct step_definition *definition = builder->definition;
-    struct step_plan_node node = {STEP_NODE_VARIANT,           0, 1, 0, 0, STEP_NO_INDEX,
-                                  step_plan_is_constant(scope)};
     struct step_field_wish wish = {.column = {.identifier = true}};
     struct step_field_wish own = {0};
     step_plan_own_wish(scope->field, scope->path, &own);
     wish.policy.general = own.type_varies ? STEP_IDENTIFIER : STEP_DEFAULT;
     wish.policy.is_unsigned = true;
-    enum step_status status =
-        add_column(builder, STEP_COLUMN_VALUES, in_array, &wish, &node.column);
-    uint32_t type = scope->field->record;
-    for (uint32_t i = type; i < definition->record_count; i++)
-        node.child_count += step_record_extends(definition, i, type);
+    return add_column(builder, STEP_COLUMN_VALUES, in_array, &wish, column);
+}
+
+/* The record without fields that stands for none, as a tree's last type. */
+static enum step_status add_none(struct step_plan_builder *builder, uint32_t *index)
+{
+    struct step_plan_node none = {.kind = STEP_NODE_RECORD,
+                                  .record = (uint32_t) builder->definition->record_count};
+    return add_node(builder, none, index);
+}
+
+/* A column of the types, and the columns of each: of those `listed`, and none; or (NULL) of the
+ * field's and all that extend it. */
+static enum step_status build_types(struct step_plan_builder *builder,
+                                    const struct step_plan_scope *scope, const uint8_t *listed,
+                                    bool in_array, uint32_t nesting, uint32_t *index)
+{
+    const struct step_definition *definition = builder->definition;
+    uint32_t record_count = (uint32_t) definition->record_count, type = scope->field->record;
+    struct step_plan_node node = {.kind = STEP_NODE_VARIANT,
+                                  .slot_count = 1,
+                                  .child_count = listed != NULL,
+                                  .record = listed != NULL ? record_count : STEP_NO_INDEX,
+                                  .holds_inner = listed != NULL,
+                                  .constant = listed == NULL && step_plan_is_constant(scope)};
+    enum step_status status = add_types(builder, scope, in_array, &node.column);
+    for (uint32_t i = 0; i < record_count; i++)
+        node.child_count += listed != NULL ? listed[i] : step_record_extends(definition, i, type);
     if (status == STEP_STATUS_OK)
         status = add_children(builder, node.child_count, &node.first_child);
-    uint32_t next = node.first_child;
-    for (uint32_t i = type; i < definition->record_count && status == STEP_STATUS_OK; i++) {
-        uint32_t child;
-        if (!step_record_extends(definition, i, type))
+    uint32_t next = node.first_child, child;
+    for (uint32_t i = 0; i < record_count && status == STEP_STATUS_OK; i++) {
+        if (listed != NULL ? listed[i] == 0 : !step_record_extends(definition, i, type))
             continue;
         status = build_record(builder, scope, i, true, nesting + 1, &child);
         if (status == STEP_STATUS_OK)
             builder->plan->children[next++] = child;
     }
+    if (status == STEP_STATUS_OK && listed != NULL) {
+        status = add_none(builder, &child);
+        builder->plan->children[next] = child;
+    }
     return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
+}
+
+/* One that may hold itself: an array of all that it holds. */
+static enum step_status build_tree(struct step_plan_builder *builder,
+                                   const struct step_plan_scope *scope, const uint8_t *listed,
+                                   bool in_array, uint32_t nesting, uint32_t *index)
+{
+    struct step_plan_node node = {.kind = STEP_NODE_TREE,
+                                  .slot_count = 1,
+                                  .child_count = 1,
+                                  .record = scope->field->record,
+                                  .constant = step_plan_is_constant(scope)};
+    struct step_field_wish wish = {.policy = {.is_unsigned = true}};
+    uint32_t element = 0;
+    enum step_status status =
+        add_column(builder, STEP_COLUMN_LENGTHS, in_array, &wish, &node.column);
+    if (status == STEP_STATUS_OK)
+        status = add_children(builder, 1, &node.first_child);
+    builder->in_tree = true;
+    if (status == STEP_STATUS_OK)
+        status = build_types(builder, scope, listed, true, nesting + 1, &element);
+    builder->in_tree = false;
+    if (status != STEP_STATUS_OK)
+        return status;
+    builder->plan->children[node.first_child] = element;
+    return add_node(builder, node, index);
+}
+
+/* A record of its type, or of any that extends it. */
+static enum step_status build_variant(struct step_plan_builder *builder,
+                                      const struct step_plan_scope *scope, bool in_array,
+                                      uint32_t nesting, uint32_t *index)
+{
+    struct step_plan_node inner = {.kind = STEP_NODE_INNER,
+                                   .slot_count = 1,
+                                   .record = scope->field->record,
+                                   .holds_inner = true};
+    if (builder->in_tree)
+        return add_node(builder, inner, index);
+    uint8_t *listed;
+    enum step_status status =
+        step_plan_find_tree(builder->definition, scope->field->record, &listed);
+    if (status == STEP_STATUS_OK && listed != NULL)
+        status = build_tree(builder, scope, listed, in_array, nesting, index);
+    else if (status == STEP_STATUS_OK)
+        status = build_types(builder, scope, NULL, in_array, nesting, index);
+    free(listed);
+    return status;
 }
 
 static enum step_status build_bytes(struct step_plan_builder *builder,
@@ -190,7 +264,7 @@ static enum step_status build_bytes(struct step_plan_builder *builder,
                                     uint32_t *index)
 {
     struct step_plan_node node = {
-        STEP_NODE_BYTES, 0, 1, 0, 0, STEP_NO_INDEX, step_plan_is_constant(scope)};
+        STEP_NODE_BYTES, 0, 1, 0, 0, STEP_NO_INDEX, false, step_plan_is_constant(scope)};
     struct step_field_wish wish = step_plan_length_wish(scope);
     struct step_field_wish own = step_plan_value_wish(scope, false);
     wish.charset = scope->field->kind == STEP_TYPE_STRING ? own.charset : STEP_CHARSET_ANY;
@@ -211,13 +285,14 @@ enum step_status step_plan_element(struct step_plan_builder *builder,
                                    bool in_array, uint32_t nesting, uint32_t *index)
 {
     if (nesting > STEP_MAX_NESTING)
-        return step_plan_fail(builder, STEP_STATUS_INVALID, "nested too deeply, or in itself");
+        return step_plan_fail(builder, STEP_STATUS_INVALID,
+                              "records by value and arrays are nested more than 32 deep");
     if (array_depth > 0)
         return build_array(builder, scope, array_depth, in_array, nesting, index);
     struct step_field_wish wish = step_plan_value_wish(scope, scope->field->kind == STEP_TYPE_INT);
     bool names_entry = wish.column.identifier && scope->field->kind == STEP_TYPE_RECORD;
     if (names_entry || scope->field->kind == STEP_TYPE_INT) {
-        struct step_plan_node node = {STEP_NODE_VALUE, 0, 1, 0, 0, STEP_NO_INDEX, false};
+        struct step_plan_node node = {STEP_NODE_VALUE, 0, 1, 0, 0, STEP_NO_INDEX, false, false};
         wish.policy.strings = 0;
         if (scope->field->kind != STEP_TYPE_INT)
             settle_identifier(&wish);

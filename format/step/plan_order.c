@@ -2,7 +2,6 @@
 /* Which columns must be decoded before which: no column waits for itself, nor for a long row. */
 #include <stdlib.h>
 
-#include "gather.h"
 #include "layout.h"
 #include "plan_build.h"
 

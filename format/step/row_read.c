@@ -161,7 +161,7 @@ static const char *get_node(struct step_row_reading *reading, const struct step_
     const struct step_plan *plan = reading->decoding->plan;
     uint64_t value = 1;
     const char *fault = NULL;
-    if (node->kind != STEP_NODE_RECORD)
+    if (step_node_has_column(node))
         fault = get_column(reading, node, &value);
     if (fault != NULL || node->child_count == 0 || !step_node_has_values(plan, node))
         return fault;

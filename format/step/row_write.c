@@ -228,7 +228,7 @@ static enum step_status put_node(struct rowing *rowing, const struct step_plan_n
     enum step_status status = STEP_STATUS_OK;
     if (node->kind == STEP_NODE_BYTES && rowing->writer->encoders[node->column].policy.strings != 0)
         return put_string(rowing, node->column);
-    if (node->kind != STEP_NODE_RECORD)
+    if (step_node_has_column(node))
         status = put_column(rowing, node->column, &value);
     if (status == STEP_STATUS_OK && node->kind == STEP_NODE_BYTES) {
         size_t *at = &rowing->writer->positions[node->column + 1];

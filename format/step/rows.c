@@ -12,6 +12,7 @@ void step_rows_reset(struct step_rows *rows)
 {
     free(rows->types);
     free(rows->words);
+    free(rows->tree);
     step_buffer_reset(&rows->bytes);
     step_row_columns_reset(&rows->columns);
     *rows = (struct step_rows){0};
@@ -105,6 +106,9 @@ static enum step_status append_variant(struct step_rows *rows, const struct step
                                        const struct step_plan_node *node,
                                        const struct step_variant *variant, uint64_t *budget)
 {
+    bool in_tree = node->record != STEP_NO_INDEX;
+    if (in_tree && (variant == NULL || variant->record == STEP_NO_RECORD))
+        return append_word(rows, node->record) ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
     uint32_t place = variant != NULL ? step_node_variant(plan, node, variant->record) : 0;
     if (place == STEP_NO_INDEX)
         return STEP_STATUS_INVALID;
@@ -119,6 +123,35 @@ static enum step_status append_variant(struct step_rows *rows, const struct step
     if (empty != NULL)
         status = append_node(rows, plan, child, empty, budget);
     free(empty);
+    return status;
+}
+
+static bool add_to_tree(struct step_rows *rows, const struct step_variant *variant)
+{
+    if (rows->tree_count == rows->tree_capacity) {
+        const struct step_variant **tree =
+            step_grown(rows->tree, &rows->tree_capacity, rows->tree_count + 1, sizeof *tree);
+        if (tree == NULL)
+            return false;
+        rows->tree = tree;
+    }
+    rows->tree[rows->tree_count++] = variant;
+    return true;
+}
+
+/* All values of a tree, level by level: appending one adds what it holds to rows->tree. */
+static enum step_status append_tree(struct step_rows *rows, const struct step_plan *plan,
+                                    const struct step_plan_node *element,
+                                    const struct step_variant *variant, uint64_t *budget)
+{
+    size_t length = rows->word_count;
+    rows->tree_count = 0;
+    if (!append_word(rows, 0) || !add_to_tree(rows, variant))
+        return STEP_STATUS_NO_MEMORY;
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < rows->tree_count && status == STEP_STATUS_OK; i++)
+        status = append_variant(rows, plan, element, rows->tree[i], budget);
+    rows->words[length] = rows->tree_count;
     return status;
 }
 
@@ -140,6 +173,12 @@ static enum step_status append_node(struct step_rows *rows, const struct step_pl
                             budget);
     case STEP_NODE_VARIANT:
         return append_variant(rows, plan, node, step_slot_variant(slots[0]), budget);
+    case STEP_NODE_TREE:
+        return append_tree(rows, plan, &plan->nodes[children[0]], step_slot_variant(slots[0]),
+                           budget);
+    case STEP_NODE_INNER:
+        return add_to_tree(rows, step_slot_variant(slots[0])) ? STEP_STATUS_OK
+                                                              : STEP_STATUS_NO_MEMORY;
     case STEP_NODE_RECORD:
         break;
     }

@@ -9,9 +9,11 @@
 
 #include "bytes.h"
 #include "row_columns.h"
+#include "steptrace/value.h"
 
 /* Zero-initialised is empty.  A record's words are its slots, but that a string or an array is its
- * length, followed by the array's elements; the strings' bytes stand in `bytes`. */
+ * length, followed by the array's elements, and a tree the list of its values (plan.h); the
+ * strings' bytes stand in `bytes`. */
 struct step_rows {
     uint16_t *types; /* record types */
     size_t record_count;
@@ -20,6 +22,9 @@ struct step_rows {
     size_t word_count;
     size_t word_capacity;
     struct step_buffer bytes;
+    const struct step_variant **tree; /* values of the tree at hand */
+    size_t tree_count;
+    size_t tree_capacity;
     bool nested;           /* some record is not flat */
     uint64_t nested_bytes; /* that a reader needs for such, beyond 8 a word and the bytes */
     bool by_columns;       /* the values are not in `words`, but here: */

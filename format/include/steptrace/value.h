@@ -10,7 +10,9 @@
  *   record by value               the slots of its fields, in place
  *   the same, encoded type=variable or type=default (it may be of a type that extends the field's)
  *                                 one slot, a `const struct step_variant *`; writers take NULL for
- *                                 one of the field's own type that is empty
+ *                                 one of the field's own type that is empty; of a variant that may
+ *                                 hold itself (a tree) NULL is none, which readers give as one
+ *                                 whose record is STEP_NO_RECORD
  *
  * Who owns what the pointers point to is said where the slots are given or taken.
  */
@@ -19,6 +21,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct step_bytes {
     const uint8_t *data; /* not NUL-terminated */
@@ -34,6 +37,13 @@ struct step_variant {
     uint32_t record;       /* the type: the field's, or one that extends it */
     const uint64_t *slots; /* as many as that type has */
 };
+
+/* A C string; the bytes are borrowed. */
+static inline struct step_bytes step_text(const char *string)
+{
+    struct step_bytes bytes = {(const uint8_t *) string, strlen(string)};
+    return bytes;
+}
 
 static inline uint64_t step_slot_of_variant(const struct step_variant *variant)
 {

@@ -24,3 +24,4 @@ for consumer in consumer consumer2; do
         cat $consumer.err
     done
 done
+$EXAMPLES/shapes shapes.step && steptrace dump shapes.step && steptrace convert shapes.step -o - --to=jsonl

@@ -11,6 +11,7 @@
 #include "live_set.h"
 #include "memory_output.h"
 #include "packed_strings.h"
+#include "plan.h"
 #include "scale.h"
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
@@ -403,6 +404,29 @@ static void test_bad_strings(void)
                     STEP_STATUS_CORRUPT);
 }
 
+/* In columns nobody counts records by a nested field, so there neither is tried (step.md). */
+static void test_nested_followers(void)
+{
+    static const char text[] =
+        "record A { int t; int own <encoding:\"age=A.t\">; B b; }"
+        "record B { int a <encoding:\"age=A.t\">; int s <encoding:\"stack=A\">; }";
+    struct step_definition *definition = NULL;
+    struct step_plan *plan = NULL;
+    step_definition_parse(text, sizeof text - 1, "nested", NULL, NULL, &definition, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(definition);
+    CU_ASSERT_EQUAL_FATAL(step_plan_create(definition, &plan, NULL), STEP_STATUS_OK);
+    const uint32_t record = step_definition_find(definition, "A");
+    const struct step_plan_column *own = &plan->columns[step_plan_find_column(plan, record, 1, 0)];
+    const struct step_plan_column *age = &plan->columns[step_plan_find_column(plan, record, 2, 0)];
+    const struct step_plan_column *stack =
+        &plan->columns[step_plan_find_column(plan, record, 2, 1)];
+    CU_ASSERT(own->wish.column.age && own->wish.policy.targeted == STEP_AGE);
+    CU_ASSERT(!age->wish.column.age && age->wish.policy.targeted == STEP_AGE);
+    CU_ASSERT(!stack->wish.column.stack && stack->wish.policy.targeted == STEP_STACK);
+    step_plan_destroy(plan);
+    step_definition_destroy(definition);
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -416,6 +440,7 @@ int main(void)
     CU_add_test(suite, "prefixes", test_prefixes);
     CU_add_test(suite, "strings inside", test_strings_inside);
     CU_add_test(suite, "bad strings", test_bad_strings);
+    CU_add_test(suite, "nested followers", test_nested_followers);
     CU_basic_set_mode(CU_BRM_VERBOSE);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();

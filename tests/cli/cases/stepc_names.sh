@@ -11,7 +11,7 @@ compile() {
     cc -std=gnu17 -Wall -Wextra -Werror -I"$include" -fsyntax-only $1.c && echo "$1: GNU C"
     c++ -std=c++17 -Wall -Wextra -Werror -I"$include" -fsyntax-only $1_plus.cc && echo "$1: C++17"
 }
-words="$(sed -n '/^static const char reserved/,/clang-format on/p' "${data%/tests/*}/format/language/c_reserved.c" | grep -o '"[^"]*"' | tr -d '"')"
+words="$(sed -n '/^static const char reserved/,/clang-format on/p' "${data%/tests/*}/compilers/c_reserved.c" | grep -o '"[^"]*"' | tr -d '"')"
 dl="package record extends int string data include"
 field=$(for w in $words; do [[ " $dl " == *" $w "* ]] || echo "int $w;"; done)
 record=$(for w in $words; do [[ " $dl " == *" $w "* ]] || echo "record $w { R r <encoding:\"identifier\">; }"; done)

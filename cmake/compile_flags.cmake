@@ -31,20 +31,3 @@ endif()
 # Generated parsers: our warnings are not for them.
 add_library(steptrace_generated_flags INTERFACE)
 target_compile_options(steptrace_generated_flags INTERFACE -w)
-
-# steptrace_layer(NAME SOURCES... USES...): one layer of the library as a target of its own; it sees
-# the public headers and the layers it names, nothing else.
-function(steptrace_layer name)
-  cmake_parse_arguments(LAYER "" "" "SOURCES;USES;PRIVATE" ${ARGN})
-  add_library(${name} OBJECT ${LAYER_SOURCES})
-  target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}
-    PUBLIC ${CMAKE_SOURCE_DIR}/format/include)
-  target_link_libraries(${name} PRIVATE steptrace_flags)
-  foreach(layer ${LAYER_USES})
-    target_include_directories(${name} PRIVATE
-      $<TARGET_PROPERTY:${layer},INTERFACE_INCLUDE_DIRECTORIES>)
-  endforeach()
-  if(LAYER_PRIVATE)
-    target_link_libraries(${name} PRIVATE ${LAYER_PRIVATE})
-  endif()
-endfunction()

@@ -4,7 +4,8 @@
 
 # The library, static and shared, its headers (those that stepc generates too), the definitions.
 # The public headers mark what the shared library exports; what stepc generates is for everybody.
-set_target_properties(step_java step_heap step_metatf_java step_metatf_hatf step_metatf_hatf_split PROPERTIES C_VISIBILITY_PRESET default)
+set_target_properties(${STEPTRACE_DEFINITION_TARGETS} PROPERTIES
+  C_VISIBILITY_PRESET default)
 install(TARGETS steptrace_static steptrace_shared
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions that stand in front of the allocator's. */
-#include "interpose.h"
+#include "malloc-recorder/interpose.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "own_heap.h"
-#include "record_probes.h"
+#include "malloc-recorder/malloc_probes.h"
+#include "malloc-recorder/own_heap.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Size classes, four an octave, with free lists, over one reserved range of addresses.  Whoever
  * calls has all signals blocked, so a thread never meets its own lock. */
-#include "own_heap.h"
+#include "malloc-recorder/own_heap.h"
 
 #include <errno.h>
 #include <pthread.h>

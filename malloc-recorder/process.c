@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "own_heap.h"
-#include "record_probes.h"
+#include "malloc-recorder/malloc_probes.h"
+#include "malloc-recorder/own_heap.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

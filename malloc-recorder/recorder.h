@@ -3,7 +3,7 @@
  * The recorder of native programs: its state, and who may do what.
  *
  * The functions in interpose.c stand in front of the allocator's.  Each calls the real one and tells
- * probes.h of it.  What the recorder does itself (starting, taking a new chunk of the live file,
+ * malloc_probes.h of it.  What the recorder does itself (starting, taking a new chunk of the live file,
  * draining) it does in MODE_OWN with all signals blocked: its memory then comes from own_heap.h,
  * and nothing of it is recorded.
  */
@@ -17,11 +17,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "clock.h"
-#include "live_map.h"
-#include "options.h"
+#include "agent/base/agent_options.h"
+#include "capture/clock.h"
+#include "capture/live_map.h"
+#include "capture/trace_file.h"
 #include "steptrace/writer.h"
-#include "trace_file.h"
 
 /* What the calling thread is at. */
 enum recorder_mode {
@@ -105,7 +105,7 @@ void recorder_stop(const char *end);
 void process_follow(void);
 void process_find_real(void);
 
-/* ---- record_drain.c: the drain thread ---- */
+/* ---- recording_drain.c: the drain thread ---- */
 void *record_drain_run(void *recording);
 
 /* ---- own mode ---- */

@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "interpose.h"
-#include "live_heap.h"
-#include "log.h"
-#include "record_probes.h"
+#include "capture/log.h"
+#include "format/live/live_allocs.h"
+#include "malloc-recorder/interpose.h"
+#include "malloc-recorder/malloc_probes.h"
 #include "steptrace/hatf_trace.h"
 
 #define OPTIONS_VARIABLE "STEPTRACE_MALLOC"

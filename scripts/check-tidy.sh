@@ -6,6 +6,6 @@ set -euo pipefail
 build=$(readlink -f "$1")
 jobs=${2:-$(nproc)}
 cd "$(dirname "$0")/.."
-find agent converter format -name '*.c' -print0 |
+find agent capture compilers converter format -name '*.c' -print0 |
     xargs -0 -r -n 4 -P "$jobs" clang-tidy --quiet -p "$build" 2>&1 |
     { grep -vE '^[0-9]+ warnings? generated|^Suppressed|^Use -header-filter' || true; }

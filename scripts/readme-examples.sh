@@ -18,5 +18,5 @@ trap 'rm -rf "$work"' EXIT
 
 library=$build/format
 step="-I$top/format/include -L$library -Wl,-rpath,$library -lsteptrace"
-PATH=$(dirname "$steptrace"):$library:$jdk/bin:$PATH agent=$agent step=$step python3 "$top/scripts/readme-examples.py" \
+PATH=$(dirname "$steptrace"):$build/bin:$jdk/bin:$PATH agent=$agent step=$step python3 "$top/scripts/readme-examples.py" \
     "${update[@]}" "$top/README.md" "$work"

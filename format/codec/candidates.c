@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Candidates by wish, and by hope. */
-#include "candidates.h"
+#include "format/codec/candidates.h"
 
-#include "predictor.h"
+#include "format/codec/strategies/predictor.h"
 
 enum { PREDICTION_WORTH_TRYING = 512, TABLE_BITS = 16, THOROUGH_TABLE_BITS = 20 };
 

@@ -3,7 +3,7 @@
 #ifndef STEP_CODEC_CANDIDATES_H
 #define STEP_CODEC_CANDIDATES_H
 
-#include "choose.h"
+#include "format/codec/choose.h"
 
 enum { STEP_CANDIDATES = 24 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The trial of candidates on a sample of the column. */
-#include "choose.h"
+#include "format/codec/choose.h"
 
 #include <string.h>
 
-#include "candidates.h"
+#include "format/codec/candidates.h"
 
 enum {
     SAMPLE = 16384,

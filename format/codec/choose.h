@@ -6,7 +6,7 @@
 #ifndef STEP_CODEC_CHOOSE_H
 #define STEP_CODEC_CHOOSE_H
 
-#include "column.h"
+#include "format/codec/column.h"
 
 /* What the encoding attributes of a field say (docs/formats/step.md). */
 struct step_wish {

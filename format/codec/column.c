@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Columns to bytes and back, and how that is said in the file. */
-#include "column.h"
+#include "format/codec/column.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "packed_strings.h"
+#include "format/codec/strategies/packed_strings.h"
 
 enum { FORM_BYTES = 0 };
 

@@ -7,10 +7,10 @@
 #ifndef STEP_CODEC_COLUMN_H
 #define STEP_CODEC_COLUMN_H
 
-#include "bytes.h"
-#include "compress.h"
-#include "form.h"
-#include "transform.h"
+#include "format/codec/forms/form.h"
+#include "format/codec/strategies/strategy_table.h"
+#include "format/core/bytes.h"
+#include "format/core/compress.h"
 
 enum { STEP_CHAIN_MAX = 4 };
 

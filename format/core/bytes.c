@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Growing buffers and checked cursors. */
-#include "bytes.h"
+#include "format/core/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>

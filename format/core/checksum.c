@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checksums, by libxxhash. */
-#include "checksum.h"
+#include "format/core/checksum.h"
 
 #include <xxhash.h>
 

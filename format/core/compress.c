@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of compression methods, and the choice of one, or of the best of all. */
-#include "compress.h"
+#include "format/core/compress.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "compress_method.h"
+#include "format/core/compress_method.h"
 
 enum { WORTH_TRYING = 24, METHODS = 4 };
 

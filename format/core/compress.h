@@ -6,7 +6,7 @@
 #ifndef STEP_CORE_COMPRESS_H
 #define STEP_CORE_COMPRESS_H
 
-#include "bytes.h"
+#include "format/core/bytes.h"
 #include "steptrace/status.h"
 #include "steptrace/writer.h"
 

@@ -6,7 +6,7 @@
 #include <lzma.h>
 #include <string.h>
 
-#include "compress_method.h"
+#include "format/core/compress_method.h"
 
 /* Both sides use the same dictionary: it need not be told. */
 enum { DICTIONARY_BYTES = 64 << 20, MOST_LEVEL = 9 };

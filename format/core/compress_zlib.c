@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "compress_method.h"
+#include "format/core/compress_method.h"
 
 /* zlib reads through a pointer to non-const. */
 union source {

@@ -2,7 +2,7 @@
 /* zstd: the default. */
 #include <zstd.h>
 
-#include "compress_method.h"
+#include "format/core/compress_method.h"
 
 enum { DEFAULT_LEVEL = 5 };
 

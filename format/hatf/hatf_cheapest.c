@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hatf_plan.h"
+#include "format/hatf/hatf_plan.h"
 
 enum { NONES = 4, DELTAS = 3, BASES = 3, RANKS = 5 };
 enum way {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bytes.h"
-#include "hatf_plan.h"
+#include "format/core/bytes.h"
+#include "format/hatf/hatf_plan.h"
 
 enum { WINDOW_RECORDS = 1 << 15, WINDOW_BYTES = 1 << 24 };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading: a file that is packed or not, or the entries of a ZIP file. */
-#include "hatf_file.h"
+#include "format/hatf/hatf_file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "format/io/zip_entry.h"
 #include "steptrace/packed.h"
-#include "text_source.h"
 
 struct hatf_file {
     enum hatf_split split;

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "hatf_file.h"
+#include "format/hatf/hatf_file.h"
+#include "format/io/zip_file.h"
 #include "steptrace/packed.h"
-#include "zip_file.h"
 
 #define PIECE_BYTES ((size_t) 1 << 16)
 #define PIECE_MAX ((size_t) 1 << 30)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans: what is common to all, and the naive one. */
-#include "hatf_plan.h"
+#include "format/hatf/hatf_plan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef HATF_PLAN_H
 #define HATF_PLAN_H
 
-#include "hatf_state.h"
+#include "format/hatf/hatf_state.h"
 
 /* A field's value in a record; a realloc has two addresses. */
 struct hatf_plan_item {

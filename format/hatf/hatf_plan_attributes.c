@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hatf_plan.h"
+#include "format/hatf/hatf_plan.h"
 
 enum { WIDTHS = 7, START = WIDTHS, WAYS };
 enum { COST_WIDTH = 4, COST_NONE = 4 };

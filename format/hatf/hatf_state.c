@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of a HATF stream, what metadata does to it, and what each record holds. */
-#include "hatf_state.h"
+#include "format/hatf/hatf_state.h"
 
 const uint8_t hatf_layouts[HATF_TAG_COUNT][8] = {
 #define REALLOC_LAYOUT                                                                             \

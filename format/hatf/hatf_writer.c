@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hatf_file.h"
-#include "hatf_state.h"
+#include "format/hatf/hatf_file.h"
+#include "format/hatf/hatf_state.h"
 
 #define BUFFER_BYTES ((size_t) 1 << 18)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commas, indents and escapes. */
-#include "json_output.h"
+#include "format/json/json_output.h"
 
 #include <inttypes.h>
 #include <math.h>

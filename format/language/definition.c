@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dl_include.h"
+#include "format/language/dl_include.h"
 
-#include "dl_parse.tab.h"
-#include "dl_scan_state.h"
+#include "format/language/dl_parse.tab.h"
+#include "format/language/dl_scan_state.h"
 
 /* the names by which flex's header knows bison's types */
 #define YYSTYPE STEP_DL_STYPE
 #define YYLTYPE STEP_DL_LTYPE
-#include "dl_scan.h"
+#include "format/language/dl_scan.h"
 
 /* A parsed definition with what it owns. */
 struct owned_definition {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "rule.h"
+#include "format/core/rule.h"
 
 uint32_t step_definition_find(const struct step_definition *definition, const char *name)
 {

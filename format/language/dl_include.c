@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `include "file";` outside of packages: the file is looked for beside the one that names it, then
  * in the directories given.  A file that is there already is not put in again. */
-#include "dl_include.h"
+#include "format/language/dl_include.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #ifndef DL_INCLUDE_H
 #define DL_INCLUDE_H
 
-#include "dl_tree.h"
+#include "format/language/dl_tree.h"
 
 /* Reads `path` into the arena.  NULL with `error`. */
 const char *dl_read_file(struct dl_arena *arena, const char *path, size_t *length,

@@ -12,7 +12,7 @@
 %expect 0
 
 %code requires {
-#include "dl_tree.h"
+#include "format/language/dl_tree.h"
 
 struct dl_record_body {
     const char *description;
@@ -26,7 +26,7 @@ struct dl_record_body {
 #include <stdio.h>
 #include <string.h>
 
-#include "dl_parse.tab.h"
+#include "format/language/dl_parse.tab.h"
 int step_dl_lex(STEP_DL_STYPE *value, STEP_DL_LTYPE *place, void *scanner);
 
 static void step_dl_error(const STEP_DL_LTYPE *at, struct dl_parse *parse, void *scanner,

@@ -3,8 +3,8 @@
 #ifndef DL_RESOLVER_H
 #define DL_RESOLVER_H
 
-#include "dl_scope.h"
-#include "dl_tree.h"
+#include "format/language/dl_scope.h"
+#include "format/language/dl_tree.h"
 
 struct dl_resolver {
     struct dl_parse *parse;

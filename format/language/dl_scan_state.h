@@ -5,7 +5,7 @@
 
 #include <setjmp.h>
 
-#include "dl_tree.h"
+#include "format/language/dl_tree.h"
 
 struct dl_scan {
     struct dl_arena *arena;

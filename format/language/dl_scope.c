@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One hash table for the names of all packages; the key is the package and the name. */
-#include "dl_scope.h"
+#include "format/language/dl_scope.h"
 
 #include <string.h>
 

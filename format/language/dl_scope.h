@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arena.h"
+#include "format/core/arena.h"
 
 struct dl_record;
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arena.h"
+#include "format/core/arena.h"
 #include "steptrace/definition.h"
 
 struct dl_scope;

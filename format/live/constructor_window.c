@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The window of records that wait for a constructor's object. */
-#include "constructor_window.h"
+#include "format/live/constructor_window.h"
 
 #include <stdlib.h>
 #include <string.h>

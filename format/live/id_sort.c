@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Least-significant-digit radix sort over the digits in which the ids differ. */
-#include "id_sort.h"
+#include "format/live/id_sort.h"
 
 #include <string.h>
 

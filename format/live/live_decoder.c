@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Raw records to STEP records: one row of a table for each raw kind. */
-#include "live_decoder.h"
+#include "format/live/live_decoder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "live_records.h"
+#include "format/live/live_records.h"
 
 #define TEXT_LIMIT (UINT64_C(1) << 20)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Raw records of the global stream that define entries of dictionaries, or tell facts. */
-#include "live_records.h"
+#include "format/live/live_records.h"
 #include "steptrace/java_trace.h"
 
 /* Calls a define function unless the dictionary has the entry; a gap is damage. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Raw records of threads: events, and the state that they go by. */
-#include "live_records.h"
+#include "format/live/live_records.h"
 #include "steptrace/java_trace.h"
 
 enum step_status live_take_vm_event(const struct raw *raw)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "id_sort.h"
-#include "live_records.h"
+#include "format/live/id_sort.h"
+#include "format/live/live_records.h"
 #include "steptrace/java_trace.h"
 
 static enum step_status note_batch_end(struct batch_ends *ends, uint64_t record)

@@ -4,9 +4,9 @@
 #ifndef LIVE_RECORDS_H
 #define LIVE_RECORDS_H
 
-#include "live_decoder.h"
-#include "live_streams.h"
-#include "run.h"
+#include "format/live/live_decoder.h"
+#include "format/live/live_streams.h"
+#include "format/step/write/run.h"
 
 #define WORD_BYTES sizeof(uint64_t)
 

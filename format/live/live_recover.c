@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "live_decoder.h"
-#include "live_heap.h"
-#include "live_schema.h"
+#include "format/live/live_allocs.h"
+#include "format/live/live_decoder.h"
+#include "format/live/live_schema.h"
 #include "steptrace/live.h"
 
 #define CHUNK_LIMIT (UINT32_C(1) << 26)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The raw records that come most, method events and, without stacks, allocations in a row: straight
  * into the writer's columns. */
-#include "live_records.h"
+#include "format/live/live_records.h"
 #include "steptrace/java_trace.h"
 
 enum { ENTRY_SLOTS = 4, EXIT_SLOTS = 3, ALLOC_SLOTS = 5, ALLOC_WORDS = 2, ENTRY_WORDS = 3 };

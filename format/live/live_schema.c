@@ -3,7 +3,7 @@
  * The records that the decoders put, as the definition of a trace must have them.  (That of this
  * program is not asked: who links the library with code of their own for java.step has another.)
  */
-#include "live_schema.h"
+#include "format/live/live_schema.h"
 
 #include <string.h>
 

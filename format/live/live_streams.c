@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of streams. */
-#include "live_streams.h"
+#include "format/live/live_streams.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef LIVE_STREAMS_H
 #define LIVE_STREAMS_H
 
-#include "constructor_window.h"
+#include "format/live/constructor_window.h"
 #include "steptrace/live.h"
 #include "steptrace/writer.h"
 

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dtd_parse.tab.h"
-#include "dtd_scan_state.h"
-#include "dtd_tree.h"
+#include "format/metatf/dtd_parse.tab.h"
+#include "format/metatf/dtd_scan_state.h"
+#include "format/metatf/dtd_tree.h"
 
 /* the names by which flex's header knows bison's types */
 #define YYSTYPE DTD_YYSTYPE
 #define YYLTYPE DTD_YYLTYPE
-#include "dtd_scan.h"
+#include "format/metatf/dtd_scan.h"
 
 /* A parsed DTD with what it owns. */
 struct owned_dtd {

@@ -10,14 +10,14 @@
 %expect 0
 
 %code requires {
-#include "dtd_tree.h"
+#include "format/metatf/dtd_tree.h"
 }
 
 %code {
 #include <stdio.h>
 #include <string.h>
 
-#include "dtd_parse.tab.h"
+#include "format/metatf/dtd_parse.tab.h"
 int dtd_yylex(DTD_YYSTYPE *value, DTD_YYLTYPE *place, void *scanner);
 
 static void dtd_yyerror(const DTD_YYLTYPE *at, struct dtd_parse *parse, void *scanner,

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dtd_tree.h"
+#include "format/metatf/dtd_tree.h"
 
 /* Where properties may stand. */
 struct scope {

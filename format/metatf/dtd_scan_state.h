@@ -5,7 +5,7 @@
 
 #include <setjmp.h>
 
-#include "arena.h"
+#include "format/core/arena.h"
 
 struct dtd_scan {
     struct dl_arena *arena;

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "metatf_state.h"
+#include "format/metatf/metatf_state.h"
 
 #define TEXT_LIMIT ((size_t) 1 << 20)
 #define CHUNK 64u /* entries of the index that are read at once */

@@ -2,7 +2,7 @@
 /* The universal reader: a DTD's tables, gone through for each record. */
 #include <stdlib.h>
 
-#include "metatf_state.h"
+#include "format/metatf/metatf_state.h"
 
 /* A record that is being decoded. */
 struct decoding {

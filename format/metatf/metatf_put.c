@@ -2,7 +2,7 @@
 /* The universal writer: a DTD's tables, gone through for each record. */
 #include <inttypes.h>
 
-#include "metatf_writing.h"
+#include "format/metatf/metatf_writing.h"
 
 /* A record that is being encoded. */
 struct encoding {

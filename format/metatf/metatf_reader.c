@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "metatf_state.h"
+#include "format/metatf/metatf_state.h"
 
 #define SCRATCH_BYTES_MAX ((size_t) 1 << 28)
 

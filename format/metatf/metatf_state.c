@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How fields are stored: as the DTD says at first, and as metadata change it. */
-#include "metatf_state.h"
+#include "format/metatf/metatf_state.h"
 
 void metatf_states_init(const struct metatf_section *section, struct metatf_state *states,
                         uint64_t *cells)

@@ -3,8 +3,8 @@
 #ifndef METATF_STATE_H
 #define METATF_STATE_H
 
-#include "bytes.h"
-#include "compress.h"
+#include "format/core/bytes.h"
+#include "format/core/compress.h"
 #include "steptrace/metatf.h"
 #include "steptrace/metatf_code.h"
 

@@ -2,7 +2,7 @@
 /* The bytes of a section, piece by piece, unpacked, with zeros after them. */
 #include <stdlib.h>
 
-#include "metatf_state.h"
+#include "format/metatf/metatf_state.h"
 
 #define WINDOW_BYTES ((size_t) 1 << 18)
 #define RECORD_BYTES_MAX ((uint64_t) 64 << 20) /* of one record in all */

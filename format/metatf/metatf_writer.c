@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "metatf_writing.h"
+#include "format/metatf/metatf_writing.h"
 
 #define SEGMENT_BYTES ((size_t) 1 << 18)
 #define COMMENT_BYTES 255u

@@ -3,7 +3,7 @@
 #ifndef METATF_WRITING_H
 #define METATF_WRITING_H
 
-#include "metatf_state.h"
+#include "format/metatf/metatf_state.h"
 
 struct metatf_writer_rest {
     struct metatf_writer_options options;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fixed parts of a trace file, byte by byte. */
-#include "layout.h"
+#include "format/step/layout.h"
 
 #include <string.h>
 
-#include "bytes.h"
-#include "checksum.h"
+#include "format/core/bytes.h"
+#include "format/core/checksum.h"
 
 /* A byte over 127, the name, and the line ends that careless transfers change. */
 const uint8_t step_file_magic[8] = {0x9e, 'S', 'T', 'P', '\r', '\n', 0x1a, '\n'};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names: decoding UTF-8 with surrogates, and escaping what a line cannot hold. */
-#include "text_name.h"
+#include "format/text/text_name.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 /* Parsing a line, strictly: it takes only what the formatter can write. */
 #include <string.h>
 
+#include "format/text/text_name.h"
 #include "steptrace/text.h"
-#include "text_name.h"
 
 /* Where the parser stands.  `end` is at the line feed, which is known to be there, so that one byte
  * can always be looked at. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/io/zip_entry.h"
 #include "steptrace/text.h"
-#include "text_source.h"
 
 #define PIECE_BYTES ((size_t) 1 << 18)
 #define BUFFER_BYTES (STEP_TEXT_LINE_MAX + PIECE_BYTES)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/io/zip_file.h"
 #include "steptrace/text.h"
-#include "zip_file.h"
 
 #define PIECE_BYTES ((size_t) 1 << 18)
 #define MADE_BY_UNIX_4_5 (3u << 8 | 45u)

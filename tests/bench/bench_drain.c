@@ -16,11 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "live_decoder.h"
+#include "format/live/live_decoder.h"
 #include "steptrace/java_trace.h"
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
+#include "tests/bench/bench.h"
 
 enum {
     CHUNK_WORDS = ((64 << 10) - sizeof(struct step_live_chunk)) / sizeof(uint64_t),

@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "format.h"
-#include "record_source.h"
+#include "converter/allocs/alloc_source.h"
+#include "converter/open/format_table.h"
 #include "steptrace/packed.h"
+#include "tests/bench/bench.h"
 
 enum { FIELD_BYTES = 8, ROW_BYTES = 4 * FIELD_BYTES, PIECE_ROWS = 4096, ROUNDS = 3 };
 

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "bytes.h"
-#include "compress.h"
 #include "events.pb-c.h"
-#include "memory_output.h"
+#include "format/core/bytes.h"
+#include "format/core/compress.h"
+#include "format/io/memory_output.h"
 #include "steptrace/reader.h"
+#include "tests/bench/bench.h"
 
 static const char definition_text[] =
     "record Class { string name; }\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks, generated readers, and the dynamic one. */
-#include "bench_readers.h"
+#include "tests/bench/bench_readers.h"
 
 #include <stdlib.h>
 

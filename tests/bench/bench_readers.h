@@ -3,7 +3,7 @@
 #ifndef BENCH_BENCH_READERS_H
 #define BENCH_BENCH_READERS_H
 
-#include "bytes.h"
+#include "format/core/bytes.h"
 #include "steptrace/status.h"
 
 /* What a way came to: the records, and a sum of what was looked at, so that nothing is idle. */

@@ -17,15 +17,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "bench_readers.h"
-#include "bytes.h"
-#include "column.h"
-#include "layout.h"
-#include "memory_output.h"
-#include "plan.h"
+#include "format/codec/column.h"
+#include "format/core/bytes.h"
+#include "format/io/memory_output.h"
+#include "format/step/layout.h"
+#include "format/step/plan/plan.h"
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/bench_readers.h"
 
 enum { MAX_SLOTS = 16, CLASSES = 1500, SITES = 4000, SITE_LENGTH = 12, SUCCESSORS = 4 };
 

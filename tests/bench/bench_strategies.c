@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "memory_output.h"
+#include "format/io/memory_output.h"
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
+#include "tests/bench/bench.h"
 
 enum { NAME_BYTES = 48, TIMES = 3 };
 

@@ -18,9 +18,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "bench.h"
-#include "input.h"
+#include "converter/open/input.h"
 #include "steptrace/writer.h"
+#include "tests/bench/bench.h"
 
 static const char paper_text[] =
     "record JVMPI_Event { <property:\"event\">\n"

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "class_bytes.h"
-#include "rewrite.h"
+#include "agent/rewriter/class_bytes.h"
+#include "agent/rewriter/rewrite.h"
 
 struct counts {
     uint32_t next, left;

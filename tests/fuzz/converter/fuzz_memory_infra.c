@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "heap_dump.h"
-#include "memory_infra.h"
+#include "converter/formats/memory_infra/memory_infra.h"
+#include "converter/heap/heap_dump.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

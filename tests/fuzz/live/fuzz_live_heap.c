@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a live file of a native program. */
-#include "recover_bytes.h"
 #include "steptrace/hatf_trace.h"
+#include "tests/fuzz/live/recover_bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

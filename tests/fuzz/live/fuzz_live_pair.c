@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bytes.h"
-#include "seal.h"
+#include "format/core/bytes.h"
 #include "steptrace/live.h"
 #include "steptrace/reader.h"
+#include "tests/fuzz/step/seal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

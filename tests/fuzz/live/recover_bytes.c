@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A live file in memory, recovered into a trace in memory. */
-#include "recover_bytes.h"
+#include "tests/fuzz/live/recover_bytes.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bytes.h"
-#include "memory_output.h"
+#include "format/core/bytes.h"
+#include "format/io/memory_output.h"
 #include "steptrace/live.h"
 
 void recover_bytes(const uint8_t *data, size_t size, const struct step_definition *definition)

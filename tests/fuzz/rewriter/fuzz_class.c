@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "callees.h"
-#include "rewrite.h"
+#include "agent/rewriter/callees.h"
+#include "agent/rewriter/rewrite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "column.h"
+#include "format/codec/column.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../unit/step/sample_trace.h"
-#include "seal.h"
+#include "tests/fuzz/step/seal.h"
+#include "tests/unit/format/step/sample_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

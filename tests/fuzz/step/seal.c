@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Walks the blocks of a trace, as a reader does that has no index. */
-#include "seal.h"
+#include "tests/fuzz/step/seal.h"
 
 #include <string.h>
 
-#include "bytes.h"
-#include "checksum.h"
-#include "layout.h"
+#include "format/core/bytes.h"
+#include "format/core/checksum.h"
+#include "format/step/layout.h"
 
 /* `left`: what the file has after the header. */
 static size_t seal_block(uint8_t *head, size_t left)

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout.h"
-#include "seal.h"
-#include "step_copy.h"
+#include "converter/verbs/copy_trace.h"
+#include "format/step/layout.h"
+#include "tests/fuzz/step/seal.h"
 
 static int copy_plain(const char *from, const char *to, bool rows)
 {

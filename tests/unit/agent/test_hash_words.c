@@ -3,7 +3,7 @@
 #include <CUnit/Basic.h>
 #include <stdlib.h>
 
-#include "hash_words.h"
+#include "agent/hotspot/hash_words.h"
 
 #define WORDS 200u
 

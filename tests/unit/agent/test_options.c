@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "options.h"
+#include "agent/base/agent_options.h"
 
 static struct options options;
 

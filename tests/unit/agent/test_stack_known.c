@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "stack_known.h"
+#include "agent/stacks/stack_known.h"
 
 #define THREADS 3u
 

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One word of state for each; the first decision of a session is kept, and a refusal goes before
+ * use. */
+#include "agent/base/internals.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/base/tracer.h"
+
+static const struct {
+    const char *name;
+    bool proves_itself;
+} table[INTERNAL_COUNT] = {
+#define INTERNAL_ROW(enumerator, text, proves) {text, proves},
+    INTERNALS(INTERNAL_ROW)
+#undef INTERNAL_ROW
+};
+
+/* The JDKs on which all of them were tested. */
+static const int tested[] = {17, 25};
+
+static struct {
+    pthread_mutex_t lock;
+    _Atomic uint32_t allowed;
+    bool proven;
+    const char *unknown_vm; /* NULL: a HotSpot that was tested; else what it is */
+    bool asked;
+    bool used[INTERNAL_COUNT];
+    const char *refused[INTERNAL_COUNT];
+    char *published;
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+const char *internal_name(enum internal internal)
+{
+    return table[internal].name;
+}
+
+static bool property_has(const char *name, const char *word)
+{
+    char *text = NULL;
+    if ((*tracer.jvmti)->GetSystemProperty(tracer.jvmti, name, &text) != JVMTI_ERROR_NONE)
+        return false;
+    bool has = strstr(text, word) != NULL;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) text);
+    return has;
+}
+
+/* The machine code of Zero is the C++ compiler's; debug builds have other layouts. */
+static const char *ask_vm(void)
+{
+    bool is_tested = false;
+    for (size_t i = 0; i < sizeof tested / sizeof tested[0]; i++)
+        is_tested |= tracer.java_major == tested[i];
+    if (!property_has("java.vm.name", "64-Bit Server VM"))
+        return "not on this JVM";
+    if (property_has("java.vm.version", "debug"))
+        return "not on a debug build";
+    return is_tested ? NULL : "not tested with this JDK";
+}
+
+/* Written so that a reader of the file at any time finds a text with an end. */
+static void publish(void)
+{
+    char text[INTERNALS_TEXT] = "";
+    if (state.published == NULL)
+        return;
+    internals_describe(text);
+    state.published[0] = '\0';
+    memcpy(state.published + 1, text + 1, sizeof text - 1);
+    atomic_signal_fence(memory_order_seq_cst);
+    state.published[0] = text[0];
+}
+
+void internals_begin(uint32_t allowed, bool proven)
+{
+    pthread_mutex_lock(&state.lock);
+    if (!state.asked)
+        state.unknown_vm = ask_vm();
+    state.asked = true;
+    state.proven = proven;
+    atomic_store(&state.allowed, allowed);
+    memset(state.used, 0, sizeof state.used);
+    memset(state.refused, 0, sizeof state.refused);
+    for (int i = 0; i < INTERNAL_COUNT; i++)
+        if ((allowed >> i & 1) == 0)
+            state.refused[i] = "option internals";
+    pthread_mutex_unlock(&state.lock);
+}
+
+bool internal_is_allowed(enum internal internal)
+{
+    return (atomic_load_explicit(&state.allowed, memory_order_relaxed) >> internal & 1) != 0;
+}
+
+bool internals_are_to_be_proven(void)
+{
+    return state.proven || state.unknown_vm != NULL;
+}
+
+bool internal_try(enum internal internal)
+{
+    if (!internal_is_allowed(internal))
+        return false;
+    if (table[internal].proves_itself || !internals_are_to_be_proven())
+        return true;
+    internal_refused(internal, state.unknown_vm != NULL ? state.unknown_vm : "it cannot be proven");
+    return false;
+}
+
+void internal_used(enum internal internal)
+{
+    pthread_mutex_lock(&state.lock);
+    if (!state.used[internal]) {
+        state.used[internal] = true;
+        publish();
+    }
+    pthread_mutex_unlock(&state.lock);
+}
+
+void internal_refused(enum internal internal, const char *reason)
+{
+    pthread_mutex_lock(&state.lock);
+    if (state.refused[internal] == NULL) {
+        state.refused[internal] = reason;
+        publish();
+    }
+    pthread_mutex_unlock(&state.lock);
+}
+
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t *used,
+                                                         const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int written = vsnprintf(text + *used, INTERNALS_TEXT - *used, format, arguments);
+    va_end(arguments);
+    if (written > 0 && *used + (size_t) written < INTERNALS_TEXT)
+        *used += (size_t) written;
+    else
+        text[*used] = '\0';
+}
+
+void internals_describe(char text[INTERNALS_TEXT])
+{
+    size_t used = 0;
+    for (int i = 0; i < INTERNAL_COUNT; i++)
+        if (state.used[i] && state.refused[i] == NULL)
+            append(text, &used, "%s%s", used == 0 ? "" : " ", table[i].name);
+    if (used == 0)
+        append(text, &used, "none");
+    bool any = false;
+    for (int i = 0; i < INTERNAL_COUNT; i++)
+        if (state.refused[i] != NULL) {
+            append(text, &used, "%s %s (%s)", any ? "," : "; not", table[i].name, state.refused[i]);
+            any = true;
+        }
+}
+
+void internals_publish(char *text)
+{
+    pthread_mutex_lock(&state.lock);
+    state.published = text;
+    publish();
+    pthread_mutex_unlock(&state.lock);
+}

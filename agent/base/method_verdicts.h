@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is asked about methods on the stack, and answers that are kept. */
+#ifndef METHOD_FACTS_H
+#define METHOD_FACTS_H
+
+#include "agent/base/tracer.h"
+
+#define VERDICTS 256u
+
+/* Of what was judged lately, in no order: its key, which is even, and the verdict in the lowest
+ * bit.  Any thread may ask and tell. */
+struct verdicts {
+    _Atomic uint64_t slots[VERDICTS];
+};
+
+static inline _Atomic uint64_t *verdict_slot(struct verdicts *verdicts, uint64_t key)
+{
+    return &verdicts->slots[(key >> 4 ^ key >> 20) % VERDICTS];
+}
+
+/* False: there is no verdict. */
+static inline bool verdict_recall(struct verdicts *verdicts, uint64_t key, bool *verdict)
+{
+    uint64_t slot = atomic_load_explicit(verdict_slot(verdicts, key), memory_order_relaxed);
+    *verdict = (slot & 1) != 0;
+    return key != 0 && (slot & ~UINT64_C(1)) == key;
+}
+
+static inline void verdict_keep(struct verdicts *verdicts, uint64_t key, bool verdict)
+{
+    atomic_store_explicit(verdict_slot(verdicts, key), key | verdict, memory_order_relaxed);
+}
+
+/* The key of a verdict on a method. */
+static inline uint64_t verdict_key(jmethodID method)
+{
+    return (uint64_t) (uintptr_t) method << 1;
+}
+
+/* Does the signature of the class that declares the method pass?  False if it cannot be told. */
+bool method_owner_passes(JNIEnv *jni, jmethodID method, bool (*test)(const char *signature));
+
+#endif

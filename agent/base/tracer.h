@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The agent's one context, and the session: one trace from its start to its end.
+ *
+ * Who may do what: probes (callbacks in Java threads) run between probe_enter() and probe_leave()
+ * and may use the session meanwhile; the drain thread, which the JVM does not know, encodes and
+ * writes and ends the session; JVMTI is called by callbacks and by the threads that start and stop
+ * a session, never by the drain thread and never under a lock of live_map.h.
+ */
+#ifndef TRACER_H
+#define TRACER_H
+
+#include <jvmti.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/base/agent_options.h"
+#include "capture/clock.h"
+#include "capture/live_map.h"
+#include "steptrace/writer.h"
+
+enum session_end { END_VM_DEATH, END_STOPPED, END_LIMIT, END_DISK_FULL, END_FAILED };
+
+struct live_decoder;
+struct stack_tree;
+struct trace_file;
+
+struct session {
+    uint64_t number; /* 1 for the first */
+    struct options options;
+    struct live_map *map;
+    struct live_stream *global; /* written under global_lock */
+    struct live_stream *frees;  /* written by probe_free() and its kin only */
+    pthread_mutex_t global_lock;
+    _Atomic uint64_t frozen_stamp; /* not 0: the stamp of all events (the start snapshot) */
+    bool batch_open;               /* frees without their FREE_END; see probe_free() */
+    _Atomic bool reaped;           /* engine=bytecode: the last look for the dead is done */
+    bool late;                     /* the program ran before the trace */
+    bool names_objects;            /* engine=bytecode: method events have object ids */
+    bool keeps_references;         /* engine=bytecode: for that, or to find the dead */
+    _Atomic bool methods_on;       /* engine=bytecode: the start snapshot is done */
+    uint64_t check_until;          /* until then objects may be known from it: see new_objects.c */
+    uint64_t batch_gap;            /* the pause, in stamps, that ends a batch */
+    uint64_t batch_stamp;          /* of the last of them */
+    uint64_t batch_collection;
+    _Atomic uint64_t class_count, method_count, thread_count; /* dictionary entries */
+    struct stack_tree *stacks; /* NULL: allocations have no call stack */
+    /* the drain thread's */
+    struct trace_file *file;
+    struct step_writer *writer;
+    struct live_decoder *decoder;
+    pthread_t drain;
+    sem_t errand_wanted, errand_done; /* of the drain thread before it drains: session_errand() */
+    bool (*errand)(struct session *session);
+    bool errand_succeeded, keeps_apart, drain_started, dismissed;
+    _Atomic uint32_t flush_wanted, flush_done;
+    _Atomic bool published; /* probes see it: before that it does not end, lest they see it later */
+    _Atomic bool end_wanted;
+    enum session_end end;
+    enum session_end wanted_end;
+    bool ending; /* under state_lock: the end has begun, nobody may wake the drain thread */
+    bool ended;  /* under state_lock */
+    bool joined; /* under the control lock */
+    pthread_mutex_t state_lock;
+    pthread_cond_t state_changed;
+};
+
+struct tracer {
+    JavaVM *vm;
+    jvmtiEnv *jvmti;
+    int java_major; /* 17, 25, ... */
+    bool attached;  /* loaded into a running JVM */
+    bool has_virtual_threads;
+    _Atomic bool dying;    /* VM death: set before the last session ends */
+    bool early_collection; /* TLABs handed out before sampling must be retired (before 21) */
+    uint32_t capable;      /* enum option_event bits that this JVM can give */
+    struct options options;
+    struct clock_scale scale;
+    struct clock_moment start;         /* VM start: time zero */
+    _Atomic(struct session *) session; /* NULL: no events are recorded */
+    _Atomic uint64_t session_count;
+    _Atomic uint64_t collections_begun, collections; /* garbage collections: begun, finished */
+    _Atomic bool in_collection;
+    _Atomic uint64_t collection_raw; /* when the last one finished, as clock_raw() */
+    _Atomic bool events_on;          /* JVMTI notifications are enabled */
+    _Atomic bool forked;             /* this process is a fork of the traced one */
+    pthread_mutex_t control_lock;    /* starting and stopping */
+    struct session *last;            /* the session of the last trace, ended or not */
+};
+
+extern struct tracer tracer;
+
+/* Clock ticks since VM start. */
+static inline uint64_t tracer_stamp(const struct session *session)
+{
+    uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
+    return frozen != 0 ? frozen : clock_raw() - tracer.scale.zero;
+}
+
+static inline uint64_t tracer_stamps_of_ns(uint64_t ns)
+{
+    return (uint64_t) (((unsigned __int128) ns << tracer.scale.shift) / tracer.scale.multiplier);
+}
+
+/* session.c */
+/* Creates the trace's files; logs and returns NULL on failure.  The control lock is held by the
+ * caller of this and of session_begin(), but at load, when there is one thread. */
+struct session *session_prepare(const struct options *options);
+/* Starts recording, in the live phase; takes the session over, also when it fails. */
+bool session_begin(struct session *session, JNIEnv *jni);
+/* Removes the files of a session that was not begun. */
+void session_discard(struct session *session);
+/* Ends the trace, if there is one, and waits until the file is closed. */
+void session_stop(enum session_end end);
+bool session_flush(void);
+void session_log_status(void);
+const char *session_end_name(enum session_end end);
+
+/* session_drain.c: the drain thread, which alone has the files' descriptors. */
+void *drain_run(void *session);
+
+/* main.c: the callbacks of the VM's start and end. */
+void main_callbacks(jvmtiEventCallbacks *callbacks);
+
+/* engine.c */
+/* Before a session: asks the JVM for what these events need (what it cannot give is named and left
+ * out) and sets the callbacks.  False, and said why, if no event is left. */
+bool engine_prepare(const struct options *options);
+/* Before the session begins: gives probes to the methods of start= only; and takes them back. */
+bool engine_arm(struct session *session, JNIEnv *jni);
+void engine_disarm(struct session *session);
+/* Switches the notifications that the session's options need; on a Java thread only. */
+void engine_enable(struct session *session, bool on);
+/* The same for method events, which must wait for the start snapshot. */
+void engine_enable_methods(struct session *session);
+
+/* snapshot.c: what exists already when a trace starts. */
+void snapshot_take(struct session *session, JNIEnv *jni);
+
+/* attach_commands.c */
+jint attach_command(struct options *options);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A class has Object's clone() if the method that it finds under that name is declared there. */
+#include "agent/bytecode/clones.h"
+
+#include <string.h>
+
+#include "agent/base/method_verdicts.h"
+#include "agent/records/classes.h"
+
+enum { NOT_KNOWN, OBJECTS, ITS_OWN };
+
+static bool is_object(const char *signature)
+{
+    return strcmp(signature, "Ljava/lang/Object;") == 0;
+}
+
+static bool has_object_clone(JNIEnv *jni, jclass class)
+{
+    jmethodID method = (*jni)->GetMethodID(jni, class, "clone", "()Ljava/lang/Object;");
+    if (method == NULL) {
+        (*jni)->ExceptionClear(jni);
+        return false;
+    }
+    return method_owner_passes(jni, method, is_object);
+}
+
+static bool of_class(struct session *session, struct os_thread *os, JNIEnv *jni, jobject from)
+{
+    jclass class = (*jni)->GetObjectClass(jni, from);
+    struct class_cache_entry *cached = class_cached(session, os, jni, class);
+    uint8_t clone = cached->clone;
+    if (clone == NOT_KNOWN)
+        cached->clone = clone = has_object_clone(jni, class) ? OBJECTS : ITS_OWN;
+    (*jni)->DeleteLocalRef(jni, class);
+    return clone == OBJECTS;
+}
+
+static bool super_has_object_clone(JNIEnv *jni, jmethodID caller)
+{
+    jclass class = NULL;
+    if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, caller, &class) != JVMTI_ERROR_NONE)
+        return false;
+    jclass super = (*jni)->GetSuperclass(jni, class);
+    bool has = super != NULL && has_object_clone(jni, super);
+    (*jni)->DeleteLocalRef(jni, super);
+    (*jni)->DeleteLocalRef(jni, class);
+    return has;
+}
+
+static bool of_super(JNIEnv *jni)
+{
+    static struct verdicts callers; /* of super.clone() */
+    jmethodID caller = NULL;
+    jlocation location;
+    bool has;
+    if ((*tracer.jvmti)->GetFrameLocation(tracer.jvmti, NULL, 1, &caller, &location) !=
+        JVMTI_ERROR_NONE)
+        return false;
+    if (!verdict_recall(&callers, verdict_key(caller), &has))
+        verdict_keep(&callers, verdict_key(caller), has = super_has_object_clone(jni, caller));
+    return has;
+}
+
+bool clone_is_of_object(struct session *session, struct os_thread *os, JNIEnv *jni, jobject from,
+                        bool by_super)
+{
+    return by_super ? of_super(jni) : of_class(session, os, jni, from);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Open constructors whose object is not known yet. */
+#include "agent/bytecode/constructors.h"
+
+#include "agent/bytecode/method_events.h"
+#include "agent/bytecode/new_objects.h"
+#include "agent/bytecode/vm_objects.h"
+#include "agent/records/classes.h"
+#include "agent/records/put_record.h"
+
+/* Waits, or would if its object were not reserved. */
+static bool is_open(const struct method_frame *frame)
+{
+    return (frame->pending & FRAME_RECORD) != 0;
+}
+
+static bool goes_on_above(const struct method_frame *frame)
+{
+    return is_open(frame) && (frame->pending & FRAME_IN_SUPER) != 0;
+}
+
+/* The frame of the outermost constructor of the object that this one is of. */
+static size_t outermost_of(const struct java_thread *java, size_t at)
+{
+    while (at > 0 && (java->frames[at].pending & FRAME_OUTERMOST) == 0 &&
+           goes_on_above(&java->frames[at - 1]))
+        at--;
+    return at;
+}
+
+static uint64_t class_of(struct session *session, const struct method_frame *frame)
+{
+    return method_class_of(session, (uint32_t) (uintptr_t) frame->key);
+}
+
+void constructor_made(struct java_thread *java, struct session *session, uint64_t class,
+                      uint64_t object)
+{
+    if (java->depth == 0 || !is_open(&java->frames[java->depth - 1]))
+        return;
+    size_t top = java->depth - 1;
+    for (size_t i = outermost_of(java, top); i <= top; i++) {
+        struct method_frame *frame = &java->frames[i];
+        if (class_of(session, frame) != class)
+            continue;
+        if ((frame->pending & FRAME_OUTERMOST) == 0)
+            frame->object = object;
+        frame->pending |= FRAME_OUTERMOST;
+        return;
+    }
+}
+
+/* The frame needs nothing any more. */
+static void settle(struct java_thread *java, struct method_frame *frame)
+{
+    if (!is_open(frame))
+        return;
+    if ((frame->pending & FRAME_RESERVED) != 0)
+        java->reserved--;
+    else
+        java->pending--;
+    frame->pending = 0;
+}
+
+uint64_t constructor_take_reserved(struct java_thread *java, struct session *session,
+                                   uint64_t class)
+{
+    if (java->depth == 0 || (java->frames[java->depth - 1].pending & FRAME_RESERVED) == 0)
+        return 0;
+    size_t first = outermost_of(java, java->depth - 1);
+    if (class_of(session, &java->frames[first]) != class)
+        return 0;
+    uint64_t object = java->frames[first].object;
+    for (size_t i = first; i < java->depth; i++)
+        settle(java, &java->frames[i]);
+    return object;
+}
+
+uint64_t constructor_reserved(struct session *session, const struct java_thread *java, JNIEnv *jni,
+                              uint32_t number)
+{
+    (void) session;
+    if (java->depth == 0)
+        return 0;
+    const struct method_frame *top = &java->frames[java->depth - 1];
+    if ((top->pending & FRAME_RESERVED) == 0 || (top->pending & FRAME_IN_SUPER) == 0)
+        return 0;
+    jclass class = method_declaring_class((uint32_t) (uintptr_t) top->key);
+    jclass super = method_declaring_class(number);
+    bool same = class != NULL && super != NULL && (*jni)->IsAssignableFrom(jni, class, super);
+    (*jni)->DeleteLocalRef(jni, class);
+    (*jni)->DeleteLocalRef(jni, super);
+    return same ? java->frames[outermost_of(java, java->depth - 1)].object : 0;
+}
+
+void constructor_write(struct session *session, struct live_stream *stream,
+                       const struct java_thread *java, const struct method_frame *frame,
+                       uint64_t object)
+{
+    uint64_t *room = reserve_event(session, stream, java->id, 2);
+    if (room == NULL)
+        return;
+    room[0] = live_word(STEP_LIVE_CONSTRUCTED, object);
+    room[1] = (stream->events - (frame->pending & FRAME_RECORD) + 1) |
+              (uint64_t) (java->pending == 0) << 63;
+    live_commit(stream, 2, 0);
+}
+
+/* An id for the object of that outermost constructor, and the record that it came into being. */
+static uint64_t reserve(struct session *session, struct os_thread *os, JNIEnv *jni,
+                        struct java_thread *java, struct live_stream *stream,
+                        const struct method_frame *frame)
+{
+    jclass class = method_declaring_class((uint32_t) (uintptr_t) frame->key);
+    uint64_t object = 0;
+    if (class != NULL)
+        object = object_reserve(session, os, jni, class, java->id, stream);
+    (*jni)->DeleteLocalRef(jni, class);
+    return object;
+}
+
+/* The frames from `first` to `last` are of one object. */
+static void give(struct session *session, struct os_thread *os, JNIEnv *jni,
+                 struct java_thread *java, struct live_stream *stream, size_t first, size_t last)
+{
+    struct method_frame *outermost = &java->frames[first];
+    bool known = (outermost->pending & (FRAME_OUTERMOST | FRAME_RESERVED)) != 0;
+    if (!known)
+        outermost->object = reserve(session, os, jni, java, stream, outermost);
+    bool comes = !known || (outermost->pending & FRAME_RESERVED) != 0;
+    uint64_t object = outermost->object;
+    /* readers take the last that is told of an object for the outermost */
+    for (size_t i = last + 1; i-- > first;) {
+        struct method_frame *frame = &java->frames[i];
+        if (!frame_waits(frame))
+            continue;
+        java->pending--;
+        if (frame->stream == stream)
+            constructor_write(session, stream, java, frame, object);
+        frame->pending = comes ? frame->pending | FRAME_RESERVED : 0;
+        java->reserved += comes;
+    }
+}
+
+void constructors_keep_window(struct session *session, struct os_thread *os, JNIEnv *jni,
+                              struct java_thread *java, struct live_stream *stream)
+{
+    for (size_t first = 0, last; first < java->depth && java->pending != 0; first = last + 1) {
+        last = first;
+        if (!is_open(&java->frames[first]))
+            continue;
+        while (last + 1 < java->depth && goes_on_above(&java->frames[last]) &&
+               is_open(&java->frames[last + 1]) &&
+               (java->frames[last + 1].pending & FRAME_OUTERMOST) == 0)
+            last++;
+        give(session, os, jni, java, stream, first, last);
+    }
+}
+
+void constructor_fails(struct session *session, struct os_thread *os, struct java_thread *java,
+                       struct live_stream *stream)
+{
+    JNIEnv *jni = NULL;
+    size_t top = java->depth - 1, first = outermost_of(java, top);
+    struct method_frame *frame = &java->frames[top];
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK) {
+        settle(java, frame);
+        return;
+    }
+    if (frame_waits(frame))
+        give(session, os, jni, java, stream, first, top);
+    if (first == top && (frame->pending & FRAME_RESERVED) != 0) {
+        jclass class = method_declaring_class((uint32_t) (uintptr_t) frame->key);
+        object_never_made(session, os, jni, class, frame->object);
+        (*jni)->DeleteLocalRef(jni, class);
+    }
+    settle(java, frame);
+}

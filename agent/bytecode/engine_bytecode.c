@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine=bytecode: classes are rewritten so that they call probes (agent/rewriter/rewrite.h), those
+ * that are loaded already by retransformation; afterwards they are restored. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/text_hash.h"
+#include "agent/bytecode/hidden_classes.h"
+#include "agent/bytecode/java_probes.h"
+#include "agent/bytecode/leaf_calls.h"
+#include "agent/bytecode/method_events.h"
+#include "agent/bytecode/native_methods.h"
+#include "agent/bytecode/reaper.h"
+#include "agent/bytecode/vm_objects.h"
+#include "agent/events/engine.h"
+#include "agent/hotspot/archived_classes.h"
+#include "agent/records/classes.h"
+#include "agent/records/method_numbers.h"
+#include "agent/records/rare_records.h"
+#include "agent/rewriter/rewrite.h"
+#include "agent/session/triggers.h"
+#include "capture/log.h"
+
+#define CHANGED_BITS 16u
+
+static struct {
+    _Atomic bool on; /* classes that are loaded or retransformed now are to be rewritten */
+    bool armed;      /* only methods of start= get probes, and only for that */
+    bool alloc, method, nameless; /* as in a struct rewrite_request */
+    const struct session *session;
+    _Atomic uint64_t left_alone;
+    /* a set of hashes of the names of changed classes: which ones to restore */
+    _Atomic uint8_t changed[1u << CHANGED_BITS];
+} engine;
+
+static size_t hash_name(const char *name)
+{
+    return (size_t) (text_hash(name) >> (64 - CHANGED_BITS));
+}
+
+/* The trace names all, stderr the first. */
+static void report_left_alone(const char *class_name, const char *method_name,
+                              const char *descriptor, const char *reason, uint64_t missing)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL) {
+        log_message("start: %s.%s%s has no probes: %s", class_name, method_name, descriptor,
+                    reason);
+        return;
+    }
+    if (atomic_fetch_add(&engine.left_alone, 1) == 0)
+        log_message("%s%s%s%s has no probes: %s (the trace names all such)", class_name,
+                    method_name[0] != '\0' ? "." : "", method_name, descriptor, reason);
+    fact_not_probed(session, class_name, method_name, descriptor, reason, missing);
+    probe_leave(os);
+}
+
+/* What is to be done with the methods of a class. */
+struct class_plan {
+    bool traced;  /* all are traced */
+    bool watched; /* some are those of start= or stop= */
+    bool named;   /* its loader has no other class of this name */
+    uint64_t loader;
+};
+
+static unsigned triggers_of(const char *class_name, const char *method_name)
+{
+    const struct options *options = &engine.session->options;
+    unsigned triggers = 0;
+    if (options_names_method(options, &options->stop_at, class_name, method_name))
+        triggers |= TRIGGER_STOP;
+    if (!engine.armed)
+        return triggers;
+    return options_names_method(options, &options->start_at, class_name, method_name)
+               ? triggers | TRIGGER_START
+               : 0;
+}
+
+static bool takes_loader(JNIEnv *jni, jobject loader)
+{
+    return engine.method && !engine.armed &&
+           (engine.session->options.include.count != 0 || class_is_of_application(jni, loader));
+}
+
+static struct class_plan plan_class(JNIEnv *jni, jobject loader, const char *name)
+{
+    return (struct class_plan){.traced = options_trace_class(&engine.session->options, name) &&
+                                         takes_loader(jni, loader),
+                               .watched = triggers_of(name, NULL) != 0};
+}
+
+/* A trigger's number tells what it sets off, in its session only. */
+static uint32_t new_number(const struct class_plan *plan, unsigned triggers, const char *class_name,
+                           const char *method_name, const char *descriptor)
+{
+    return plan->named && triggers == 0
+               ? method_number_of(plan->loader, class_name, method_name, descriptor)
+               : method_new_number();
+}
+
+static uint32_t number_method(void *context, const char *class_name, const char *method_name,
+                              const char *descriptor, uint16_t access_flags)
+{
+    const struct class_plan *plan = context;
+    unsigned triggers = plan->watched ? triggers_of(class_name, method_name) : 0;
+    (void) access_flags;
+    if (triggers == 0 &&
+        !(plan->traced && options_trace_class(&engine.session->options, class_name)))
+        return 0;
+    uint32_t number = new_number(plan, triggers, class_name, method_name, descriptor);
+    if (number == 0 || (triggers != 0 && !trigger_watch(number, triggers)))
+        report_left_alone(class_name, method_name, descriptor, "there are too many methods",
+                          FACT_METHOD_EVENTS);
+    return number;
+}
+
+static void method_left_alone(void *context, const char *class_name, const char *method_name,
+                              const char *descriptor, const char *reason, bool allocations)
+{
+    (void) context;
+    report_left_alone(class_name, method_name, descriptor, reason,
+                      allocations ? FACT_ALLOCATIONS : FACT_METHOD_EVENTS);
+}
+
+static struct rewrite_request request_of(const uint8_t *bytes, size_t length,
+                                         struct class_plan *plan)
+{
+    return (struct rewrite_request){.class_file = bytes,
+                                    .size_bytes = length,
+                                    .alloc = engine.alloc,
+                                    .method = plan->traced || plan->watched,
+                                    .nameless = engine.nameless,
+                                    .apart = true,
+                                    .method_number = number_method,
+                                    .left_alone = method_left_alone,
+                                    .context = plan};
+}
+
+/* Rewrites a class; says so in the trace where that cannot be done. */
+static bool rewrite(const struct rewrite_request *request, const char *name, uint8_t **out,
+                    size_t *out_bytes)
+{
+    struct rewrite_error error;
+    enum rewrite_result result = class_rewrite(request, out, out_bytes, &error);
+    if (result > REWRITE_UNCHANGED)
+        report_left_alone(name, "", "", error.message,
+                          (request->alloc ? FACT_ALLOCATIONS : 0u) |
+                              (request->method ? FACT_METHOD_EVENTS : 0u));
+    return result == REWRITE_CHANGED;
+}
+
+static unsigned char *copied(const uint8_t *bytes, size_t length)
+{
+    unsigned char *copy = NULL;
+    if (length > INT32_MAX ||
+        (*tracer.jvmti)->Allocate(tracer.jvmti, (jlong) length, &copy) != JVMTI_ERROR_NONE)
+        return NULL;
+    memcpy(copy, bytes, length);
+    return copy;
+}
+
+/* JDKs after 17 may take a class from the CDS archive with calls that are resolved already: to the
+ * methods as they were before they were rewritten.  A copy of the class file, even unchanged, makes
+ * them parse and resolve it anew. */
+static unsigned char *new_class_file(JNIEnv *jni, bool is_new, jobject loader, const char *name,
+                                     const uint8_t *bytes, size_t length, size_t *new_length)
+{
+    struct class_plan plan = plan_class(jni, loader, name != NULL ? name : "");
+    struct rewrite_request request = request_of(bytes, length, &plan);
+    uint8_t *out = NULL;
+    size_t out_bytes = 0;
+    if (plan.traced && loader != NULL)
+        plan.loader = loader_number(loader);
+    plan.named = name != NULL && (plan.loader != 0 || loader == NULL);
+    if (!request.alloc && !request.method && !(engine.armed && loader == NULL))
+        return NULL;
+    bool changed = rewrite(&request, name != NULL ? name : "?", &out, &out_bytes);
+    *new_length = changed ? out_bytes : length;
+    unsigned char *copy = NULL;
+    if (changed || (is_new && tracer.java_major > 17))
+        copy = copied(changed ? out : bytes, *new_length);
+    if (name != NULL && changed && copy != NULL)
+        atomic_store(&engine.changed[hash_name(name)], 1);
+    free(out);
+    return copy;
+}
+
+static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader,
+                                  const char *name, jobject domain, jint length,
+                                  const unsigned char *bytes, jint *new_length,
+                                  unsigned char **new_bytes)
+{
+    size_t new_size = (size_t) length;
+    unsigned char *file = NULL;
+    bool on = atomic_load(&engine.on);
+    (void) jvmti, (void) domain;
+    if ((!on && redefined == NULL) || jni == NULL ||
+        (name != NULL && strcmp(name, PROBE_CLASS) == 0))
+        return;
+    /* also of a class that gets back what it was */
+    uint8_t *lean = redefined != NULL ? class_without_spare_nans(bytes, new_size) : NULL;
+    if (on)
+        file = new_class_file(jni, redefined == NULL, loader, name, lean != NULL ? lean : bytes,
+                              (size_t) length, &new_size);
+    if (file == NULL && lean != NULL)
+        file = copied(lean, new_size = (size_t) length);
+    free(lean);
+    if (file != NULL) {
+        *new_bytes = file;
+        *new_length = (jint) new_size;
+    }
+    if (redefined == NULL && name != NULL)
+        archived_class_loads(name, file != NULL);
+}
+
+/* Method handles' own classes stay as they are: see has_probes() of vm_objects.c. */
+uint8_t *engine_rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes, size_t length,
+                               size_t *new_length)
+{
+    struct class_plan plan = {.traced = takes_loader(jni, loader),
+                              .watched = engine.session->options.stop_at.count != 0};
+    struct rewrite_request request = request_of(bytes, length, &plan);
+    uint8_t *out = NULL;
+    if (!atomic_load(&engine.on) || loader == NULL || (!request.alloc && !request.method) ||
+        !rewrite(&request, "?", &out, new_length))
+        return NULL;
+    return out;
+}
+
+/* Which of the loaded classes to retransform. */
+typedef bool class_test(JNIEnv *jni, jobject loader, const char *name);
+
+static bool may_be_changed(JNIEnv *jni, jobject loader, const char *name)
+{
+    (void) jni, (void) loader;
+    return atomic_load(&engine.changed[hash_name(name)]) != 0;
+}
+
+static bool is_watched(JNIEnv *jni, jobject loader, const char *name)
+{
+    (void) jni, (void) loader;
+    return triggers_of(name, NULL) != 0;
+}
+
+/* Its class file is asked for, whether it will be changed or not. */
+static bool is_wanted(JNIEnv *jni, jobject loader, const char *name)
+{
+    struct class_plan plan = plan_class(jni, loader, name);
+    return engine.alloc || plan.traced || plan.watched;
+}
+
+static bool passes(JNIEnv *jni, jclass class, class_test *test)
+{
+    char *signature = NULL;
+    jobject loader = NULL;
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
+        JVMTI_ERROR_NONE)
+        return false;
+    size_t length = strlen(signature);
+    bool passed = false;
+    if (length > 2 && signature[0] == 'L' &&
+        (*tracer.jvmti)->GetClassLoader(tracer.jvmti, class, &loader) == JVMTI_ERROR_NONE) {
+        signature[length - 1] = '\0';
+        passed = test(jni, loader, signature + 1);
+        (*jni)->DeleteLocalRef(jni, loader);
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    return passed;
+}
+
+/* The classes that can be retransformed and pass the test, moved to the front. */
+static jint choose(JNIEnv *jni, jclass *classes, jint count, class_test *test)
+{
+    jint chosen = 0;
+    for (jint i = 0; i < count; i++) {
+        jboolean modifiable = JNI_FALSE;
+        (*tracer.jvmti)->IsModifiableClass(tracer.jvmti, classes[i], &modifiable);
+        if (modifiable && passes(jni, classes[i], test))
+            classes[chosen++] = classes[i];
+        else
+            (*jni)->DeleteLocalRef(jni, classes[i]);
+    }
+    return chosen;
+}
+
+/* The JVM does not take a class that it has loaded back with probes. */
+static void report_refused(jclass class, jvmtiError code)
+{
+    char *signature = NULL, *error = NULL;
+    (*tracer.jvmti)->GetErrorName(tracer.jvmti, code, &error);
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) ==
+        JVMTI_ERROR_NONE) {
+        size_t length = strlen(signature);
+        if (length > 2)
+            signature[length - 1] = '\0';
+        report_left_alone(signature + (length > 2), "", "", error != NULL ? error : "refused",
+                          (engine.alloc ? FACT_ALLOCATIONS : 0u) |
+                              (engine.method ? FACT_METHOD_EVENTS : 0u));
+        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) error);
+}
+
+/* One class that the JVM refuses spoils the whole call: then the halves are tried. */
+static void retransform(const jclass *classes, jint count)
+{
+    if (count == 0)
+        return;
+    jvmtiError code = (*tracer.jvmti)->RetransformClasses(tracer.jvmti, count, classes);
+    if (code != JVMTI_ERROR_NONE && count == 1 && atomic_load(&engine.on))
+        report_refused(classes[0], code);
+    if (code == JVMTI_ERROR_NONE || count == 1)
+        return;
+    retransform(classes, count / 2);
+    retransform(classes + count / 2, count - count / 2);
+}
+
+static void retransform_loaded(JNIEnv *jni, class_test *test)
+{
+    jint count = 0;
+    jclass *classes = NULL;
+    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
+        return;
+    count = choose(jni, classes, count, test);
+    retransform(classes, count);
+    for (jint i = 0; i < count; i++)
+        (*jni)->DeleteLocalRef(jni, classes[i]);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
+}
+
+static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
+{
+    if (event == EVENT_ALLOC) {
+        wanted->can_generate_vm_object_alloc_events = 1;
+        wanted->can_generate_garbage_collection_events = 1;
+        wanted->can_get_bytecodes = 1;
+    }
+    if (event == EVENT_ALLOC || event == EVENT_METHOD) {
+        wanted->can_retransform_classes = 1;
+        wanted->can_retransform_any_class = 1;
+        wanted->can_generate_all_class_hook_events = 1;
+    }
+    if (event == EVENT_METHOD)
+        wanted->can_generate_native_method_bind_events = 1;
+}
+
+static void set_callbacks(jvmtiEventCallbacks *callbacks)
+{
+    callbacks->ClassFileLoadHook = on_class_file;
+    callbacks->VMObjectAlloc = vm_objects_on_alloc;
+    callbacks->NativeMethodBind = native_methods_on_bind;
+}
+
+/* The mirrors of archived classes are seen to when these have been loaded. */
+static void notify_classes(bool on)
+{
+    engine_notify(on, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+    engine_notify(on, JVMTI_EVENT_CLASS_LOAD);
+}
+
+static bool arm(JNIEnv *jni, const struct session *session, bool on)
+{
+    if (on && !probe_natives_link(jni, &session->options))
+        return false;
+    engine.session = session;
+    engine.alloc = engine.method = false;
+    engine.armed = on;
+    if (on)
+        archived_classes_read();
+    atomic_store(&engine.on, on);
+    if (on)
+        notify_classes(true);
+    if (!tracer.dying)
+        retransform_loaded(jni, on ? is_watched : may_be_changed);
+    if (!on)
+        notify_classes(false);
+    return true;
+}
+
+/* With the first class of a module that goes through the hook the JVM calls Java code that makes
+ * the module read others, and draws identity hashes.  Let that be now, with the probes' class;
+ * later JDKs have other classes for it, and modules without a hash: there it may cost one. */
+static void meet_hook(JNIEnv *jni)
+{
+    jclass class = tracer.java_major <= 17 ? (*jni)->FindClass(jni, PROBE_CLASS) : NULL;
+    if (class != NULL)
+        retransform(&class, 1);
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, class);
+}
+
+static void start(JNIEnv *jni, const struct session *session)
+{
+    uint32_t events = session->options.events;
+    if (!probe_natives_link(jni, &session->options))
+        return;
+    engine.armed = false;
+    archived_classes_read();
+    hidden_classes_intercept(jni);
+    reaper_clear(jni);
+    engine.session = session;
+    engine.alloc = (events & EVENT_ALLOC) != 0;
+    engine.method = (events & EVENT_METHOD) != 0;
+    engine.nameless = !session->names_objects;
+    if (engine.alloc) {
+        reaper_start(jni);
+        engine_notify(true, JVMTI_EVENT_VM_OBJECT_ALLOC);
+        jni_calls_intercept(true);
+    }
+    if (engine.method && native_methods_possible())
+        engine_notify(true, JVMTI_EVENT_NATIVE_METHOD_BIND);
+    atomic_store(&engine.on, true);
+    notify_classes(true);
+    meet_hook(jni);
+    retransform_loaded(jni, is_wanted);
+}
+
+/* A dying JVM keeps its classes as they are. */
+static void stop(JNIEnv *jni)
+{
+    atomic_store(&engine.on, false);
+    leaf_calls_end();
+    if (engine.method)
+        engine_notify(false, JVMTI_EVENT_NATIVE_METHOD_BIND);
+    if (engine.alloc) {
+        engine_notify(false, JVMTI_EVENT_VM_OBJECT_ALLOC);
+        jni_calls_intercept(false);
+        reaper_last_pass(jni);
+    }
+    if (!tracer.dying)
+        retransform_loaded(jni, may_be_changed);
+    notify_classes(false);
+    memset(engine.changed, 0, sizeof engine.changed);
+}
+
+static void enable(const struct session *session, bool on)
+{
+    JNIEnv *jni = NULL;
+    if ((session->options.events & (EVENT_ALLOC | EVENT_METHOD)) == 0 ||
+        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        return;
+    if (on)
+        start(jni, session);
+    else
+        stop(jni);
+}
+
+static void enable_methods(struct session *session, bool on)
+{
+    atomic_store(&session->methods_on, on);
+}
+
+const struct engine engine_bytecode = {want_capabilities, set_callbacks, arm, enable,
+                                       enable_methods};

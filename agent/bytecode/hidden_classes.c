@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ClassLoader.defineClass0(), the one way by which Java code defines hidden classes. */
+#include "agent/bytecode/hidden_classes.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "agent/base/internals.h"
+#include "agent/bytecode/java_probes.h"
+#include "agent/bytecode/vm_objects.h"
+#include "agent/hotspot/archived_classes.h"
+#include "agent/hotspot/hash_state.h"
+
+#define HIDDEN 2 /* MethodHandleNatives.Constants.HIDDEN_CLASS */
+
+typedef jclass(JNICALL define_function)(JNIEnv *, jclass, jobject, jclass, jstring, jbyteArray,
+                                        jint, jint, jobject, jboolean, jint, jobject);
+
+static union {
+    void *symbol;
+    define_function *call;
+} original;
+
+/* A hidden class about to be defined. */
+struct definition {
+    jbyteArray data;
+    jint offset, length;
+    bool archived; /* without the agent it would have come from the archive, linked */
+};
+
+/* Puts probes into the class file. */
+static void rewrite(JNIEnv *jni, jobject loader, const uint8_t *bytes, struct definition *class)
+{
+    size_t length = 0;
+    uint8_t *changed = engine_rewrite_hidden(jni, loader, bytes, (size_t) class->length, &length);
+    jbyteArray array =
+        changed != NULL && length <= INT32_MAX ? jni_calls_plain_bytes(jni, (jsize) length) : NULL;
+    if (array != NULL) {
+        (*jni)->SetByteArrayRegion(jni, array, 0, (jsize) length, (const jbyte *) changed);
+        *class = (struct definition){array, 0, (jint) length, class->archived};
+    }
+    free(changed);
+}
+
+static void prepare(JNIEnv *jni, jobject loader, jclass lookup, struct definition *class)
+{
+    uint8_t *bytes = class->length > 0 ? malloc((size_t) class->length) : NULL;
+    if (bytes == NULL)
+        return;
+    (*jni)->GetByteArrayRegion(jni, class->data, class->offset, class->length, (jbyte *) bytes);
+    if (!(*jni)->ExceptionCheck(jni)) {
+        if (loader == NULL)
+            class->archived = archived_class_has_lambda(lookup, bytes, (size_t) class->length);
+        rewrite(jni, loader, bytes, class);
+    }
+    (*jni)->ExceptionClear(jni);
+    free(bytes);
+}
+
+static jclass JNICALL define_class(JNIEnv *jni, jclass caller, jobject loader, jclass lookup,
+                                   jstring name, jbyteArray data, jint offset, jint length,
+                                   jobject domain, jboolean initialize, jint flags, jobject extra)
+{
+    struct definition class = {data, offset, length, false};
+    if ((flags & HIDDEN) != 0 && data != NULL && atomic_load(&tracer.session) != NULL &&
+        internal_is_allowed(INTERNAL_DEFINE))
+        prepare(jni, loader, lookup, &class);
+    if (class.archived)
+        hash_state_enter();
+    jclass defined = original.call(jni, caller, loader, lookup, name, class.data, class.offset,
+                                   class.length, domain, initialize, flags, extra);
+    if (class.archived)
+        hash_state_leave();
+    return defined;
+}
+
+void hidden_classes_intercept(JNIEnv *jni)
+{
+    static bool done;
+    static char name[] = "defineClass0";
+    static char descriptor[] = "(Ljava/lang/ClassLoader;Ljava/lang/Class;Ljava/lang/String;"
+                               "[BIILjava/security/ProtectionDomain;ZILjava/lang/Object;)"
+                               "Ljava/lang/Class;";
+    if (!internal_try(INTERNAL_DEFINE))
+        return;
+    void *library = done ? NULL : dlopen("libjava.so", RTLD_LAZY | RTLD_NOLOAD);
+    if (done)
+        internal_used(INTERNAL_DEFINE);
+    else if (library == NULL)
+        internal_refused(INTERNAL_DEFINE, "libjava.so is not there");
+    if (library == NULL)
+        return;
+    original.symbol = dlsym(library, "Java_java_lang_ClassLoader_defineClass0");
+    jclass loader = (*jni)->FindClass(jni, "java/lang/ClassLoader");
+    union {
+        define_function *call;
+        void *address;
+    } ours = {define_class};
+    JNINativeMethod method = {name, descriptor, ours.address};
+    done = original.symbol != NULL && loader != NULL &&
+           probe_natives_register(jni, loader, &method, 1);
+    if (done)
+        internal_used(INTERNAL_DEFINE);
+    else
+        internal_refused(INTERNAL_DEFINE, "the JDK has none with these arguments");
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, loader);
+}

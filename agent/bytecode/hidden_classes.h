@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hidden classes, as those of lambda expressions: no class file hook sees them, so their definition
+ * is intercepted. */
+#ifndef HIDDEN_CLASSES_H
+#define HIDDEN_CLASSES_H
+
+#include "agent/base/tracer.h"
+
+/* Puts the agent before ClassLoader.defineClass0(), once in a process. */
+void hidden_classes_intercept(JNIEnv *jni);
+
+/* engine_bytecode.c: the class file with probes, to be freed with free(); NULL: it stays as it is.
+ */
+uint8_t *engine_rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes, size_t length,
+                               size_t *new_length);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Open-addressed tables, one a shard.  An object is compared with all that have its key while the
+ * shard's lock is held: so the reaper cannot delete their references meanwhile. */
+#include "agent/bytecode/identity.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "agent/base/tracer.h"
+#include "agent/bytecode/weak_table.h"
+
+#define SHARDS 64u
+#define FIRST_ENTRIES 256u
+
+struct shard {
+    pthread_mutex_t lock;
+    size_t mask; /* entries - 1 */
+    size_t count;
+    struct weak_entry *entries; /* id 0: none */
+};
+
+static struct shard shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+
+uint32_t identity_key(jobject object)
+{
+    jint hash = 0;
+    if ((*tracer.jvmti)->GetObjectHashCode(tracer.jvmti, object, &hash) != JVMTI_ERROR_NONE)
+        return 0;
+    uint32_t mixed = (uint32_t) hash * 0x9e3779b1u;
+    return mixed >> (32 - IDENTITY_KEY_BITS);
+}
+
+static size_t home_of(const struct shard *shard, uint64_t word)
+{
+    return (size_t) (word >> WEAK_ID_BITS) / SHARDS * 0x85ebca6bu & shard->mask;
+}
+
+static void put(struct shard *shard, struct weak_entry entry)
+{
+    size_t i = home_of(shard, entry.id);
+    while (shard->entries[i].id != 0)
+        i = (i + 1) & shard->mask;
+    shard->entries[i] = entry;
+}
+
+static bool resize(struct shard *shard, size_t size)
+{
+    struct weak_entry *old = shard->entries;
+    size_t old_size = old != NULL ? shard->mask + 1 : 0;
+    struct weak_entry *entries = calloc(size, sizeof *entries);
+    if (entries == NULL)
+        return old != NULL && shard->count < shard->mask;
+    shard->entries = entries;
+    shard->mask = size - 1;
+    for (size_t i = 0; i < old_size; i++)
+        if (old[i].id != 0)
+            put(shard, old[i]);
+    free(old);
+    return true;
+}
+
+bool identity_add(uint32_t key, uint64_t id, jweak reference)
+{
+    struct shard *shard = &shards[key % SHARDS];
+    pthread_mutex_lock(&shard->lock);
+    size_t size = shard->entries != NULL ? shard->mask + 1 : 0;
+    bool room = shard->count * 2 < size || resize(shard, size == 0 ? FIRST_ENTRIES : size * 2);
+    if (room) {
+        put(shard, (struct weak_entry){(uint64_t) key << WEAK_ID_BITS | id, reference});
+        shard->count++;
+    }
+    pthread_mutex_unlock(&shard->lock);
+    return room;
+}
+
+uint64_t identity_find(JNIEnv *jni, uint32_t key, jobject object)
+{
+    struct shard *shard = &shards[key % SHARDS];
+    uint64_t found = 0;
+    pthread_mutex_lock(&shard->lock);
+    if (shard->entries != NULL) {
+        size_t i = home_of(shard, (uint64_t) key << WEAK_ID_BITS);
+        for (; shard->entries[i].id != 0 && found == 0; i = (i + 1) & shard->mask)
+            if (shard->entries[i].id >> WEAK_ID_BITS == key &&
+                (*jni)->IsSameObject(jni, object, shard->entries[i].reference))
+                found = shard->entries[i].id & WEAK_ID_MASK;
+    }
+    pthread_mutex_unlock(&shard->lock);
+    return found;
+}
+
+/* Closes the gap at `hole`: entries behind it that would not be found any more move up. */
+static void close_gap(struct shard *shard, size_t hole)
+{
+    for (size_t i = (hole + 1) & shard->mask; shard->entries[i].id != 0;
+         i = (i + 1) & shard->mask) {
+        size_t home = home_of(shard, shard->entries[i].id);
+        if (((i - home) & shard->mask) >= ((i - hole) & shard->mask)) {
+            shard->entries[hole] = shard->entries[i];
+            hole = i;
+        }
+    }
+    shard->entries[hole].id = 0;
+}
+
+void identity_remove(uint32_t key, uint64_t id)
+{
+    struct shard *shard = &shards[key % SHARDS];
+    uint64_t word = (uint64_t) key << WEAK_ID_BITS | id;
+    if (shard->entries == NULL)
+        return;
+    pthread_mutex_lock(&shard->lock);
+    size_t i = home_of(shard, word);
+    while (shard->entries[i].id != 0 && shard->entries[i].id != word)
+        i = (i + 1) & shard->mask;
+    if (shard->entries[i].id == word) {
+        close_gap(shard, i);
+        shard->count--;
+        if (shard->mask + 1 > FIRST_ENTRIES && shard->count * 8 < shard->mask)
+            resize(shard, (shard->mask + 1) / 2);
+    }
+    pthread_mutex_unlock(&shard->lock);
+}
+
+void identity_reset(void)
+{
+    for (size_t i = 0; i < SHARDS; i++) {
+        free(shards[i].entries);
+        shards[i].entries = NULL;
+        shards[i].mask = shards[i].count = 0;
+    }
+}

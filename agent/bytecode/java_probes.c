@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From Java code into the agent: one function a probe. */
+#include "agent/bytecode/java_probes.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "agent/base/internals.h"
+#include "agent/bytecode/clones.h"
+#include "agent/bytecode/leaf_calls.h"
+#include "agent/bytecode/method_events.h"
+#include "agent/bytecode/new_objects.h"
+#include "agent/bytecode/throwables.h"
+#include "agent/records/method_counts.h"
+#include "agent/rewriter/rewrite.h"
+#include "agent/session/triggers.h"
+#include "capture/log.h"
+
+typedef void of_object(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
+
+/* Inlined, with the function that it calls. */
+static inline void tell(JNIEnv *jni, jobject object, of_object *take)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    take(session, os, jni, object);
+    probe_leave(os);
+}
+
+static void JNICALL on_alloc(JNIEnv *jni, jclass class, jobject object)
+{
+    (void) class;
+    tell(jni, object, object_made);
+}
+
+static void cloned(JNIEnv *jni, jobject from, jobject object, bool by_super)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    if (object != NULL && clone_is_of_object(session, os, jni, from, by_super))
+        object_made(session, os, jni, object);
+    probe_leave(os);
+}
+
+static void JNICALL on_alloc_cloned(JNIEnv *jni, jclass class, jobject from, jobject object)
+{
+    (void) class;
+    cloned(jni, from, object, false);
+}
+
+static void JNICALL on_alloc_super_cloned(JNIEnv *jni, jclass class, jobject from, jobject object)
+{
+    (void) class;
+    cloned(jni, from, object, true);
+}
+
+static void JNICALL on_alloc_unless(JNIEnv *jni, jclass class, jobject object, jobject known)
+{
+    if (object != NULL && !(*jni)->IsSameObject(jni, object, known))
+        on_alloc(jni, class, object);
+}
+
+static void JNICALL on_alloc_string(JNIEnv *jni, jclass class, jobject string)
+{
+    (void) class;
+    tell(jni, string, object_made_string);
+}
+
+static void JNICALL on_alloc_trace(JNIEnv *jni, jclass class, jobject throwable)
+{
+    (void) class;
+    tell(jni, throwable, throwable_traced);
+}
+
+static void JNICALL on_alloc_message(JNIEnv *jni, jclass class, jobject throwable, jobject message)
+{
+    (void) class, (void) throwable;
+    tell(jni, message, throwable_named);
+}
+
+static void JNICALL on_alloc_arrays(JNIEnv *jni, jclass class, jobject array, jint dimensions)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) class;
+    if (session == NULL)
+        return;
+    object_made_arrays(session, os, jni, array, dimensions);
+    probe_leave(os);
+}
+
+static void enter(JNIEnv *jni, jint number, jobject object, bool is_new)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    method_entered(session, os, jni, (uint32_t) number, object, is_new);
+    probe_leave(os);
+}
+
+static void JNICALL on_entry(JNIEnv *jni, jclass class, jint number)
+{
+    (void) class;
+    if (!method_entered_quickly((uint32_t) number))
+        enter(jni, number, NULL, false);
+}
+
+static void JNICALL on_entry_this(JNIEnv *jni, jclass class, jint number, jobject object)
+{
+    (void) class;
+    if (!method_entered_quickly((uint32_t) number))
+        enter(jni, number, object, false);
+}
+
+static void JNICALL on_entry_new(JNIEnv *jni, jclass class, jint number)
+{
+    (void) class;
+    enter(jni, number, NULL, true);
+}
+
+static void JNICALL on_entry_super(JNIEnv *jni, jclass class, jint number)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) class;
+    if (session == NULL)
+        return;
+    method_entered(session, os, jni, (uint32_t) number, NULL, true);
+    method_calls_super(session, os, (uint32_t) number);
+    probe_leave(os);
+}
+
+static void JNICALL on_super(JNIEnv *jni, jclass class, jint number)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) jni, (void) class;
+    if (session == NULL)
+        return;
+    method_calls_super(session, os, (uint32_t) number);
+    probe_leave(os);
+}
+
+static void JNICALL on_constructed(JNIEnv *jni, jclass class, jint number, jobject object)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) class;
+    if (session == NULL)
+        return;
+    method_constructed(session, os, jni, (uint32_t) number, object);
+    probe_leave(os);
+}
+
+static void leave(jint number, enum method_leave how)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    method_left(session, os, (uint32_t) number, how);
+    probe_leave(os);
+}
+
+static void JNICALL on_exit_normal(JNIEnv *jni, jclass class, jint number)
+{
+    (void) jni, (void) class;
+    if (!method_left_quickly((uint32_t) number))
+        leave(number, LEAVE_RETURN);
+}
+
+static void JNICALL on_unwind(JNIEnv *jni, jclass class, jint number)
+{
+    (void) jni, (void) class;
+    leave(number, LEAVE_UNWIND);
+}
+
+static void JNICALL on_caught(JNIEnv *jni, jclass class, jint number)
+{
+    (void) jni, (void) class;
+    leave(number, LEAVE_CAUGHT);
+}
+
+static void count(JNIEnv *jni, jclass class, jint number, enum method_leave how)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) jni, (void) class;
+    if (session == NULL)
+        return;
+    method_counts_left(session, os, (uint32_t) number, how);
+    probe_leave(os);
+}
+
+static void JNICALL count_entry(JNIEnv *jni, jclass class, jint number)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) jni, (void) class;
+    if (session == NULL)
+        return;
+    method_counts_entered(session, os, (uint32_t) number);
+    probe_leave(os);
+}
+
+static void JNICALL count_entry_this(JNIEnv *jni, jclass class, jint number, jobject object)
+{
+    (void) object;
+    count_entry(jni, class, number);
+}
+
+static void JNICALL count_no_super(JNIEnv *jni, jclass class, jint number)
+{
+    (void) jni, (void) class, (void) number;
+}
+
+static void JNICALL count_constructed(JNIEnv *jni, jclass class, jint number, jobject object)
+{
+    (void) jni, (void) class, (void) number, (void) object;
+}
+
+static void JNICALL count_exit(JNIEnv *jni, jclass class, jint number)
+{
+    count(jni, class, number, LEAVE_RETURN);
+}
+
+static void JNICALL count_unwind(JNIEnv *jni, jclass class, jint number)
+{
+    count(jni, class, number, LEAVE_UNWIND);
+}
+
+static void JNICALL count_caught(JNIEnv *jni, jclass class, jint number)
+{
+    count(jni, class, number, LEAVE_CAUGHT);
+}
+
+union probe_function {
+    void(JNICALL *object)(JNIEnv *, jclass, jobject);
+    void(JNICALL *objects)(JNIEnv *, jclass, jobject, jobject);
+    void(JNICALL *object_number)(JNIEnv *, jclass, jobject, jint);
+    void(JNICALL *number)(JNIEnv *, jclass, jint);
+    void(JNICALL *number_object)(JNIEnv *, jclass, jint, jobject);
+    void *address;
+};
+
+#define ALLOC_FUNCTIONS                                                                            \
+    [PROBE_ALLOC] = {.object = on_alloc}, [PROBE_ALLOC_CLONED] = {.objects = on_alloc_cloned},     \
+    [PROBE_ALLOC_SUPER_CLONED] = {.objects = on_alloc_super_cloned},                               \
+    [PROBE_ALLOC_UNLESS] = {.objects = on_alloc_unless},                                           \
+    [PROBE_ALLOC_STRING] = {.object = on_alloc_string},                                            \
+    [PROBE_ALLOC_TRACE] = {.object = on_alloc_trace},                                              \
+    [PROBE_ALLOC_MESSAGE] = {.objects = on_alloc_message},                                         \
+    [PROBE_ALLOC_ARRAYS] = {.object_number = on_alloc_arrays}
+
+/* Both in the order of enum probe. */
+static const union probe_function recording[PROBE_COUNT] = {
+    ALLOC_FUNCTIONS,
+    [PROBE_ENTRY] = {.number = on_entry},
+    [PROBE_ENTRY_THIS] = {.number_object = on_entry_this},
+    [PROBE_ENTRY_NEW] = {.number = on_entry_new},
+    [PROBE_ENTRY_SUPER] = {.number = on_entry_super},
+    [PROBE_SUPER] = {.number = on_super},
+    [PROBE_CONSTRUCTED] = {.number_object = on_constructed},
+    [PROBE_EXIT] = {.number = on_exit_normal},
+    [PROBE_UNWIND] = {.number = on_unwind},
+    [PROBE_CAUGHT] = {.number = on_caught},
+};
+
+static const union probe_function counting[PROBE_COUNT] = {
+    ALLOC_FUNCTIONS,
+    [PROBE_ENTRY] = {.number = count_entry},
+    [PROBE_ENTRY_THIS] = {.number_object = count_entry_this},
+    [PROBE_ENTRY_NEW] = {.number = count_entry},
+    [PROBE_ENTRY_SUPER] = {.number = count_entry},
+    [PROBE_SUPER] = {.number = count_no_super},
+    [PROBE_CONSTRUCTED] = {.number_object = count_constructed},
+    [PROBE_EXIT] = {.number = count_exit},
+    [PROBE_UNWIND] = {.number = count_unwind},
+    [PROBE_CAUGHT] = {.number = count_caught},
+};
+
+/* What is linked now; with triggers, functions that look for these and then call it. */
+static const union probe_function *_Atomic chosen = recording;
+
+static void JNICALL watch_entry(JNIEnv *jni, jclass class, jint number)
+{
+    trigger_entered(jni, (uint32_t) number);
+    atomic_load(&chosen)[PROBE_ENTRY].number(jni, class, number);
+}
+
+static void JNICALL watch_entry_this(JNIEnv *jni, jclass class, jint number, jobject object)
+{
+    trigger_entered(jni, (uint32_t) number);
+    atomic_load(&chosen)[PROBE_ENTRY_THIS].number_object(jni, class, number, object);
+}
+
+static void JNICALL watch_entry_new(JNIEnv *jni, jclass class, jint number)
+{
+    trigger_entered(jni, (uint32_t) number);
+    atomic_load(&chosen)[PROBE_ENTRY_NEW].number(jni, class, number);
+}
+
+static void JNICALL watch_entry_super(JNIEnv *jni, jclass class, jint number)
+{
+    trigger_entered(jni, (uint32_t) number);
+    atomic_load(&chosen)[PROBE_ENTRY_SUPER].number(jni, class, number);
+}
+
+static void JNICALL watch_exit(JNIEnv *jni, jclass class, jint number)
+{
+    atomic_load(&chosen)[PROBE_EXIT].number(jni, class, number);
+    trigger_left((uint32_t) number);
+}
+
+static void JNICALL watch_unwind(JNIEnv *jni, jclass class, jint number)
+{
+    atomic_load(&chosen)[PROBE_UNWIND].number(jni, class, number);
+    trigger_left((uint32_t) number);
+}
+
+static const union probe_function watching[PROBE_COUNT] = {
+    [PROBE_ENTRY] = {.number = watch_entry},
+    [PROBE_ENTRY_THIS] = {.number_object = watch_entry_this},
+    [PROBE_ENTRY_NEW] = {.number = watch_entry_new},
+    [PROBE_ENTRY_SUPER] = {.number = watch_entry_super},
+    [PROBE_EXIT] = {.number = watch_exit},
+    [PROBE_UNWIND] = {.number = watch_unwind},
+};
+
+static const char *const descriptors[PROBE_COUNT] = {
+#define PROBE_DESCRIPTOR(name, text, descriptor) descriptor,
+    PROBE_METHODS(PROBE_DESCRIPTOR)
+#undef PROBE_DESCRIPTOR
+};
+
+/*
+ * The JVM warns, on stdout, when native methods of a class of its own are registered by code that
+ * no class of its own has called.  So the probes' class calls a native method of the JDK that calls
+ * JNI's GetStringLength(), before which a function of ours stands for that moment.
+ */
+static struct {
+    jniNativeInterface *plain;
+    jclass probes; /* global reference */
+    jclass class;
+    const JNINativeMethod *methods;
+    jint count;
+    pthread_t thread;
+    bool wanted, registered;
+    bool leaf; /* entry() and exit() are Java */
+} linking;
+
+static jclass define_class(JNIEnv *jni)
+{
+    size_t size = 0;
+    uint8_t *bytes = probe_class_file(linking.leaf, &size);
+    jclass class = NULL;
+    if (bytes != NULL)
+        class = (*jni)->DefineClass(jni, PROBE_CLASS, NULL, (const jbyte *) bytes, (jsize) size);
+    free(bytes);
+    return class;
+}
+
+static jsize JNICALL register_on_string_length(JNIEnv *jni, jstring string)
+{
+    if (pthread_equal(linking.thread, pthread_self()) && linking.wanted) {
+        linking.wanted = false;
+        linking.registered =
+            (*jni)->RegisterNatives(jni, linking.class, linking.methods, linking.count) == JNI_OK;
+    }
+    return linking.plain->GetStringLength(jni, string);
+}
+
+static bool set_string_length(jsize(JNICALL *function)(JNIEnv *, jstring))
+{
+    jniNativeInterface *table = NULL;
+    if ((*tracer.jvmti)->GetJNIFunctionTable(tracer.jvmti, &table) != JVMTI_ERROR_NONE)
+        return false;
+    table->GetStringLength = function;
+    bool set = (*tracer.jvmti)->SetJNIFunctionTable(tracer.jvmti, table) == JVMTI_ERROR_NONE;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) table);
+    return set;
+}
+
+static bool register_quietly(JNIEnv *jni)
+{
+    jmethodID link =
+        (*jni)->GetStaticMethodID(jni, linking.probes, "link", "(Ljava/lang/String;)V");
+    jstring name = (*jni)->NewStringUTF(jni, "probe");
+    if (link == NULL || name == NULL ||
+        (linking.plain == NULL &&
+         (*tracer.jvmti)->GetJNIFunctionTable(tracer.jvmti, &linking.plain) != JVMTI_ERROR_NONE))
+        return false;
+    linking.thread = pthread_self();
+    linking.registered = false;
+    linking.wanted = true;
+    if (set_string_length(register_on_string_length)) {
+        (*jni)->CallStaticVoidMethod(jni, linking.probes, link, name);
+        set_string_length(linking.plain->GetStringLength);
+    }
+    (*jni)->DeleteLocalRef(jni, name);
+    return linking.registered;
+}
+
+bool probe_natives_register(JNIEnv *jni, jclass class, const JNINativeMethod *methods, jint count)
+{
+    linking.class = class;
+    linking.methods = methods;
+    linking.count = count;
+    return register_quietly(jni) || (*jni)->RegisterNatives(jni, class, methods, count) == JNI_OK;
+}
+
+/* The JNI table of methods wants plain pointers and texts that are not const. */
+static bool link_methods(JNIEnv *jni, bool watched)
+{
+    JNINativeMethod methods[PROBE_COUNT];
+    for (size_t i = 0; i < PROBE_COUNT; i++) {
+        union {
+            const char *in;
+            char *out;
+        } name = {probe_native_name((enum probe) i, linking.leaf)}, descriptor = {descriptors[i]};
+        bool watches = watched && watching[i].address != NULL;
+        methods[i] = (JNINativeMethod){name.out, descriptor.out,
+                                       watches ? watching[i].address : chosen[i].address};
+    }
+    return probe_natives_register(jni, linking.probes, methods, PROBE_COUNT);
+}
+
+static bool define_probes(JNIEnv *jni, bool methods)
+{
+    if (linking.probes != NULL)
+        return true;
+    linking.leaf = methods && internal_try(INTERNAL_TAN) && leaf_calls_possible();
+    jclass class = define_class(jni);
+    linking.probes = class != NULL ? (*jni)->NewGlobalRef(jni, class) : NULL;
+    if (linking.leaf && linking.probes != NULL)
+        method_called_through((*jni)->GetStaticMethodID(jni, class, "entry", "(I)V"));
+    return linking.probes != NULL;
+}
+
+bool probe_natives_link(JNIEnv *jni, const struct options *options)
+{
+    static enum { NEVER, PLAIN, WATCHED } linked;
+    bool counts = options->method == METHOD_COUNT;
+    bool watched = options->start_at.count + options->stop_at.count != 0;
+    const union probe_function *wanted = counts ? counting : recording;
+    bool same = linked == (watched ? WATCHED : PLAIN) && wanted == atomic_load(&chosen);
+    atomic_store(&chosen, wanted);
+    if (same ||
+        (define_probes(jni, (options->events & EVENT_METHOD) != 0) && link_methods(jni, watched))) {
+        linked = watched ? WATCHED : PLAIN;
+        if (linking.leaf)
+            leaf_calls_use(jni, linking.probes, !counts && !watched);
+        return true;
+    }
+    (*jni)->ExceptionDescribe(jni);
+    (*jni)->ExceptionClear(jni);
+    log_message("the class of the probes could not be defined");
+    return false;
+}

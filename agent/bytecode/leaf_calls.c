@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The JVM tells of its routines by name (JVMTI's DynamicCodeGenerated); the variable is the one
+ * place in libjvm.so's data that holds the address of that for Math.tan(). */
+#include "agent/bytecode/leaf_calls.h"
+
+#include <link.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/base/internals.h"
+#include "agent/bytecode/java_probes.h"
+#include "agent/bytecode/method_events.h"
+#include "agent/rewriter/rewrite.h"
+
+typedef double (*routine_of_double)(double);
+
+static struct {
+    _Atomic uintptr_t *variable; /* the JVM's; NULL: not looked for, or there is none */
+    uintptr_t routine;           /* the JVM's */
+    size_t places;               /* that hold it */
+    _Atomic int mode;            /* enum */
+    bool proven;
+} tan_calls;
+
+enum { LEAVE, RECORD, PROVE };
+
+/* The calls that prove() of the probes' class makes, over and over. */
+#define PROOF_CALLS 3
+#define PROOF_NUMBER 5u
+#define PROOF_ROUNDS 400
+#define PROOF_LOOPS 4000
+#define PROOF_PAUSE_NS 2000000L
+#define COMPILERS 2 /* C1, then C2 */
+
+static struct {
+    pthread_t thread;
+    uint64_t calls;
+    bool wrong;
+    jmethodID methods[PROOF_CALLS]; /* those that are compiled */
+    _Atomic int compiled[PROOF_CALLS];
+} proof;
+
+static routine_of_double routine_at(uintptr_t address)
+{
+    union {
+        uintptr_t address;
+        routine_of_double routine;
+    } both = {address};
+    return both.routine;
+}
+
+/* The next one of the proof's calls; others pass. */
+static double take_for_proof(uint64_t bits, double value)
+{
+    if (!pthread_equal(proof.thread, pthread_self()))
+        return value;
+    uint64_t exit_bit = proof.calls % PROOF_CALLS == PROOF_CALLS - 1 ? 1 : 0;
+    uint64_t wanted = LEAF_ENTRY_BITS | exit_bit << LEAF_NUMBER_BITS | PROOF_NUMBER;
+    proof.wrong |= bits != wanted;
+    proof.calls++;
+    return 0;
+}
+
+/* In the place of Math.tan(): no call of the JVM, no wait. */
+static double on_tan(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if (__builtin_expect(bits >> (LEAF_NUMBER_BITS + 1) != LEAF_TAG, 0))
+        return routine_at(tan_calls.routine)(value);
+    int mode = atomic_load_explicit(&tan_calls.mode, memory_order_relaxed);
+    if (__builtin_expect(mode != RECORD, 0))
+        return mode == PROVE ? take_for_proof(bits, value) : value;
+    uint32_t number = (uint32_t) bits & ((1u << LEAF_NUMBER_BITS) - 1);
+    bool done = (bits >> LEAF_NUMBER_BITS & 1) != 0 ? method_left_quickly(number)
+                                                    : method_entered_quickly(number);
+    return done ? 0 : value;
+}
+
+static void JNICALL on_routine(jvmtiEnv *jvmti, const char *name, const void *address, jint length)
+{
+    (void) jvmti, (void) length;
+    if (strcmp(name, "libmTan") == 0 || strcmp(name, "dtan") == 0) /* JDK 17; later ones */
+        tan_calls.routine = (uintptr_t) address;
+}
+
+/* With an environment of its own: the tracer's need not know this event. */
+static void find_routine(void)
+{
+    jvmtiEnv *jvmti = NULL;
+    jvmtiEventCallbacks callbacks;
+    memset(&callbacks, 0, sizeof callbacks);
+    callbacks.DynamicCodeGenerated = on_routine;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jvmti, JVMTI_VERSION_11) != JNI_OK)
+        return;
+    if ((*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
+        (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
+                                           NULL) == JVMTI_ERROR_NONE)
+        (*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+    (*jvmti)->DisposeEnvironment(jvmti);
+}
+
+static void search(uintptr_t from, uintptr_t to)
+{
+    for (uintptr_t at = (from + 7) & ~(uintptr_t) 7; at + 8 <= to; at += 8) {
+        _Atomic uintptr_t *word = (_Atomic uintptr_t *) at;
+        if (atomic_load_explicit(word, memory_order_relaxed) != tan_calls.routine)
+            continue;
+        tan_calls.variable = word;
+        tan_calls.places++;
+    }
+}
+
+static int search_library(struct dl_phdr_info *library, size_t size, void *unused)
+{
+    (void) size, (void) unused;
+    const char *name = strrchr(library->dlpi_name, '/');
+    if (name == NULL || strcmp(name, "/libjvm.so") != 0)
+        return 0;
+    for (size_t i = 0; i < library->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &library->dlpi_phdr[i];
+        uintptr_t start = library->dlpi_addr + part->p_vaddr;
+        if (part->p_type == PT_LOAD && (part->p_flags & PF_W) != 0)
+            search(start, start + part->p_memsz);
+    }
+    return 1;
+}
+
+bool leaf_calls_possible(void)
+{
+#if defined(__x86_64__)
+    if (tan_calls.routine == 0) {
+        find_routine();
+        if (tan_calls.routine != 0)
+            dl_iterate_phdr(search_library, NULL);
+        if (tan_calls.places != 1)
+            tan_calls.variable = NULL;
+    }
+#endif
+    if (tan_calls.variable == NULL)
+        internal_refused(INTERNAL_TAN, "the JVM does not tell of its routine, or where it is kept");
+    return tan_calls.variable != NULL;
+}
+
+/* What the interpreter makes of the calls: it has an address of its own. */
+static void JNICALL proof_entered(JNIEnv *jni, jclass class, jint number)
+{
+    (void) jni, (void) class;
+    take_for_proof(LEAF_ENTRY_BITS | (uint32_t) number, 0);
+}
+
+static void JNICALL proof_left(JNIEnv *jni, jclass class, jint number)
+{
+    (void) jni, (void) class;
+    take_for_proof(LEAF_EXIT_BITS | (uint32_t) number, 0);
+}
+
+static bool link_proof(JNIEnv *jni, jclass probes)
+{
+    static char entry[] = "proofEntryAside", exit[] = "proofExitAside", descriptor[] = "(I)V";
+    union {
+        void(JNICALL *call)(JNIEnv *, jclass, jint);
+        void *address;
+    } entered = {proof_entered}, left = {proof_left};
+    const JNINativeMethod methods[] = {{entry, descriptor, entered.address},
+                                       {exit, descriptor, left.address}};
+    static const char *const names[PROOF_CALLS] = {"proofEntry", "proofExit", "prove"};
+    if (!probe_natives_register(jni, probes, methods, 2))
+        return false;
+    for (int i = 0; i < PROOF_CALLS; i++)
+        if ((proof.methods[i] = (*jni)->GetStaticMethodID(jni, probes, names[i], "(I)V")) == NULL)
+            return false;
+    return true;
+}
+
+static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint size, const void *address,
+                                jint count, const jvmtiAddrLocationMap *map, const void *info)
+{
+    (void) jvmti, (void) size, (void) address, (void) count, (void) map, (void) info;
+    for (int i = 0; i < PROOF_CALLS; i++)
+        if (method == proof.methods[i])
+            atomic_fetch_add(&proof.compiled[i], 1);
+}
+
+static bool are_compiled(void)
+{
+    for (int i = 0; i < PROOF_CALLS; i++)
+        if (atomic_load(&proof.compiled[i]) < COMPILERS)
+            return false;
+    return true;
+}
+
+static bool only_interprets(void)
+{
+    char *text = NULL;
+    if ((*tracer.jvmti)->GetSystemProperty(tracer.jvmti, "java.vm.info", &text) != JVMTI_ERROR_NONE)
+        return false;
+    bool is = strstr(text, "interpreted") != NULL;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) text);
+    return is;
+}
+
+/* True: whatever ran the loop, interpreter, C1 and C2, made every call, once, and in its place. */
+static bool run_proof(JNIEnv *jni, jclass probes)
+{
+    bool interprets = only_interprets();
+    int after = 0;
+    for (int i = 0; i < PROOF_ROUNDS && after < 3; i++) {
+        uint64_t wanted = proof.calls + (uint64_t) PROOF_CALLS * PROOF_LOOPS;
+        (*jni)->CallStaticVoidMethod(jni, probes, proof.methods[2], (jint) PROOF_LOOPS);
+        if ((*jni)->ExceptionCheck(jni) || proof.wrong || proof.calls != wanted) {
+            internal_refused(INTERNAL_TAN, "calls were lost or out of order");
+            return false;
+        }
+        if (interprets || are_compiled())
+            after++;
+        else
+            nanosleep(&(struct timespec){0, PROOF_PAUSE_NS}, NULL);
+    }
+    if (after == 0)
+        internal_refused(INTERNAL_TAN, "no compiled code came to show that calls are kept");
+    return after != 0;
+}
+
+/* With an environment of its own, as above. */
+static bool prove(JNIEnv *jni, jclass probes)
+{
+    jvmtiEnv *jvmti = NULL;
+    jvmtiEventCallbacks callbacks;
+    jvmtiCapabilities wanted;
+    memset(&callbacks, 0, sizeof callbacks);
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_generate_compiled_method_load_events = 1;
+    callbacks.CompiledMethodLoad = on_compiled;
+    if (!link_proof(jni, probes) ||
+        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jvmti, JVMTI_VERSION_11) != JNI_OK) {
+        (*jni)->ExceptionClear(jni);
+        return false;
+    }
+    proof.thread = pthread_self();
+    atomic_store(&tan_calls.mode, PROVE);
+    atomic_store(tan_calls.variable, (uintptr_t) on_tan);
+    bool proven =
+        (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
+        (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
+        (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_COMPILED_METHOD_LOAD,
+                                           NULL) == JVMTI_ERROR_NONE &&
+        run_proof(jni, probes);
+    atomic_store(&tan_calls.mode, LEAVE);
+    (*jvmti)->DisposeEnvironment(jvmti);
+    (*jni)->ExceptionClear(jni);
+    return proven;
+}
+
+void leaf_calls_use(JNIEnv *jni, jclass probes, bool record)
+{
+    if (tan_calls.variable == NULL || !internal_try(INTERNAL_TAN))
+        return;
+    if (!tan_calls.proven && internals_are_to_be_proven() &&
+        !(tan_calls.proven = prove(jni, probes))) {
+        internal_refused(INTERNAL_TAN, "the proof could not be made");
+        tan_calls.variable = NULL;
+        return;
+    }
+    internal_used(INTERNAL_TAN);
+    atomic_store(&tan_calls.mode, record ? RECORD : LEAVE);
+    atomic_store(tan_calls.variable, (uintptr_t) on_tan);
+}
+
+void leaf_calls_end(void)
+{
+    if (tan_calls.variable != NULL)
+        atomic_store(tan_calls.variable, tan_calls.routine);
+}

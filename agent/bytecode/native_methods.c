@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stubs before native methods, for x86-64; elsewhere native methods have no events. */
+#include "agent/bytecode/native_methods.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/base/internals.h"
+#include "agent/bytecode/method_events.h"
+#include "agent/records/classes.h"
+#include "agent/records/method_counts.h"
+#include "agent/rewriter/rewrite.h"
+#include "capture/apart.h"
+#include "capture/log.h"
+
+#if defined(__x86_64__)
+
+#define STUB_BYTES 32u
+/* Linux' asm/prctl.h, since 6.6 */
+#define ARCH_SHSTK_STATUS 0x5005
+#define SHADOW_STACK 1u
+#define REGION_BYTES 65536u
+
+/* What a stub passes on. */
+struct native_method {
+    void *code;
+    jmethodID method;
+    uint32_t number;
+    bool is_static;
+};
+
+/* Where the native code that runs returns to, innermost last. */
+struct native_frame {
+    uintptr_t return_address;
+    const struct native_method *method;
+    JNIEnv *jni;
+};
+
+static __thread struct native_stack {
+    struct native_frame *frames;
+    size_t depth, capacity;
+} stack __attribute__((tls_model("initial-exec")));
+
+/* Stubs are written through one mapping and run in another. */
+static pthread_mutex_t stub_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint8_t *stub_writable, *stub_runnable;
+static size_t stub_used;
+
+void native_method_stub(void);
+void native_method_return(void);
+void *native_method_entered(const struct native_method *method, uintptr_t *return_slot, JNIEnv *jni,
+                            jobject receiver);
+uintptr_t native_method_left(void);
+
+/* The stub has put its method into r11 and kept all arguments where they were.  The second piece
+ * stands where the native code believes its caller to be. */
+__asm__(".text\n"
+        ".hidden native_method_stub\n.globl native_method_stub\n"
+        ".type native_method_stub, @function\n"
+        "native_method_stub:\n"
+        "  push %rbp\n  mov %rsp, %rbp\n"
+        "  push %rdi\n  push %rsi\n  push %rdx\n  push %rcx\n  push %r8\n  push %r9\n"
+        "  sub $144, %rsp\n"
+        "  movups %xmm0, 0(%rsp)\n  movups %xmm1, 16(%rsp)\n"
+        "  movups %xmm2, 32(%rsp)\n  movups %xmm3, 48(%rsp)\n"
+        "  movups %xmm4, 64(%rsp)\n  movups %xmm5, 80(%rsp)\n"
+        "  movups %xmm6, 96(%rsp)\n  movups %xmm7, 112(%rsp)\n"
+        "  mov %rsi, %rcx\n  mov %rdi, %rdx\n  lea 8(%rbp), %rsi\n  mov %r11, %rdi\n"
+        "  call native_method_entered\n"
+        "  mov %rax, %r11\n"
+        "  movups 0(%rsp), %xmm0\n  movups 16(%rsp), %xmm1\n"
+        "  movups 32(%rsp), %xmm2\n  movups 48(%rsp), %xmm3\n"
+        "  movups 64(%rsp), %xmm4\n  movups 80(%rsp), %xmm5\n"
+        "  movups 96(%rsp), %xmm6\n  movups 112(%rsp), %xmm7\n"
+        "  add $144, %rsp\n"
+        "  pop %r9\n  pop %r8\n  pop %rcx\n  pop %rdx\n  pop %rsi\n  pop %rdi\n  pop %rbp\n"
+        "  jmp *%r11\n"
+        ".size native_method_stub, . - native_method_stub\n"
+        ".hidden native_method_return\n.globl native_method_return\n"
+        ".type native_method_return, @function\n"
+        "native_method_return:\n"
+        "  sub $48, %rsp\n"
+        "  mov %rax, 0(%rsp)\n  mov %rdx, 8(%rsp)\n  movups %xmm0, 16(%rsp)\n"
+        "  call native_method_left\n"
+        "  mov %rax, 40(%rsp)\n"
+        "  mov 0(%rsp), %rax\n  mov 8(%rsp), %rdx\n  movups 16(%rsp), %xmm0\n"
+        "  add $40, %rsp\n"
+        "  ret\n"
+        ".size native_method_return, . - native_method_return\n");
+
+static bool push(const struct native_method *method, uintptr_t return_address, JNIEnv *jni)
+{
+    if (stack.depth == stack.capacity) {
+        size_t wanted = stack.capacity * 2 + 16;
+        struct native_frame *grown = realloc(stack.frames, wanted * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        stack.frames = grown;
+        stack.capacity = wanted;
+    }
+    stack.frames[stack.depth++] = (struct native_frame){return_address, method, jni};
+    return true;
+}
+
+/* Gives the native code to go on with. */
+__attribute__((visibility("hidden"))) void *native_method_entered(
+    const struct native_method *method, uintptr_t *return_slot, JNIEnv *jni, jobject receiver)
+{
+    struct os_thread *os;
+    struct session *session = internal_is_allowed(INTERNAL_NATIVES) ? probe_enter(&os) : NULL;
+    if (session == NULL)
+        return method->code;
+    if (method_know(session, method->number, method->method) && push(method, *return_slot, jni)) {
+        if (session->options.method == METHOD_COUNT)
+            method_counts_entered(session, os, method->number);
+        else
+            method_entered(session, os, jni, method->number, method->is_static ? NULL : receiver,
+                           false);
+        *return_slot = (uintptr_t) native_method_return;
+    }
+    probe_leave(os);
+    return method->code;
+}
+
+/* Gives the address to return to. */
+__attribute__((visibility("hidden"))) uintptr_t native_method_left(void)
+{
+    struct native_frame frame = stack.frames[--stack.depth];
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session != NULL) {
+        bool thrown = (*frame.jni)->ExceptionCheck(frame.jni);
+        enum method_leave how = thrown ? LEAVE_UNWIND : LEAVE_RETURN;
+        if (session->options.method == METHOD_COUNT)
+            method_counts_left(session, os, frame.method->number, how);
+        else
+            method_left(session, os, frame.method->number, how);
+        probe_leave(os);
+    }
+    return frame.return_address;
+}
+
+struct stub_region {
+    void *writable, *runnable;
+};
+
+static void make_region(void *data)
+{
+    struct stub_region *region = data;
+    int file = memfd_create("steptrace-stubs", MFD_CLOEXEC);
+    if (file >= 0 && ftruncate(file, REGION_BYTES) == 0) {
+        region->writable = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        region->runnable = mmap(NULL, REGION_BYTES, PROT_READ | PROT_EXEC, MAP_SHARED, file, 0);
+    }
+    if (file >= 0)
+        close(file);
+}
+
+static bool map_stubs(void)
+{
+    struct stub_region region = {MAP_FAILED, MAP_FAILED};
+    apart_run(make_region, &region);
+    if (region.writable == MAP_FAILED || region.runnable == MAP_FAILED)
+        return false;
+    stub_writable = region.writable;
+    stub_runnable = region.runnable;
+    stub_used = 0;
+    return true;
+}
+
+/* mov $method, %r11; mov $native_method_stub, %rax; jmp *%rax */
+static void *make_stub(const struct native_method *method)
+{
+    uint8_t stub[STUB_BYTES] = {0x49, 0xbb, 0, 0, 0, 0, 0, 0, 0, 0, 0x48, 0xb8};
+    uintptr_t data = (uintptr_t) method, target = (uintptr_t) native_method_stub;
+    memcpy(stub + 2, &data, sizeof data);
+    memcpy(stub + 12, &target, sizeof target);
+    stub[20] = 0xff;
+    stub[21] = 0xe0;
+    void *made = NULL;
+    pthread_mutex_lock(&stub_lock);
+    if ((stub_writable != NULL && stub_used + STUB_BYTES <= REGION_BYTES) || map_stubs()) {
+        memcpy(stub_writable + stub_used, stub, sizeof stub);
+        made = stub_runnable + stub_used;
+        stub_used += STUB_BYTES;
+    }
+    pthread_mutex_unlock(&stub_lock);
+    return made;
+}
+
+static bool is_probe(jmethodID method)
+{
+    jclass class = NULL;
+    char *signature = NULL;
+    if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class) !=
+            JVMTI_ERROR_NONE ||
+        (*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
+            JVMTI_ERROR_NONE)
+        return true;
+    bool is = strcmp(signature, "L" PROBE_CLASS ";") == 0;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    return is;
+}
+
+static void *stub_for(struct session *session, jmethodID method, void *address)
+{
+    const struct method_entry *entry = method_lookup(session, method);
+    if (entry == NULL || !entry->is_traced || entry->id == 0 || is_probe(method))
+        return NULL;
+    struct native_method *native = calloc(1, sizeof *native);
+    if (native == NULL)
+        return NULL;
+    *native = (struct native_method){address, method, method_new_number(), entry->is_static};
+    void *stub = native->number != 0 ? make_stub(native) : NULL;
+    if (stub == NULL)
+        free(native);
+    return stub;
+}
+
+void JNICALL native_methods_on_bind(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method,
+                                    void *address, void **new_address)
+{
+    struct os_thread *os;
+    (void) jvmti, (void) jni, (void) thread;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    void *stub = stub_for(session, method, address);
+    if (stub != NULL) {
+        *new_address = stub;
+        internal_used(INTERNAL_NATIVES);
+    }
+    probe_leave(os);
+}
+
+/* A shadow stack takes no other return address. */
+static bool has_shadow_stack(void)
+{
+    unsigned long features = 0;
+    return syscall(SYS_arch_prctl, ARCH_SHSTK_STATUS, &features) == 0 &&
+           (features & SHADOW_STACK) != 0;
+}
+
+bool native_methods_possible(void)
+{
+    if (!internal_try(INTERNAL_NATIVES))
+        return false;
+    if (!has_shadow_stack())
+        return true;
+    internal_refused(INTERNAL_NATIVES, "the machine's shadow stack is on");
+    return false;
+}
+
+#else
+
+bool native_methods_possible(void)
+{
+    internal_refused(INTERNAL_NATIVES, "known for x86-64 only");
+    return false;
+}
+
+void JNICALL native_methods_on_bind(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method,
+                                    void *address, void **new_address)
+{
+    (void) jvmti, (void) jni, (void) thread, (void) method, (void) address, (void) new_address;
+}
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events of native methods with engine=bytecode: a stub of a few instructions stands before the
+ * native code, tells of the entry, and has the code return through another that tells of the exit.
+ */
+#ifndef NATIVE_METHODS_H
+#define NATIVE_METHODS_H
+
+#include "agent/base/tracer.h"
+
+/* Before that event is switched on: whether stubs work here. */
+bool native_methods_possible(void);
+
+/* JVMTI's event: a native method is about to be linked. */
+void JNICALL native_methods_on_bind(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method,
+                                    void *address, void **new_address);
+
+#endif

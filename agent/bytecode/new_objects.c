@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * New objects with engine=bytecode.
+ *
+ * Most have no tag: a weak reference finds their death, the stream gives their id.  Tags mark the
+ * few that more than one source may tell of: those of the start snapshot, clones, what the VM makes
+ * itself.
+ */
+#include "agent/bytecode/new_objects.h"
+
+#include <string.h>
+
+#include "agent/bytecode/constructors.h"
+#include "agent/bytecode/identity.h"
+#include "agent/bytecode/reaper.h"
+#include "agent/bytecode/vm_objects.h"
+#include "agent/events/events.h"
+#include "agent/hotspot/slots.h"
+#include "agent/records/classes.h"
+#include "agent/records/put_record.h"
+#include "agent/stacks/stacks.h"
+
+/* The start snapshot has told of objects whose constructors had not run yet.  In a JVM that starts
+ * there are none; in one that runs, a look at the tag for a while finds them. */
+static bool may_be_of_snapshot(struct session *session, struct os_thread *os)
+{
+    if (atomic_load_explicit(&session->frozen_stamp, memory_order_acquire) != 0)
+        return true;
+    if (__builtin_expect(os->checked == session->number, 1))
+        return false;
+    if (clock_raw_unordered() - tracer.scale.zero > session->check_until)
+        os->checked = session->number;
+    return true;
+}
+
+static uint64_t size_of(struct class_cache_entry *class, jclass mirror, jobject object)
+{
+    jlong size = 0;
+    if (class->size_bytes != 0)
+        return class->size_bytes;
+    if ((*tracer.jvmti)->GetObjectSize(tracer.jvmti, object, &size) != JVMTI_ERROR_NONE)
+        return 0;
+    if (!class->is_array && !(class->is_array = class_is_array(mirror)))
+        class->size_bytes = (uint64_t) size;
+    return (uint64_t) size;
+}
+
+/* The object's weak reference goes where the reaper finds it. */
+static void remember(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object,
+                     uint64_t id)
+{
+    if (!session->keeps_references)
+        return;
+    jweak reference = (*jni)->NewWeakGlobalRef(jni, object);
+    if (reference == NULL) {
+        (*jni)->ExceptionClear(jni);
+        return;
+    }
+    uint32_t key = 0;
+    if (session->names_objects) {
+        key = identity_key(object);
+        identity_add(key, id, reference);
+    }
+    if (atomic_load_explicit(&os->weak_session, memory_order_relaxed) != session->number)
+        atomic_store(&os->weak_session, session->number);
+    if (!weak_table_add(&reaper_table, &os->weak_page, (uint64_t) key << WEAK_ID_BITS | id,
+                        reference)) {
+        if (session->names_objects)
+            identity_remove(key, id);
+        (*jni)->DeleteWeakGlobalRef(jni, reference);
+    }
+    if (weak_page_is_fresh(&os->weak_page))
+        reaper_keep_pace(session);
+}
+
+/* Through the object's tag, as engine=jvmti does it. */
+static void tell_tagged(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
+{
+    jlong size = 0;
+    jclass mirror = (*jni)->GetObjectClass(jni, object);
+    if ((*tracer.jvmti)->GetObjectSize(tracer.jvmti, object, &size) == JVMTI_ERROR_NONE)
+        probe_alloc_within(session, os, jni, NULL, object, mirror, (uint64_t) size, ALLOC_BY_VM,
+                           true);
+    (*jni)->DeleteLocalRef(jni, mirror);
+}
+
+bool object_is_recent(const struct os_thread *os, jobject object)
+{
+    uintptr_t place = slot_word(object);
+    if (place == 0 || os->recent.collections != atomic_load(&tracer.collections_begun))
+        return false;
+    for (size_t i = 0; i < RECENT_OBJECTS; i++)
+        if (os->recent.places[i] == place)
+            return true;
+    return false;
+}
+
+void object_note_recent(struct os_thread *os, jobject object)
+{
+    uint64_t collections = atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
+    if (__builtin_expect(os->recent.collections != collections, 0)) {
+        memset(os->recent.places, 0, sizeof os->recent.places);
+        os->recent.collections = collections;
+    }
+    os->recent.places[os->recent.count++ % RECENT_OBJECTS] = slot_word(object);
+}
+
+/* An object that its constructors' entries have named already; true: all is told. */
+static bool made_by_constructor(struct session *session, struct os_thread *os, JNIEnv *jni,
+                                jobject object, uint64_t class, struct java_thread *java,
+                                struct live_stream *stream)
+{
+    if (constructors_wait_long(java, stream))
+        constructors_keep_window(session, os, jni, java, stream);
+    uint64_t id = java->reserved != 0 ? constructor_take_reserved(java, session, class) : 0;
+    if (id != 0)
+        remember(session, os, jni, object, id);
+    return id != 0;
+}
+
+/* The JVM gives back the local references of a probe when it returns. */
+void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
+{
+    if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
+        return;
+    if (__builtin_expect(may_be_of_snapshot(session, os), 0)) {
+        tell_tagged(session, os, jni, object);
+        return;
+    }
+    object_note_recent(os, object);
+    jclass mirror = (*jni)->GetObjectClass(jni, object);
+    struct class_cache_entry *class = class_cached(session, os, jni, mirror);
+    struct live_stream *stream = thread_stream(session, os);
+    if (class->number == 0 || stream == NULL)
+        return;
+    uint64_t size = size_of(class, mirror, object), number = class->number;
+    struct java_thread *java = thread_current(session, os, NULL);
+    if (__builtin_expect(java != NULL && java->pending + java->reserved != 0, 0) &&
+        made_by_constructor(session, os, jni, object, class->number, java, stream))
+        return;
+    uint64_t stack = 0;
+    if (__builtin_expect(session->stacks != NULL, 0))
+        stack = stack_of_allocation(session, os, jni, object, class->number);
+    uint64_t *room = reserve_alloc(session, stream, java != NULL ? java->id : 0, stack, 3);
+    if (room != NULL) {
+        uint64_t id = live_next_object(session->map, stream);
+        write_alloc(session, stream, room, class->number, size, id, false);
+        remember(session, os, jni, object, id);
+        if (java != NULL && java->pending != 0)
+            constructor_made(java, session, number, id);
+    }
+}
+
+uint64_t object_reserve(struct session *session, struct os_thread *os, JNIEnv *jni, jclass class,
+                        uint64_t thread, struct live_stream *stream)
+{
+    struct class_cache_entry *known = class_cached(session, os, jni, class);
+    jobject like = known->size_bytes == 0 ? jni_calls_plain_object(jni, class) : NULL;
+    (*jni)->ExceptionClear(jni);
+    uint64_t size = like != NULL ? size_of(known, class, like) : known->size_bytes;
+    (*jni)->DeleteLocalRef(jni, like);
+    uint64_t *room = known->number != 0 ? reserve_alloc(session, stream, thread, 0, 3) : NULL;
+    if (room == NULL)
+        return 0;
+    uint64_t id = live_next_object(session->map, stream);
+    write_alloc(session, stream, room, known->number, size, id, false);
+    return id;
+}
+
+void object_never_made(struct session *session, struct os_thread *os, JNIEnv *jni, jclass class,
+                       uint64_t id)
+{
+    jobject like = class != NULL && id != 0 ? jni_calls_plain_object(jni, class) : NULL;
+    (*jni)->ExceptionClear(jni);
+    if (like != NULL)
+        remember(session, os, jni, like, id);
+    (*jni)->DeleteLocalRef(jni, like);
+}
+
+void object_made_once(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
+{
+    if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
+        return;
+    tell_tagged(session, os, jni, object);
+}
+
+void object_made_string(struct session *session, struct os_thread *os, JNIEnv *jni, jobject string)
+{
+    if (string == NULL)
+        return;
+    object_made(session, os, jni, string);
+    object_made(session, os, jni, string_array(jni, string));
+}
+
+jobject string_array(JNIEnv *jni, jobject string)
+{
+    static _Atomic(jfieldID) value;
+    jfieldID field = atomic_load(&value);
+    if (field == NULL) {
+        jclass class = (*jni)->GetObjectClass(jni, string);
+        field = (*jni)->GetFieldID(jni, class, "value", "[B");
+        (*jni)->ExceptionClear(jni);
+        (*jni)->DeleteLocalRef(jni, class);
+        atomic_store(&value, field);
+    }
+    return field != NULL ? (*jni)->GetObjectField(jni, string, field) : NULL;
+}
+
+void object_made_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
+                        jint dimensions)
+{
+    object_made(session, os, jni, array);
+    if (array == NULL || dimensions <= 1)
+        return;
+    jsize length = (*jni)->GetArrayLength(jni, array);
+    for (jsize i = 0; i < length; i++) {
+        if ((*jni)->PushLocalFrame(jni, 16) != JNI_OK) {
+            (*jni)->ExceptionClear(jni);
+            return;
+        }
+        jobject element = (*jni)->GetObjectArrayElement(jni, array, i);
+        object_made_arrays(session, os, jni, element, dimensions - 1);
+        (*jni)->PopLocalFrame(jni, NULL);
+    }
+}

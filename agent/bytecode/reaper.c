@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reaper: passes over the weak references. */
+#include "agent/bytecode/reaper.h"
+
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/bytecode/identity.h"
+#include "agent/events/events.h"
+#include "agent/hotspot/slots.h"
+#include "agent/records/threads.h"
+#include "capture/log.h"
+
+#define PAGE_IDS 1024u
+#define PREFETCH_AHEAD 12u
+#define PAUSE_POLL_NS 100000L
+#define PACE_PAGES 4096u
+#define PACE_COLLECTIONS 2u
+#define PACE_STEPS 50
+#define PACE_STEP_NS 1000000L
+
+/* Some collectors clear references after the last pause of a collection: looks follow its end. */
+static const long look_again_ms[] = {20, 200, 1000};
+#define LOOKS (sizeof look_again_ms / sizeof look_again_ms[0])
+
+struct weak_table reaper_table;
+
+static sem_t wanted;
+static bool started;
+static jobject own_thread; /* global reference */
+/* Held during a pass and while the table is given back. */
+static pthread_mutex_t pass_lock = PTHREAD_MUTEX_INITIALIZER;
+/* Whether the slot behind a reference is zero when, and only when, it is cleared: shown by a
+ * reference that the JVM itself says is cleared.  Until then the JVM is asked about each. */
+static bool slots_tell;
+static jweak sentinel;
+
+/* What there was when the last pass that has ended began. */
+static _Atomic uint64_t passed_pages, passed_collections;
+
+struct pass {
+    struct session *session;
+    JNIEnv *jni;
+    uint64_t collection; /* begun, and ended, when the entries were looked at */
+    uint64_t stamp;
+    size_t dead;
+    uint64_t dead_ids[PAGE_IDS];
+    jweak dead_references[PAGE_IDS];
+};
+
+static bool is_cleared(JNIEnv *jni, jweak reference)
+{
+    if (__builtin_expect(slots_tell, 1) && slot_word(reference) != 0)
+        return false;
+    return (*jni)->IsSameObject(jni, reference, NULL);
+}
+
+static void make_sentinel(JNIEnv *jni)
+{
+    jbyteArray object = (*jni)->NewByteArray(jni, 0);
+    if (object == NULL)
+        return;
+    sentinel = (*jni)->NewWeakGlobalRef(jni, object);
+    (*jni)->DeleteLocalRef(jni, object);
+}
+
+static void watch_sentinel(JNIEnv *jni)
+{
+    if (slots_tell || sentinel == NULL || !atomic_load(&slots_readable) ||
+        !(*jni)->IsSameObject(jni, sentinel, NULL))
+        return;
+    slots_tell = slot_word(sentinel) == 0;
+    (*jni)->DeleteWeakGlobalRef(jni, sentinel);
+    sentinel = NULL;
+}
+
+/* Waits out a pause: what is cleared in it belongs to its collection. */
+static void date_pass(struct pass *pass)
+{
+    while (atomic_load(&tracer.in_collection))
+        nanosleep(&(struct timespec){0, PAUSE_POLL_NS}, NULL);
+    pass->collection = atomic_load(&tracer.collections_begun);
+    uint64_t raw = atomic_load(&tracer.collection_raw);
+    pass->stamp = raw > tracer.scale.zero ? raw - tracer.scale.zero : tracer_stamp(pass->session);
+}
+
+/* A collection that began meanwhile may have cleared some of them. */
+static void bury(struct pass *pass)
+{
+    if (pass->dead == 0)
+        return;
+    if (atomic_load(&tracer.in_collection) ||
+        pass->collection != atomic_load(&tracer.collections_begun))
+        date_pass(pass);
+    probe_free_many(pass->session, pass->dead_ids, pass->dead, pass->stamp, pass->collection);
+    for (size_t i = 0; i < pass->dead; i++)
+        (*pass->jni)->DeleteWeakGlobalRef(pass->jni, pass->dead_references[i]);
+    pass->dead = 0;
+}
+
+static void look_at(struct pass *pass, struct weak_entry *entry)
+{
+    if (entry->reference == NULL || !is_cleared(pass->jni, entry->reference))
+        return;
+    uint64_t id = entry->id & WEAK_ID_MASK;
+    identity_remove((uint32_t) (entry->id >> WEAK_ID_BITS), id);
+    pass->dead_ids[pass->dead] = id;
+    pass->dead_references[pass->dead++] = entry->reference;
+    entry->reference = NULL;
+    if (pass->dead == PAGE_IDS)
+        bury(pass);
+}
+
+static void look_at_page(struct pass *pass, struct weak_page *page)
+{
+    uint32_t used = atomic_load_explicit(&page->used, memory_order_acquire);
+    for (uint32_t i = 0; i < used; i++) {
+        if (i + PREFETCH_AHEAD < used)
+            __builtin_prefetch((const void *) page->entries[i + PREFETCH_AHEAD].reference);
+        look_at(pass, &page->entries[i]);
+    }
+    bury(pass);
+}
+
+/* Takes the dead out of a page that the reaper owns. */
+static void squeeze(struct weak_page *page)
+{
+    uint32_t used = atomic_load_explicit(&page->used, memory_order_relaxed), kept = 0;
+    for (uint32_t i = 0; i < used; i++)
+        if (page->entries[i].reference != NULL)
+            page->entries[kept++] = page->entries[i];
+    atomic_store_explicit(&page->used, kept, memory_order_relaxed);
+}
+
+/* Moves all entries of `page` to `to`, if there is room. */
+static bool join(struct weak_page *to, const struct weak_page *page)
+{
+    uint32_t used = atomic_load_explicit(&page->used, memory_order_relaxed);
+    uint32_t there = atomic_load_explicit(&to->used, memory_order_relaxed);
+    if (used > to->capacity - there)
+        return false;
+    memcpy(&to->entries[there], page->entries, used * sizeof page->entries[0]);
+    atomic_store_explicit(&to->used, there + used, memory_order_relaxed);
+    return true;
+}
+
+static void look_at_owned(struct pass *pass)
+{
+    struct weak_page *before = NULL, **link = &reaper_table.first;
+    while (*link != NULL) {
+        struct weak_page *page = *link;
+        look_at_page(pass, page);
+        squeeze(page);
+        if (before != NULL && join(before, page)) {
+            *link = page->next;
+            free(page);
+            continue;
+        }
+        before = page;
+        link = &page->next;
+    }
+    reaper_table.last = before;
+}
+
+static void pass_over(struct pass *pass)
+{
+    struct weak_page *active = NULL;
+    uint64_t pages = atomic_load(&reaper_table.pages);
+    uint64_t collections = atomic_load(&tracer.collections);
+    date_pass(pass);
+    /* First the pages in use, then what was handed over: one may be both. */
+    for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all) {
+        struct weak_page *page = atomic_load_explicit(&os->weak_page, memory_order_acquire);
+        if (page == NULL || atomic_load(&os->weak_session) != pass->session->number)
+            continue;
+        page->next_active = active;
+        active = page;
+    }
+    weak_table_collect(&reaper_table);
+    for (; active != NULL; active = active->next_active)
+        if (!active->collected)
+            look_at_page(pass, active);
+    look_at_owned(pass);
+    atomic_store(&passed_pages, pages);
+    atomic_store(&passed_collections, collections);
+}
+
+/* References to the dead of two collections, and some four million of them, have piled up. */
+static bool is_behind(void)
+{
+    return atomic_load_explicit(&reaper_table.pages, memory_order_relaxed) -
+                   atomic_load_explicit(&passed_pages, memory_order_relaxed) >
+               PACE_PAGES &&
+           atomic_load_explicit(&tracer.collections, memory_order_relaxed) -
+                   atomic_load_explicit(&passed_collections, memory_order_relaxed) >=
+               PACE_COLLECTIONS;
+}
+
+void reaper_keep_pace(const struct session *session)
+{
+    if (!started || session->map->drop || !is_behind())
+        return;
+    uint64_t from = clock_monotonic_ns();
+    for (int i = 0; i < PACE_STEPS && is_behind() && !tracer.dying; i++)
+        nanosleep(&(struct timespec){0, PACE_STEP_NS}, NULL);
+    atomic_fetch_add(&session->map->waited_ns, clock_monotonic_ns() - from);
+}
+
+/* The lock comes first: whoever waits for all probes to end while it holds it must not wait for
+ * this one. */
+static void pass_once(JNIEnv *jni, bool last)
+{
+    struct os_thread *os;
+    struct pass *pass = calloc(1, sizeof *pass);
+    if (pass == NULL)
+        return;
+    pthread_mutex_lock(&pass_lock);
+    struct session *session = probe_enter(&os);
+    if (session != NULL) {
+        if (session->options.engine == ENGINE_BYTECODE && session->keeps_references &&
+            !atomic_load(&session->reaped)) {
+            atomic_store(&session->reaped, last);
+            watch_sentinel(jni);
+            pass->session = session;
+            pass->jni = jni;
+            pass_over(pass);
+        }
+        probe_leave(os);
+    }
+    pthread_mutex_unlock(&pass_lock);
+    free(pass);
+}
+
+void reaper_pass(JNIEnv *jni)
+{
+    pass_once(jni, false);
+}
+
+void reaper_last_pass(JNIEnv *jni)
+{
+    pass_once(jni, true);
+}
+
+static void delete_references(JNIEnv *jni, const struct weak_page *page)
+{
+    for (; page != NULL; page = page->next)
+        for (uint32_t i = 0; i < atomic_load(&page->used); i++)
+            if (page->entries[i].reference != NULL)
+                (*jni)->DeleteWeakGlobalRef(jni, page->entries[i].reference);
+}
+
+void reaper_clear(JNIEnv *jni)
+{
+    pthread_mutex_lock(&pass_lock);
+    if (atomic_load(&tracer.session) == NULL) {
+        while (!threads_all_outside_probes())
+            nanosleep(&(struct timespec){0, PAUSE_POLL_NS}, NULL);
+        for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all) {
+            struct weak_page *page = atomic_exchange(&os->weak_page, NULL);
+            if (page != NULL)
+                weak_table_hand_over(&reaper_table, page);
+        }
+        weak_table_collect(&reaper_table);
+        delete_references(jni, reaper_table.first);
+        weak_table_reset(&reaper_table);
+        identity_reset();
+    }
+    pthread_mutex_unlock(&pass_lock);
+}
+
+/* A trace that ended by itself (its limit, a full disk) leaves events and references behind. */
+static void clean_up(JNIEnv *jni)
+{
+    if (atomic_load(&tracer.session) != NULL)
+        return;
+    if (pthread_mutex_trylock(&tracer.control_lock) != 0)
+        return;
+    struct session *last = tracer.last;
+    if (last != NULL && atomic_load(&tracer.session) == NULL &&
+        atomic_exchange(&tracer.events_on, false))
+        engine_enable(last, false);
+    pthread_mutex_unlock(&tracer.control_lock);
+    if (reaper_table.first != NULL || atomic_load(&reaper_table.handed_over) != NULL)
+        reaper_clear(jni);
+}
+
+static bool wait_until_woken(long ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += ms % 1000 * 1000000L;
+    if (until.tv_nsec >= 1000000000L) {
+        until.tv_nsec -= 1000000000L;
+        until.tv_sec++;
+    }
+    if (sem_timedwait(&wanted, &until) != 0)
+        return false;
+    while (sem_trywait(&wanted) == 0)
+        ;
+    return true;
+}
+
+static void JNICALL reaper_run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
+{
+    (void) jvmti, (void) data;
+    size_t look = LOOKS - 1;
+    for (;;) {
+        if (wait_until_woken(look_again_ms[look]))
+            look = 0;
+        else if (look + 1 < LOOKS)
+            look++;
+        if (tracer.dying) /* a JVM that ends waits 300 ms for threads that wait in native code */
+            return;
+        reaper_pass(jni);
+        clean_up(jni);
+    }
+}
+
+static jthread new_thread(JNIEnv *jni)
+{
+    jint count = 0;
+    jthreadGroup *groups = NULL;
+    jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
+    jmethodID init = class != NULL ? (*jni)->GetMethodID(jni, class, "<init>",
+                                                         "(Ljava/lang/ThreadGroup;"
+                                                         "Ljava/lang/String;)V")
+                                   : NULL;
+    jstring name = (*jni)->NewStringUTF(jni, "StepTrace reaper");
+    jthread thread = NULL;
+    if (init != NULL && name != NULL &&
+        (*tracer.jvmti)->GetTopThreadGroups(tracer.jvmti, &count, &groups) == JVMTI_ERROR_NONE) {
+        if (count > 0)
+            thread = (*jni)->NewObject(jni, class, init, groups[0], name);
+        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) groups);
+    }
+    (*jni)->ExceptionClear(jni);
+    return thread;
+}
+
+bool reaper_start(JNIEnv *jni)
+{
+    if (started)
+        return true;
+    sem_init(&wanted, 0, 0);
+    jthread thread = new_thread(jni);
+    own_thread = thread != NULL ? (*jni)->NewGlobalRef(jni, thread) : NULL;
+    if (own_thread == NULL ||
+        (*tracer.jvmti)
+                ->RunAgentThread(tracer.jvmti, thread, reaper_run, NULL,
+                                 JVMTI_THREAD_NORM_PRIORITY) != JVMTI_ERROR_NONE) {
+        log_message("the thread that finds dead objects could not be started");
+        return false;
+    }
+    make_sentinel(jni);
+    started = true;
+    return true;
+}
+
+bool reaper_is_thread(jthread thread)
+{
+    JNIEnv *jni = NULL;
+    return own_thread != NULL &&
+           (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK &&
+           (*jni)->IsSameObject(jni, thread, own_thread);
+}
+
+void reaper_wake(void)
+{
+    if (started)
+        sem_post(&wanted);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Deaths with engine=bytecode: after each collection the agent's own Java thread looks through the
+ * weak references and writes one batch of frees with the time at which the collection ended.
+ */
+#ifndef REAPER_H
+#define REAPER_H
+
+#include "agent/base/tracer.h"
+#include "agent/bytecode/weak_table.h"
+
+/* The references of the running session, and of one that ended until they are deleted. */
+extern struct weak_table reaper_table;
+
+/* Starts the thread, once in a process; false, and said why, if it cannot be. */
+bool reaper_start(JNIEnv *jni);
+/* True for the reaper's own thread, which is no part of the program. */
+bool reaper_is_thread(jthread thread);
+/* A collection ended; called in the pause. */
+void reaper_wake(void);
+/* One pass now, on the calling Java thread. */
+void reaper_pass(JNIEnv *jni);
+/* The same, and no other in this session. */
+void reaper_last_pass(JNIEnv *jni);
+/* Called by a thread that has filled a page: while the reaper is far behind the program it waits a
+ * little, unless the session never waits. */
+void reaper_keep_pace(const struct session *session);
+/* Before a session: what an earlier one left is given back. */
+void reaper_clear(JNIEnv *jni);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A message is told of already if Java code passed it: then the frame below the constructors of the
+ * throwable stands at an invokespecial, or belongs to reflection.  Frames are looked at only for
+ * messages that are not among the thread's newest objects, and not the last one looked at.
+ */
+#include "agent/bytecode/throwables.h"
+
+#include <string.h>
+
+#include "agent/base/method_verdicts.h"
+#include "agent/bytecode/new_objects.h"
+
+#define INVOKESPECIAL 0xb7
+#define FRAMES 16
+
+/* Places in a part of a stack trace, as HotSpot fills it: first arrays of its own. */
+enum { TRACE_ARRAYS = 4 };
+
+static jfieldID field_of_throwable(JNIEnv *jni, const char *name, const char *descriptor)
+{
+    jclass class = (*jni)->FindClass(jni, "java/lang/Throwable");
+    jfieldID field = class != NULL ? (*jni)->GetFieldID(jni, class, name, descriptor) : NULL;
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, class);
+    return field;
+}
+
+/* A part has some frames; the next one is as long an array, and stands after the arrays.  Another
+ * array of objects there is new, too; what else is there is none of its own. */
+static jobject part_traced(struct session *session, struct os_thread *os, JNIEnv *jni,
+                           jobjectArray part)
+{
+    jsize length = (*jni)->GetArrayLength(jni, part);
+    jobject next = NULL;
+    object_made(session, os, jni, part);
+    for (jsize i = 0; i < length; i++) {
+        jobject element = (*jni)->GetObjectArrayElement(jni, part, i);
+        if (element != NULL && i >= TRACE_ARRAYS &&
+            !(*jni)->IsInstanceOf(jni, element, (*jni)->GetObjectClass(jni, part)))
+            continue;
+        if (element != NULL && i >= TRACE_ARRAYS && (*jni)->GetArrayLength(jni, element) == length)
+            next = element;
+        else
+            object_made(session, os, jni, element);
+    }
+    return next;
+}
+
+void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
+{
+    static _Atomic(jfieldID) backtrace;
+    jfieldID field = atomic_load(&backtrace);
+    if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
+        return;
+    if (field == NULL) {
+        if ((field = field_of_throwable(jni, "backtrace", "Ljava/lang/Object;")) == NULL)
+            return;
+        atomic_store(&backtrace, field);
+    }
+    struct recent_objects recent = os->recent; /* the message, perhaps, which comes next */
+    jobject part = (*jni)->GetObjectField(jni, object, field);
+    if (part != NULL)
+        part = part_traced(session, os, jni, part);
+    while (part != NULL && (*jni)->PushLocalFrame(jni, 32) == JNI_OK)
+        part = (*jni)->PopLocalFrame(jni, part_traced(session, os, jni, part));
+    (*jni)->ExceptionClear(jni);
+    os->recent = recent;
+}
+
+static bool ask_if_constructor(JNIEnv *jni, jmethodID method)
+{
+    jvmtiEnv *jvmti = tracer.jvmti;
+    jclass owner = NULL;
+    char *name = NULL;
+    if ((*jvmti)->GetMethodName(jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE)
+        return false;
+    bool is = strcmp(name, "<init>") == 0;
+    (*jvmti)->Deallocate(jvmti, (unsigned char *) name);
+    if (!is || (*jvmti)->GetMethodDeclaringClass(jvmti, method, &owner) != JVMTI_ERROR_NONE)
+        return false;
+    jclass throwable = (*jni)->FindClass(jni, "java/lang/Throwable");
+    is = throwable != NULL && (*jni)->IsAssignableFrom(jni, owner, throwable);
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, throwable);
+    (*jni)->DeleteLocalRef(jni, owner);
+    return is;
+}
+
+static bool is_constructor(JNIEnv *jni, jmethodID method)
+{
+    static struct verdicts known;
+    bool is;
+    if (!verdict_recall(&known, verdict_key(method), &is))
+        verdict_keep(&known, verdict_key(method), is = ask_if_constructor(jni, method));
+    return is;
+}
+
+static bool is_reflection(const char *signature)
+{
+    return strncmp(signature, "Ljava/lang/invoke/", 18) == 0 ||
+           strstr(signature, "/reflect/") != NULL;
+}
+
+/* Does Java code call the constructor from there, or the VM? */
+static bool ask_if_java_calls(JNIEnv *jni, const jvmtiFrameInfo *caller)
+{
+    jvmtiEnv *jvmti = tracer.jvmti;
+    jint count = 0;
+    unsigned char *code = NULL;
+    if (method_owner_passes(jni, caller->method, is_reflection))
+        return true;
+    if (caller->location < 0) /* a native method */
+        return false;
+    if ((*jvmti)->GetBytecodes(jvmti, caller->method, &count, &code) != JVMTI_ERROR_NONE)
+        return true;
+    bool calls = caller->location >= count || code[caller->location] == INVOKESPECIAL;
+    (*jvmti)->Deallocate(jvmti, code);
+    return calls;
+}
+
+static bool java_calls(JNIEnv *jni, const jvmtiFrameInfo *caller)
+{
+    static struct verdicts known;
+    uint64_t hash = (verdict_key(caller->method) +
+                     (uint64_t) (caller->location + 2) * UINT64_C(0x9e3779b97f4a7c15)) *
+                    UINT64_C(0xd6e8feb86659fd93);
+    uint64_t key = (hash ^ hash >> 32) & ~UINT64_C(1);
+    bool calls;
+    if (!verdict_recall(&known, key, &calls))
+        verdict_keep(&known, key, calls = ask_if_java_calls(jni, caller));
+    return calls;
+}
+
+/* The innermost frames are the probe's and that of Throwable(String). */
+static bool is_made_by_java(JNIEnv *jni)
+{
+    jvmtiFrameInfo frames[FRAMES];
+    jint count = 0;
+    if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, 2, FRAMES, frames, &count) !=
+        JVMTI_ERROR_NONE)
+        return true;
+    for (jint i = 0; i < count; i++)
+        if (!is_constructor(jni, frames[i].method))
+            return java_calls(jni, &frames[i]);
+    return true;
+}
+
+void throwable_named(struct session *session, struct os_thread *os, JNIEnv *jni, jobject message)
+{
+    if (message == NULL || (session->options.events & EVENT_ALLOC) == 0 ||
+        object_is_recent(os, message))
+        return;
+    if (is_made_by_java(jni))
+        object_note_recent(os, message);
+    else
+        object_made_string(session, os, jni, message);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the VM makes for throwables, with engine=bytecode: the arrays that hold their stack trace,
+ * and the messages of those that it throws itself. */
+#ifndef THROWABLES_H
+#define THROWABLES_H
+
+#include "agent/records/threads.h"
+
+/* Throwable.fillInStackTrace(int) has given it new arrays. */
+void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
+/* Called by the constructor Throwable(String): tells of a message that the VM or JNI's ThrowNew()
+ * made. */
+void throwable_named(struct session *session, struct os_thread *os, JNIEnv *jni, jobject message);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * VMObjectAlloc with engine=bytecode.  The VM tells of an object when the native method that made
+ * it is about to return.  Which of them Java code tells of too goes by that method's name.
+ */
+#include "agent/bytecode/vm_objects.h"
+
+#include <string.h>
+
+#include "agent/base/method_verdicts.h"
+#include "agent/events/events.h"
+#include "agent/records/threads.h"
+
+#define KNOWN_METHODS 64u
+
+/* Frames above the native method up to the code that would call the probe. */
+static const struct rule {
+    const char *name;
+    jint caller;
+} rules[] = {
+    {"newInstance0", 0}, /* of a constructor: Object.<init> tells */
+    {"allocateInstance", 0}, {"clone", 1}, {"newArray", 2}, {"multiNewArray", 0},
+};
+
+/* Native methods seen lately, in no order; a slot is written whole before its key. */
+static struct {
+    _Atomic(jmethodID) method;
+    _Atomic(const struct rule *) rule;
+} known[KNOWN_METHODS];
+
+static const struct rule *look_up_rule(jmethodID method)
+{
+    char *name = NULL;
+    const struct rule *rule = NULL;
+    if ((*tracer.jvmti)->GetMethodName(tracer.jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE)
+        return NULL;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (strcmp(rules[i].name, name) == 0)
+            rule = &rules[i];
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) name);
+    return rule;
+}
+
+static const struct rule *rule_of(jmethodID method)
+{
+    size_t slot = ((uintptr_t) method >> 3) % KNOWN_METHODS;
+    if (atomic_load(&known[slot].method) == method)
+        return atomic_load(&known[slot].rule);
+    const struct rule *rule = look_up_rule(method);
+    atomic_store(&known[slot].method, NULL);
+    atomic_store(&known[slot].rule, rule);
+    atomic_store(&known[slot].method, method);
+    return rule;
+}
+
+static bool is_no_method_handle(const char *signature)
+{
+    return strncmp(signature, "Ljava/lang/invoke/", 18) != 0;
+}
+
+/* Method handles and reflection call without bytecode of their own, or with some that is not
+ * rewritten. */
+static bool has_probes(JNIEnv *jni, jmethodID method)
+{
+    jboolean native = JNI_FALSE;
+    return (*tracer.jvmti)->IsMethodNative(tracer.jvmti, method, &native) == JVMTI_ERROR_NONE &&
+           !native && method_owner_passes(jni, method, is_no_method_handle);
+}
+
+static bool is_told_by_probe(JNIEnv *jni)
+{
+    jvmtiFrameInfo frames[3];
+    jint count = 0;
+    if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, 0, 3, frames, &count) !=
+            JVMTI_ERROR_NONE ||
+        count == 0)
+        return false;
+    const struct rule *rule = rule_of(frames[0].method);
+    if (rule == NULL)
+        return false;
+    return rule->caller == 0 ||
+           (rule->caller < count && has_probes(jni, frames[rule->caller].method));
+}
+
+void JNICALL vm_objects_on_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+                                 jclass class, jlong size_bytes)
+{
+    (void) jvmti, (void) thread;
+    if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
+        return;
+    if (is_told_by_probe(jni))
+        return;
+    probe_alloc(jni, NULL, object, class, size_bytes, ALLOC_BY_VM);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages of weak references. */
+#include "agent/bytecode/weak_table.h"
+
+#include <stdlib.h>
+
+/* A thread's first page is small: most threads make few objects. */
+#define FIRST_ENTRIES 62u
+#define LATER_ENTRIES 1022u
+
+void weak_table_hand_over(struct weak_table *table, struct weak_page *page)
+{
+    struct weak_page *head = atomic_load(&table->handed_over);
+    do
+        page->next = head;
+    while (!atomic_compare_exchange_weak(&table->handed_over, &head, page));
+    atomic_fetch_add_explicit(&table->pages, 1, memory_order_relaxed);
+}
+
+struct weak_page *weak_table_turn_page(struct weak_table *table, struct weak_page *full)
+{
+    uint32_t capacity = full == NULL ? FIRST_ENTRIES : LATER_ENTRIES;
+    if (full != NULL)
+        weak_table_hand_over(table, full);
+    struct weak_page *page = malloc(sizeof *page + capacity * sizeof page->entries[0]);
+    if (page == NULL)
+        return NULL;
+    page->next = NULL;
+    page->collected = false;
+    page->capacity = capacity;
+    atomic_init(&page->used, 0);
+    return page;
+}
+
+void weak_table_collect(struct weak_table *table)
+{
+    struct weak_page *newest = atomic_exchange(&table->handed_over, NULL), *oldest = NULL;
+    while (newest != NULL) {
+        struct weak_page *next = newest->next;
+        newest->next = oldest;
+        oldest = newest;
+        newest = next;
+    }
+    while (oldest != NULL) {
+        struct weak_page *next = oldest->next;
+        oldest->next = NULL;
+        oldest->collected = true;
+        if (table->last != NULL)
+            table->last->next = oldest;
+        else
+            table->first = oldest;
+        table->last = oldest;
+        oldest = next;
+    }
+}
+
+static void free_pages(struct weak_page *page)
+{
+    while (page != NULL) {
+        struct weak_page *next = page->next;
+        free(page);
+        page = next;
+    }
+}
+
+void weak_table_reset(struct weak_table *table)
+{
+    free_pages(atomic_exchange(&table->handed_over, NULL));
+    free_pages(table->first);
+    table->first = table->last = NULL;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What both engines share: capabilities, the callback table, the events of classes, threads, frees
+ * and collections; and the choice of the engine. */
+#include "agent/events/engine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/bytecode/reaper.h"
+#include "agent/events/events.h"
+#include "agent/hotspot/archived_classes.h"
+#include "capture/log.h"
+
+/* Events of JDK 21 and later, which the headers of JDK 17 do not have. */
+#define EVENT_NUMBER_VIRTUAL_THREAD_START 87
+#define EVENT_NUMBER_VIRTUAL_THREAD_END 88
+#define EVENT_NUMBERS_END 96
+#define VIRTUAL_THREADS_SINCE 21
+
+/* The callback table, long enough for those: one pointer for each event number. */
+union callback_table {
+    jvmtiEventCallbacks known;
+    void *by_number[EVENT_NUMBERS_END - JVMTI_MIN_EVENT_TYPE_VAL];
+};
+
+static const struct engine *const engines[] = {
+    [ENGINE_JVMTI] = &engine_jvmti, [ENGINE_BYTECODE] = &engine_bytecode};
+/* The engine that the callbacks and capabilities are set for. */
+static const struct engine *prepared_engine;
+
+static void JNICALL on_object_free(jvmtiEnv *jvmti, jlong tag)
+{
+    (void) jvmti;
+    probe_free(tag);
+}
+
+static void JNICALL on_collection_start(jvmtiEnv *jvmti)
+{
+    (void) jvmti;
+    atomic_store(&tracer.in_collection, true);
+    atomic_fetch_add(&tracer.collections_begun, 1);
+}
+
+/* In a pause: nothing but the stamp and the count. */
+static void JNICALL on_collection_end(jvmtiEnv *jvmti)
+{
+    (void) jvmti;
+    atomic_store(&tracer.collection_raw, clock_raw());
+    atomic_fetch_add(&tracer.collections, 1);
+    atomic_store(&tracer.in_collection, false);
+    reaper_wake();
+}
+
+static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
+{
+    (void) jvmti, (void) jni;
+    archived_class_loaded(class);
+    probe_class_load(thread, class);
+}
+
+static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void) jvmti, (void) jni;
+    probe_thread_start(thread, false);
+}
+
+static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void) jvmti, (void) jni;
+    probe_thread_end(thread, false);
+}
+
+static void JNICALL on_virtual_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void) jvmti, (void) jni;
+    probe_thread_start(thread, true);
+}
+
+static void JNICALL on_virtual_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void) jvmti, (void) jni;
+    probe_thread_end(thread, true);
+}
+
+/* Extension events: jvmtiEnv, JNIEnv, the virtual thread. */
+static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
+{
+    va_list arguments;
+    va_start(arguments, jvmti);
+    (void) va_arg(arguments, JNIEnv *);
+    jthread thread = va_arg(arguments, jthread);
+    va_end(arguments);
+    probe_mount(thread);
+}
+
+static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
+{
+    (void) jvmti;
+    probe_unmount();
+}
+
+/* can_support_virtual_threads stands behind the last capability that JDK 17 knows. */
+static void want_virtual_threads(jvmtiCapabilities *wanted)
+{
+    unsigned char *bytes = (unsigned char *) wanted;
+    jvmtiCapabilities last;
+    memset(&last, 0, sizeof last);
+    last.can_generate_sampled_object_alloc_events = 1;
+    const unsigned char *last_bytes = (const unsigned char *) &last;
+    for (size_t bit = 0; bit + 1 < 8 * sizeof last; bit++)
+        if ((last_bytes[bit / 8] >> (bit % 8) & 1) != 0)
+            bytes[(bit + 1) / 8] |= (unsigned char) (1u << ((bit + 1) % 8));
+}
+
+static void want_capabilities(const struct engine *engine, uint32_t event,
+                              jvmtiCapabilities *wanted)
+{
+    memset(wanted, 0, sizeof *wanted);
+    wanted->can_tag_objects = 1; /* classes get their numbers through tags */
+    if (event == EVENT_FREE) {
+        wanted->can_generate_object_free_events = 1;
+        wanted->can_generate_garbage_collection_events = 1;
+    }
+    engine->want_capabilities(event, wanted);
+}
+
+/* Asks for what these events need and was not given yet; names what cannot be had. */
+static void add_capabilities(const struct engine *engine, uint32_t events)
+{
+    for (uint32_t event = EVENT_CLASS; event <= EVENT_METHOD; event <<= 1) {
+        if ((events & event & ~tracer.capable) == 0)
+            continue;
+        jvmtiCapabilities wanted;
+        char name[64];
+        want_capabilities(engine, event, &wanted);
+        options_event_names(event, name, sizeof name);
+        if ((*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) == JVMTI_ERROR_NONE)
+            tracer.capable |= event;
+        else
+            log_message("this JVM %s give %s events: they are left out",
+                        tracer.attached ? "does not, once it runs," : "does not", name);
+    }
+    if ((tracer.capable & EVENT_ALLOC) == 0)
+        tracer.capable &= ~(uint32_t) EVENT_FREE;
+    if (tracer.java_major >= VIRTUAL_THREADS_SINCE && !tracer.has_virtual_threads) {
+        jvmtiCapabilities wanted;
+        memset(&wanted, 0, sizeof wanted);
+        want_virtual_threads(&wanted);
+        tracer.has_virtual_threads =
+            (*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) == JVMTI_ERROR_NONE;
+    }
+}
+
+void engine_notify(bool on, int event)
+{
+    (*tracer.jvmti)
+        ->SetEventNotificationMode(tracer.jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE,
+                                   (jvmtiEvent) event, NULL);
+}
+
+/* Sets the callback of the extension event whose name ends so, and switches it on or off. */
+static void set_extension_event(const char *suffix, jvmtiExtensionEvent callback)
+{
+    jvmtiEnv *jvmti = tracer.jvmti;
+    jint count = 0;
+    jvmtiExtensionEventInfo *events = NULL;
+    if ((*jvmti)->GetExtensionEvents(jvmti, &count, &events) != JVMTI_ERROR_NONE)
+        return;
+    for (jint i = 0; i < count; i++) {
+        size_t length = strlen(events[i].id), wanted = strlen(suffix);
+        if (length >= wanted && strcmp(events[i].id + length - wanted, suffix) == 0) {
+            jint index = events[i].extension_event_index;
+            (*jvmti)->SetExtensionEventCallback(jvmti, index, callback);
+            engine_notify(callback != NULL, index);
+        }
+        (*jvmti)->Deallocate(jvmti, (unsigned char *) events[i].id);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *) events[i].short_description);
+        for (jint j = 0; j < events[i].param_count; j++)
+            (*jvmti)->Deallocate(jvmti, (unsigned char *) events[i].params[j].name);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *) events[i].params);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *) events);
+}
+
+/* Function pointers as the table of object pointers has them. */
+static void set_by_number(union callback_table *table, int number,
+                          void(JNICALL *callback)(jvmtiEnv *, JNIEnv *, jthread))
+{
+    memcpy(&table->by_number[number - JVMTI_MIN_EVENT_TYPE_VAL], &callback, sizeof callback);
+}
+
+/* The callbacks of the engine that is not chosen stay empty. */
+static bool set_callbacks(const struct engine *engine)
+{
+    union callback_table table;
+    memset(&table, 0, sizeof table);
+    main_callbacks(&table.known);
+    table.known.ObjectFree = on_object_free;
+    table.known.GarbageCollectionStart = on_collection_start;
+    table.known.GarbageCollectionFinish = on_collection_end;
+    table.known.ClassLoad = on_class_load;
+    table.known.ThreadStart = on_thread_start;
+    table.known.ThreadEnd = on_thread_end;
+    engine->set_callbacks(&table.known);
+    size_t size = sizeof table.known;
+    if (tracer.has_virtual_threads) {
+        set_by_number(&table, EVENT_NUMBER_VIRTUAL_THREAD_START, on_virtual_start);
+        set_by_number(&table, EVENT_NUMBER_VIRTUAL_THREAD_END, on_virtual_end);
+        size = (EVENT_NUMBER_VIRTUAL_THREAD_END + 1 - JVMTI_MIN_EVENT_TYPE_VAL) * sizeof(void *);
+    }
+    return (*tracer.jvmti)->SetEventCallbacks(tracer.jvmti, &table.known, (jint) size) ==
+           JVMTI_ERROR_NONE;
+}
+
+bool engine_prepare(const struct options *options)
+{
+    const struct engine *engine = engines[options->engine];
+    if (engine != prepared_engine)
+        tracer.capable = 0;
+    prepared_engine = engine;
+    add_capabilities(engine, options->events);
+    if ((tracer.capable & options->events) == 0) {
+        log_message("this JVM gives none of the events that were asked for");
+        return false;
+    }
+    return set_callbacks(engine);
+}
+
+void engine_enable_methods(struct session *session)
+{
+    if ((session->options.events & EVENT_METHOD) != 0)
+        engines[session->options.engine]->enable_methods(session, true);
+}
+
+bool engine_arm(struct session *session, JNIEnv *jni)
+{
+    const struct engine *engine = engines[session->options.engine];
+    return engine->arm != NULL && engine->arm(jni, session, true);
+}
+
+void engine_disarm(struct session *session)
+{
+    JNIEnv *jni = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+        engines[session->options.engine]->arm(jni, session, false);
+}
+
+/* Frees are switched off first and last on: what the JVM has found dead but not yet told is sent
+ * when the event is disabled, and must find the session. */
+void engine_enable(struct session *session, bool on)
+{
+    const struct engine *engine = engines[session->options.engine];
+    uint32_t events = session->options.events;
+    if (!on && (events & EVENT_METHOD) != 0)
+        engine->enable_methods(session, false);
+    /* The last look for the dead needs to know of collections. */
+    if (!on && engine == &engine_bytecode)
+        engine->enable(session, false);
+    if ((events & EVENT_FREE) != 0) {
+        if (!on)
+            engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
+        engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
+        if (on)
+            engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
+        engine_notify(on, JVMTI_EVENT_OBJECT_FREE);
+    }
+    engine_notify(on, JVMTI_EVENT_THREAD_START);
+    engine_notify(on, JVMTI_EVENT_THREAD_END);
+    if (tracer.has_virtual_threads) {
+        engine_notify(on, EVENT_NUMBER_VIRTUAL_THREAD_START);
+        engine_notify(on, EVENT_NUMBER_VIRTUAL_THREAD_END);
+        set_extension_event("VirtualThreadMount", on ? on_mount : NULL);
+        set_extension_event("VirtualThreadUnmount", on ? on_unmount : NULL);
+    }
+    if ((events & EVENT_CLASS) != 0)
+        engine_notify(on, JVMTI_EVENT_CLASS_LOAD);
+    if (on || engine != &engine_bytecode)
+        engine->enable(session, on);
+}

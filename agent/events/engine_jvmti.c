@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine=jvmti: every event from JVMTI itself. */
+#include <string.h>
+
+#include "agent/events/engine.h"
+#include "agent/events/events.h"
+
+/* After a trace ended by itself (its limit, a full disk) the first Java thread that comes by
+ * switches the JVM's events off: the drain thread cannot. */
+static void switch_off(void)
+{
+    if (atomic_load(&tracer.session) == NULL && !atomic_load(&tracer.forked) &&
+        atomic_exchange(&tracer.events_on, false))
+        engine_enable(tracer.last, false);
+}
+
+static void JNICALL on_sampled_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+                                     jclass class, jlong size)
+{
+    (void) jvmti;
+    if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
+        switch_off();
+    else
+        probe_alloc(jni, thread, object, class, size, ALLOC_SAMPLED);
+}
+
+/* The VM's own allocations are often reported by both events. */
+static void JNICALL on_vm_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+                                jclass class, jlong size)
+{
+    (void) jvmti;
+    probe_alloc(jni, thread, object, class, size, ALLOC_BY_VM);
+}
+
+static void JNICALL on_method_entry(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method)
+{
+    (void) jvmti;
+    if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
+        switch_off();
+    else
+        probe_method_entry(jni, thread, method);
+}
+
+static void JNICALL on_method_exit(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method,
+                                   jboolean by_exception, jvalue value)
+{
+    (void) jvmti, (void) jni, (void) value;
+    probe_method_exit(thread, method, by_exception != JNI_FALSE);
+}
+
+static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
+{
+    if (event == EVENT_ALLOC) {
+        wanted->can_generate_sampled_object_alloc_events = 1;
+        wanted->can_generate_vm_object_alloc_events = 1;
+    } else if (event == EVENT_METHOD) {
+        wanted->can_generate_method_entry_events = 1;
+        wanted->can_generate_method_exit_events = 1;
+        wanted->can_access_local_variables = 1;
+    }
+}
+
+static void set_callbacks(jvmtiEventCallbacks *callbacks)
+{
+    /* Before any thread exists: a thread draws the distance to its first sample when it is made,
+     * with the interval that is set then. */
+    if ((tracer.capable & EVENT_ALLOC) != 0)
+        (*tracer.jvmti)->SetHeapSamplingInterval(tracer.jvmti, 0);
+    callbacks->SampledObjectAlloc = on_sampled_alloc;
+    callbacks->VMObjectAlloc = on_vm_alloc;
+    callbacks->MethodEntry = on_method_entry;
+    callbacks->MethodExit = on_method_exit;
+}
+
+static void enable(const struct session *session, bool on)
+{
+    if ((session->options.events & EVENT_ALLOC) != 0) {
+        engine_notify(on, JVMTI_EVENT_VM_OBJECT_ALLOC);
+        engine_notify(on, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
+    }
+}
+
+static void enable_methods(struct session *session, bool on)
+{
+    (void) session;
+    engine_notify(on, on ? JVMTI_EVENT_METHOD_EXIT : JVMTI_EVENT_METHOD_ENTRY);
+    engine_notify(on, on ? JVMTI_EVENT_METHOD_ENTRY : JVMTI_EVENT_METHOD_EXIT);
+}
+
+const struct engine engine_jvmti = {want_capabilities, set_callbacks, NULL, enable, enable_methods};

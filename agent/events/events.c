@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events into raw records. */
+#include "agent/events/events.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#include "agent/bytecode/identity.h"
+#include "agent/hotspot/hash_state.h"
+#include "agent/records/classes.h"
+#include "agent/records/method_counts.h"
+#include "agent/records/put_record.h"
+#include "agent/stacks/stacks.h"
+
+#define FREE_GAP_NS UINT64_C(10000000)
+
+/* JDKs after 17 draw an identity hash for an object that is tagged. */
+static bool set_tag(jobject object, jlong tag)
+{
+    hash_state_enter();
+    bool set = (*tracer.jvmti)->SetTag(tracer.jvmti, object, tag) == JVMTI_ERROR_NONE;
+    hash_state_leave();
+    return set;
+}
+
+/* Gives the object its id and records it; `tag` is what it is tagged with now. */
+static uint64_t record_object(struct session *session, struct live_stream *stream, uint64_t thread,
+                              jobject object, uint64_t class, uint64_t size_bytes, jlong tag,
+                              uint64_t stack, bool existing)
+{
+    uint64_t *room = reserve_alloc(session, stream, thread, stack, 3);
+    if (room == NULL)
+        return 0;
+    uint64_t id = live_next_object(session->map, stream);
+    if ((tag & TAG_MARKS) != 0 ? !object_claim_tag(session, tag, id)
+                               : !set_tag(object, tag_of_object(session, id)))
+        return object_of_tag(session, tag);
+    write_alloc(session, stream, room, class, size_bytes, id, existing);
+    return id;
+}
+
+/* The object was told of by a sample just now, but its tag is gone: JDKs after 17 find tags by the
+ * identity hash in the object's header, and JVM_Clone writes the header again.  It gets the same id
+ * once more; of the two notices of its death the one with this tag is passed over. */
+static bool tag_again(const struct session *session, struct os_thread *os, jobject object,
+                      uint64_t class, uint64_t size_bytes)
+{
+    if (tracer.java_major <= 17 || os->last_object == 0 || os->last_class != class ||
+        os->last_size_bytes != size_bytes)
+        return false;
+    set_tag(object, tag_of_object(session, os->last_object) | TAG_AGAIN);
+    os->last_object = 0;
+    return true;
+}
+
+/* Most sampled objects are new for sure, and a look at the tag is dear; not so what the VM tells
+ * of, and before the thread has passed the start snapshot. */
+static bool is_known(const struct session *session, struct os_thread *os, jobject object,
+                     enum alloc_source source, jlong *tag)
+{
+    if (source == ALLOC_SAMPLED && os->checked == session->number)
+        return false;
+    if ((*tracer.jvmti)->GetTag(tracer.jvmti, object, tag) != JVMTI_ERROR_NONE)
+        return true;
+    return object_of_tag(session, *tag) != 0;
+}
+
+void probe_alloc_within(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
+                        jobject object, jclass class, uint64_t size_bytes, enum alloc_source source,
+                        bool by_java)
+{
+    struct live_stream *stream = thread_stream(session, os);
+    uint64_t class_id = class_cached(session, os, jni, class)->number;
+    if (stream == NULL || class_id == 0)
+        return;
+    const struct java_thread *java = thread_current(session, os, thread);
+    jlong tag = 0;
+    bool settled = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire) == 0;
+    bool known = is_known(session, os, object, source, &tag);
+    if (settled)
+        os->checked = session->options.engine == ENGINE_JVMTI ? session->number : os->checked;
+    if (known ||
+        (source == ALLOC_BY_VM && tag == 0 && tag_again(session, os, object, class_id, size_bytes)))
+        return;
+    uint64_t stack =
+        stack_of_allocation(session, os, jni, by_java ? object : NULL, by_java ? class_id : 0);
+    os->last_object = record_object(session, stream, java != NULL ? java->id : 0, object, class_id,
+                                    size_bytes, tag, stack, false);
+    os->last_class = class_id;
+    os->last_size_bytes = size_bytes;
+    if (source != ALLOC_SAMPLED || tag != 0)
+        os->last_object = 0;
+}
+
+void probe_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size_bytes,
+                 enum alloc_source source)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    if (size_bytes >= 0)
+        probe_alloc_within(session, os, jni, thread, object, class, (uint64_t) size_bytes, source,
+                           false);
+    probe_leave(os);
+}
+
+/* The JVM tells of the dead while it holds the lock of its tag map, so every nanosecond here is one
+ * for all threads that allocate.  This flag serialises the writers of the frees and, since the
+ * session is looked up under it, also keeps the session there: no other mark is needed. */
+static _Atomic bool frees_busy;
+
+static void frees_enter(void)
+{
+    while (atomic_exchange_explicit(&frees_busy, true, memory_order_seq_cst))
+        sched_yield();
+}
+
+static void frees_leave(void)
+{
+    atomic_store_explicit(&frees_busy, false, memory_order_release);
+}
+
+void probe_wait_for_frees(void)
+{
+    frees_enter();
+    frees_leave();
+}
+
+static void end_batch(struct session *session)
+{
+    if (!session->batch_open)
+        return;
+    uint64_t *room = live_reserve(session->map, session->frees, 1);
+    if (room == NULL)
+        return;
+    room[0] = live_word(STEP_LIVE_FREE_END, session->batch_stamp);
+    live_commit(session->frees, 1, 0);
+    session->batch_open = false;
+}
+
+/* The dead of one collection come one by one, some time after it. */
+static void free_object(struct session *session, uint64_t object)
+{
+    uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
+    uint64_t stamp = frozen != 0 ? frozen : clock_raw_unordered() - tracer.scale.zero;
+    uint64_t collection = atomic_load_explicit(&tracer.collections, memory_order_relaxed);
+    if (session->batch_open && (collection != session->batch_collection ||
+                                stamp - session->batch_stamp > session->batch_gap))
+        end_batch(session);
+    uint64_t *room = live_reserve(session->map, session->frees, 1);
+    if (room == NULL)
+        return;
+    room[0] = live_word(STEP_LIVE_FREE_OBJECT, object);
+    session->batch_open = true;
+    session->batch_stamp = stamp;
+    session->batch_collection = collection;
+    atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
+    live_commit(session->frees, 1, 1);
+}
+
+void probe_free(jlong tag)
+{
+    frees_enter();
+    struct session *session = atomic_load_explicit(&tracer.session, memory_order_seq_cst);
+    if (session != NULL && !atomic_load_explicit(&tracer.forked, memory_order_relaxed) &&
+        (tag & TAG_AGAIN) == 0) {
+        uint64_t object = object_of_tag(session, tag);
+        if (object != 0)
+            free_object(session, object);
+    }
+    frees_leave();
+}
+
+void probe_free_many(struct session *session, const uint64_t *objects, size_t count, uint64_t stamp,
+                     uint64_t collection)
+{
+    if ((session->options.events & EVENT_FREE) == 0)
+        return;
+    frees_enter();
+    if (session->batch_open && collection != session->batch_collection)
+        end_batch(session);
+    if (session->batch_open && session->batch_stamp > stamp)
+        stamp = session->batch_stamp;
+    size_t written = 0;
+    for (; written < count; written++) {
+        uint64_t *room = live_reserve(session->map, session->frees, 1);
+        if (room == NULL)
+            break;
+        room[0] = live_word(STEP_LIVE_FREE_OBJECT, objects[written]);
+        live_commit(session->frees, 1, 1);
+    }
+    session->batch_open = session->batch_open || written != 0;
+    session->batch_stamp = stamp;
+    session->batch_collection = collection;
+    atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
+    frees_leave();
+}
+
+bool probe_close_free_batch(struct session *session, bool now)
+{
+    frees_enter();
+    bool was_open = session->batch_open;
+    if (now || tracer_stamp(session) - session->batch_stamp > 5 * session->batch_gap)
+        end_batch(session);
+    bool closed = was_open && !session->batch_open;
+    frees_leave();
+    return closed;
+}
+
+void probe_set_free_gap(struct session *session)
+{
+    session->batch_gap = tracer_stamps_of_ns(FREE_GAP_NS);
+}
+
+void probe_class_load(jthread thread, jclass class)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    (void) thread;
+    if ((session->options.events & EVENT_CLASS) != 0)
+        class_loaded(session, class, atomic_load(&session->frozen_stamp) != 0);
+    probe_leave(os);
+}
+
+void probe_thread_start(jthread thread, bool is_virtual)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    thread_started(session, os, thread, is_virtual);
+    probe_leave(os);
+}
+
+void probe_thread_end(jthread thread, bool is_virtual)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    thread_ended(session, os, thread, is_virtual);
+    probe_leave(os);
+}
+
+void probe_mount(jthread thread)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    thread_mounted(session, os, thread);
+    probe_leave(os);
+}
+
+void probe_unmount(void)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    thread_unmounted(session, os);
+    probe_leave(os);
+}
+
+static const struct method_entry *cached_method(struct session *session, struct os_thread *os,
+                                                jmethodID method)
+{
+    if (os->methods == NULL && (os->methods = calloc(METHOD_CACHE, sizeof *os->methods)) == NULL)
+        return method_lookup(session, method);
+    size_t slot = ((uintptr_t) method >> 3) % METHOD_CACHE;
+    const struct method_entry *entry = os->methods[slot].entry;
+    if (os->methods[slot].key == method && entry->session == session->number)
+        return entry;
+    entry = method_lookup(session, method);
+    if (entry != NULL) {
+        os->methods[slot].key = method;
+        os->methods[slot].entry = entry;
+    }
+    return entry;
+}
+
+/* The id behind the object's tag.  An object that no event has told of (the VM made it where it
+ * posts none) is reported now. */
+static uint64_t tagged_object(struct session *session, struct live_stream *stream, uint64_t thread,
+                              JNIEnv *jni, jobject object)
+{
+    jvmtiEnv *jvmti = tracer.jvmti;
+    jlong tag = 0, size = 0;
+    uint64_t id = 0;
+    if ((*jvmti)->GetTag(jvmti, object, &tag) == JVMTI_ERROR_NONE)
+        id = object_of_tag(session, tag);
+    if (id == 0 && session->options.existing) {
+        jclass class = (*jni)->GetObjectClass(jni, object);
+        uint64_t class_id = class_number(session, class);
+        if (class_id != 0 && (*jvmti)->GetTag(jvmti, object, &tag) == JVMTI_ERROR_NONE &&
+            (*jvmti)->GetObjectSize(jvmti, object, &size) == JVMTI_ERROR_NONE)
+            id = record_object(session, stream, thread, object, class_id, (uint64_t) size, tag, 0,
+                               session->options.engine == ENGINE_JVMTI);
+        (*jni)->DeleteLocalRef(jni, class);
+    }
+    return id;
+}
+
+uint64_t probe_object_id(struct session *session, struct live_stream *stream, uint64_t thread,
+                         JNIEnv *jni, jobject object)
+{
+    if ((session->options.events & EVENT_ALLOC) == 0 || object == NULL)
+        return 0;
+    uint64_t id = 0;
+    if (session->options.engine == ENGINE_BYTECODE)
+        id = identity_find(jni, identity_key(object), object);
+    return id != 0 ? id : tagged_object(session, stream, thread, jni, object);
+}
+
+/* The id of `this` in the frame just entered. */
+static uint64_t this_object(struct session *session, struct live_stream *stream, uint64_t thread,
+                            JNIEnv *jni)
+{
+    jobject object = NULL;
+    if ((session->options.events & EVENT_ALLOC) == 0 ||
+        (*tracer.jvmti)->GetLocalInstance(tracer.jvmti, NULL, 0, &object) != JVMTI_ERROR_NONE ||
+        object == NULL)
+        return 0;
+    uint64_t id = probe_object_id(session, stream, thread, jni, object);
+    (*jni)->DeleteLocalRef(jni, object);
+    return id;
+}
+
+static void enter_method(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
+                         jmethodID method)
+{
+    const struct method_entry *entry = cached_method(session, os, method);
+    if (entry == NULL || !entry->is_traced || entry->id == 0)
+        return;
+    struct java_thread *java = thread_current(session, os, thread);
+    struct live_stream *stream = thread_stream(session, os);
+    if (java == NULL || stream == NULL)
+        return;
+    if (session->options.method == METHOD_COUNT) {
+        method_counts_enter(session, os, java, entry->id, method);
+        return;
+    }
+    uint64_t object = entry->is_static ? 0 : this_object(session, stream, java->id, jni);
+    uint64_t *room = reserve_event(session, stream, java->id, 3);
+    if (room == NULL || !push_frame(java, (struct method_frame){entry->id, method, 0, NULL, 0}))
+        return;
+    write_event(session, stream, room, STEP_LIVE_ENTRY, entry->id, object);
+}
+
+void probe_method_entry(JNIEnv *jni, jthread thread, jmethodID method)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    enter_method(session, os, jni, thread, method);
+    probe_leave(os);
+}
+
+/* Records the exit of the innermost frame.  If there is no room the frame stays: the next exit
+ * closes it. */
+static bool write_exit(struct session *session, struct live_stream *stream,
+                       struct java_thread *java, enum step_live_kind kind)
+{
+    uint64_t *room = reserve_event(session, stream, java->id, 2);
+    if (room == NULL)
+        return false;
+    write_event(session, stream, room, kind, java->frames[--java->depth].method, 0);
+    return true;
+}
+
+/* An exit closes its own entry: frames above it that the JVM left without an event are popped, an
+ * exit of a frame that was entered before tracing is not recorded. */
+static void leave_method(struct session *session, struct os_thread *os, jthread thread,
+                         jmethodID method, bool by_exception)
+{
+    struct java_thread *java = thread_current(session, os, thread);
+    struct live_stream *stream = thread_stream(session, os);
+    if (java != NULL && session->options.method == METHOD_COUNT)
+        method_counts_leave(session, os, java, method, by_exception ? LEAVE_UNWIND : LEAVE_RETURN);
+    if (java == NULL || stream == NULL || java->depth == 0)
+        return;
+    size_t found = java->depth;
+    while (found > 0 && java->frames[found - 1].key != method)
+        found--;
+    if (found == 0)
+        return;
+    while (java->depth > found)
+        if (!write_exit(session, stream, java, STEP_LIVE_FRAME_POP))
+            return;
+    write_exit(session, stream, java, by_exception ? STEP_LIVE_FRAME_POP : STEP_LIVE_EXIT);
+}
+
+void probe_method_exit(jthread thread, jmethodID method, bool by_exception)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    leave_method(session, os, thread, method, by_exception);
+    probe_leave(os);
+}

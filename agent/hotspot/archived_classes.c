@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The classes are found in the archive itself; those of lambda expressions, which have no names of
+ * their own, in the JDK's file lib/classlist, from which its archive was made.  Of each name the
+ * hash is kept; two names of one hash would cost no more than an identity hash.
+ */
+#include "agent/hotspot/archived_classes.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/internals.h"
+#include "agent/base/text_hash.h"
+#include "agent/base/tracer.h"
+#include "agent/hotspot/archive_scan.h"
+#include "agent/hotspot/hash_state.h"
+#include "agent/rewriter/callees.h"
+#include "capture/apart.h"
+
+#define TABLE_BITS 16u
+#define TABLE_SIZE (1u << TABLE_BITS)
+#define TABLE_FULL (TABLE_SIZE / 2)
+#define FILE_LIMIT (1u << 20)
+/* Words of a line that tells of a lambda expression's class. */
+#define LAMBDA_WORDS 9
+#define LAMBDA_CALLEE 6
+
+/* A name's hash, never 0; its low bit tells that the class is being loaded, perhaps not from the
+ * archive. */
+static _Atomic uint64_t table[TABLE_SIZE];
+static size_t table_count;
+static _Atomic int loading;
+
+struct text {
+    const char *bytes;
+    size_t length;
+};
+
+static uint64_t mix(uint64_t hash, struct text text)
+{
+    return text_hash_more(hash, text.bytes, text.length);
+}
+
+static uint64_t finish(uint64_t hash)
+{
+    return (hash | UINT64_C(1) << 63) & ~UINT64_C(1);
+}
+
+static uint64_t hash_class(struct text name)
+{
+    return finish(mix(TEXT_HASH_START, name));
+}
+
+/* Of a lambda expression: the class that has it, and owner, name and descriptor of its method. */
+static uint64_t hash_lambda(struct text class, const struct text callee[3])
+{
+    uint64_t hash = mix(TEXT_HASH_START, class);
+    for (size_t i = 0; i < 3; i++)
+        hash = mix(mix(hash, (struct text){" ", 1}), callee[i]);
+    return finish(hash);
+}
+
+/* The name's place, or the free one where it would be. */
+static _Atomic uint64_t *place_of(uint64_t hash)
+{
+    size_t slot = (size_t) (hash >> 20) % TABLE_SIZE;
+    for (;; slot = (slot + 1) % TABLE_SIZE) {
+        uint64_t entry = atomic_load_explicit(&table[slot], memory_order_relaxed);
+        if (entry == 0 || (entry & ~UINT64_C(1)) == hash)
+            return &table[slot];
+    }
+}
+
+static void add(uint64_t hash)
+{
+    _Atomic uint64_t *place = place_of(hash);
+    if (table_count == TABLE_FULL || atomic_load(place) != 0)
+        return;
+    atomic_store(place, hash);
+    table_count++;
+}
+
+/* The next word of a line; empty at its end. */
+static struct text next_word(struct text *line)
+{
+    struct text word = {line->bytes, 0};
+    while (line->length != 0 && (unsigned char) line->bytes[0] <= ' ')
+        word.bytes = ++line->bytes, line->length--;
+    while (word.length < line->length && (unsigned char) word.bytes[word.length] > ' ')
+        word.length++;
+    line->bytes += word.length;
+    line->length -= word.length;
+    return word;
+}
+
+/* "@lambda-proxy CALLER INTERFACE-METHOD TYPE TYPE KIND OWNER METHOD DESCRIPTOR TYPE" */
+static void add_line(struct text line)
+{
+    static const char lambda[] = "@lambda-proxy";
+    struct text words[LAMBDA_WORDS];
+    for (size_t i = 0; i < LAMBDA_WORDS; i++)
+        words[i] = next_word(&line);
+    if (words[0].length == sizeof lambda - 1 &&
+        memcmp(words[0].bytes, lambda, sizeof lambda - 1) == 0)
+        add(hash_lambda(words[1], &words[LAMBDA_CALLEE]));
+}
+
+static void add_lines(struct text text)
+{
+    while (text.length != 0) {
+        const char *newline = memchr(text.bytes, '\n', text.length);
+        struct text line = {text.bytes,
+                            newline != NULL ? (size_t) (newline - text.bytes) : text.length};
+        add_line(line);
+        line.length += newline != NULL;
+        text.bytes += line.length;
+        text.length -= line.length;
+    }
+}
+
+static void read_file(void *data)
+{
+    const char *path = data;
+    char *text = malloc(FILE_LIMIT);
+    FILE *file = text != NULL ? fopen(path, "re") : NULL;
+    if (file != NULL) {
+        add_lines((struct text){text, fread(text, 1, FILE_LIMIT, file)});
+        fclose(file);
+    }
+    free(text);
+}
+
+static void add_class(const char *name, size_t length)
+{
+    add(hash_class((struct text){name, length}));
+}
+
+void archived_classes_read(void)
+{
+    char path[4096], *home = NULL;
+    if (!hash_state_is_known() || !internal_try(INTERNAL_ARCHIVE))
+        return;
+    if (table_count == 0)
+        archive_scan(add_class);
+    if (table_count != 0)
+        internal_used(INTERNAL_ARCHIVE);
+    else
+        internal_refused(INTERNAL_ARCHIVE, "the JVM uses none, or does not tell of it");
+    static bool is_read;
+    if (is_read)
+        return;
+    is_read = true;
+    if (table_count == 0 ||
+        (*tracer.jvmti)->GetSystemProperty(tracer.jvmti, "java.home", &home) != JVMTI_ERROR_NONE)
+        return;
+    int length = snprintf(path, sizeof path, "%s/lib/classlist", home);
+    if (length > 0 && (size_t) length < sizeof path)
+        apart_run(read_file, path);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) home);
+}
+
+/* Later JDKs do not take those from the archive when there is a class file hook: it has other code
+ * for them than the class file. */
+static bool is_regenerated(const char *name)
+{
+    static const char package[] = "java/lang/invoke/", end[] = "$Holder";
+    size_t length = strlen(name);
+    return length > sizeof end && strncmp(name, package, sizeof package - 1) == 0 &&
+           strcmp(name + length - (sizeof end - 1), end) == 0;
+}
+
+void archived_class_loads(const char *name, bool changed)
+{
+    static _Atomic bool any_changed;
+    if (table_count == 0 || (!changed && !atomic_load(&any_changed) && !is_regenerated(name)))
+        return;
+    uint64_t hash = hash_class((struct text){name, strlen(name)});
+    _Atomic uint64_t *place = place_of(hash);
+    if ((atomic_load(place) & ~UINT64_C(1)) != hash)
+        return;
+    if (changed)
+        atomic_store(&any_changed, true);
+    if ((atomic_fetch_or(place, 1) & 1) == 0)
+        atomic_fetch_add(&loading, 1);
+}
+
+static bool is_loading(jclass class)
+{
+    char *signature = NULL;
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
+        JVMTI_ERROR_NONE)
+        return false;
+    size_t length = strlen(signature);
+    bool changed = false;
+    if (length > 2) {
+        uint64_t hash = hash_class((struct text){signature + 1, length - 2});
+        changed = (atomic_fetch_and(place_of(hash), ~UINT64_C(1)) & 1) != 0;
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    return changed;
+}
+
+void archived_class_loaded(jclass class)
+{
+    jint hash;
+    if (atomic_load_explicit(&loading, memory_order_relaxed) == 0 || !is_loading(class))
+        return;
+    atomic_fetch_sub(&loading, 1);
+    hash_state_enter();
+    (*tracer.jvmti)->GetObjectHashCode(tracer.jvmti, class, &hash);
+    hash_state_leave();
+}
+
+static struct text text_of(struct class_text text)
+{
+    return (struct text){(const char *) text.bytes, text.length};
+}
+
+static bool is_of_lambda(void *context, const struct class_callee *callee)
+{
+    const struct text *caller = context;
+    struct text words[] = {text_of(callee->owner), text_of(callee->name),
+                           text_of(callee->descriptor)};
+    return atomic_load(place_of(hash_lambda(*caller, words))) != 0;
+}
+
+bool archived_class_has_lambda(jclass class, const uint8_t *bytes, size_t length)
+{
+    char *signature = NULL;
+    if (table_count == 0 ||
+        (*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
+            JVMTI_ERROR_NONE)
+        return false;
+    size_t end = strlen(signature);
+    struct text caller = {signature + 1, end > 2 ? end - 2 : 0};
+    bool has = class_has_callee(bytes, length, is_of_lambda, &caller);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    return has;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Heaps of blocks: for each segment of a heap a byte tells how far back (or nearer, to be asked
+ * again) its block begins.  A block holds a blob: a method's code, or a stub.
+ */
+#include "agent/hotspot/code_cache.h"
+
+#include <string.h>
+
+#define HEAPS_MOST 8
+#define FREE_SEGMENT 0xffu
+
+static struct {
+    uintptr_t heaps[HEAPS_MOST];
+    size_t count;
+} cache;
+
+bool code_cache_prepare(const struct vm_structs *vm)
+{
+    uintptr_t list = *vm->heaps;
+    if (list == 0)
+        return false;
+    uint32_t count = vm_half(list, vm->array_length);
+    uintptr_t data = vm_word(list, vm->array_data);
+    if (count == 0 || count > HEAPS_MOST || data == 0)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        cache.heaps[i] = vm_word(data, i * sizeof(uintptr_t));
+    cache.count = count;
+    return true;
+}
+
+/* The heap that the address lies in, or 0. */
+static uintptr_t find_heap(const struct vm_structs *vm, uintptr_t pc)
+{
+    for (size_t i = 0; i < cache.count; i++) {
+        uintptr_t memory = cache.heaps[i] + vm->heap_memory;
+        if (pc >= vm_word(memory, vm->space_low) && pc < vm_word(memory, vm->space_high))
+            return cache.heaps[i];
+    }
+    return 0;
+}
+
+/* The blob that the address lies in, or 0. */
+static uintptr_t find_blob(const struct vm_structs *vm, uintptr_t pc)
+{
+    uintptr_t heap = find_heap(vm, pc);
+    if (heap == 0)
+        return 0;
+    uintptr_t low = vm_word(heap + vm->heap_memory, vm->space_low);
+    uintptr_t map = vm_word(heap + vm->heap_segments, vm->space_low);
+    uint32_t shift = vm_half(heap, vm->heap_log2_segment);
+    if (shift > 16)
+        return 0;
+    size_t segment = (pc - low) >> shift;
+    uint8_t back;
+    while ((back = *(const volatile uint8_t *) (map + segment)) != 0) {
+        if (back == FREE_SEGMENT || back > segment)
+            return 0;
+        segment -= back;
+    }
+    uintptr_t block = low + (segment << shift);
+    bool used = *(const volatile uint8_t *) (block + vm->block_used) != 0;
+    return used ? block + vm->block_size : 0;
+}
+
+/* Stubs that compiled code calls to make an object: engine=jvmti is told of it there.  The names
+ * are those of JDK 17, then of 25. */
+static bool is_stub_with_frame(const char *name)
+{
+    static const char *const starts[] = {"_new_", "_multianewarray", "C1 Runtime ", "C2 Runtime "};
+    static const char ending[] = " Runtime1 stub";
+    size_t length = strlen(name);
+    if (length > sizeof ending && strcmp(name + length - (sizeof ending - 1), ending) == 0)
+        return true;
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
+/* A method's code; the number of its compilation tells when its memory has another's. */
+static bool method_place(const struct vm_structs *vm, uintptr_t nmethod, bool is_native,
+                         struct code_place *place)
+{
+    place->check = nmethod + vm->nmethod_compile_id;
+    place->id = vm_half(place->check, 0);
+    place->used = nmethod - vm->block_size + vm->block_used;
+    if (is_native) {
+        place->frames = frame_hash_of(vm, vm_word(nmethod, vm->nmethod_method), 0);
+        return true;
+    }
+    /* Behind it: where the JVM makes frames return to that it wants to be interpreted. */
+    return place->pc < nmethod + vm_half(nmethod, vm->nmethod_stub) &&
+           code_scopes_read(vm, nmethod, place->pc, &place->frames);
+}
+
+struct code_place code_cache_find(const struct vm_structs *vm, uintptr_t pc)
+{
+    /* Stubs stay for ever. */
+    static const uint32_t always = 1;
+    struct code_place place = {
+        .pc = pc, .check = (uintptr_t) &always, .used = (uintptr_t) &always, .id = always};
+    uintptr_t blob = find_blob(vm, pc);
+    if (blob == 0 || vm_word(blob, vm->blob_name) == 0)
+        return place;
+    const char *name = (const char *) vm_word(blob, vm->blob_name);
+    uint32_t words = vm_half(blob, vm->blob_frame_words);
+    bool is_native = strcmp(name, "native nmethod") == 0, known;
+    if (is_native || strcmp(name, "nmethod") == 0)
+        known = method_place(vm, blob, is_native, &place);
+    else
+        known = is_stub_with_frame(name) && pc < blob + vm_half(blob, vm->blob_size);
+    if (known && words >= 2 && words <= UINT16_MAX)
+        place.frame_words = (uint16_t) words;
+    else
+        place.pc = 0; /* to be looked at again: this may become a method's */
+    return place;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The methods of compiled code at a return address, from the debugging information that the JVM
+ * itself walks stacks with: a table of return addresses, each with the place of its innermost scope
+ * in a stream of numbers; a scope is the place of the scope that it is inlined into (0: none), the
+ * number of its method among the code's metadata, and the bytecode's index and one.
+ */
+#include "agent/hotspot/code_cache.h"
+
+#include "agent/base/tracer.h"
+
+#define FACTOR_LOW UINT64_C(0x9e3779b97f4a7c15)
+#define FACTOR_HIGH UINT64_C(0xd6e8feb86659fd93)
+
+/* A stretch of the JVM's memory. */
+struct stretch {
+    uintptr_t start;
+    size_t size;
+};
+
+struct code_scopes {
+    struct stretch pcs, scopes, metadata;
+};
+
+static uint64_t mixed(uint64_t value)
+{
+    value = (value ^ value >> 32) * FACTOR_HIGH;
+    value = (value ^ value >> 29) * FACTOR_LOW;
+    return value ^ value >> 32;
+}
+
+struct frame_hash frame_hash_of(const struct vm_structs *vm, uintptr_t method, uint32_t index)
+{
+    uintptr_t constant = vm_word(method, vm->method_const);
+    uintptr_t class = vm_word(vm_word(constant, vm->const_constants), vm->pool_holder);
+    uint16_t number = *(const volatile uint16_t *) (constant + vm->const_idnum);
+    uint64_t place = (uint64_t) number << 32 | index;
+    return (struct frame_hash){.low = mixed(class + place * FACTOR_LOW),
+                               .high = mixed((class ^ FACTOR_LOW) + place * FACTOR_HIGH),
+                               .count = 1};
+}
+
+static struct {
+    uint64_t low[FRAMES_INLINED_MOST + 1], high[FRAMES_INLINED_MOST + 1];
+} powers;
+
+void frame_hash_prepare(void)
+{
+    powers.low[0] = powers.high[0] = 1;
+    for (size_t i = 1; i <= FRAMES_INLINED_MOST; i++) {
+        powers.low[i] = powers.low[i - 1] * FACTOR_LOW;
+        powers.high[i] = powers.high[i - 1] * FACTOR_HIGH;
+    }
+}
+
+void frame_hash_join(struct frame_hash *hash, const struct frame_hash *outer)
+{
+    hash->low = hash->low * powers.low[outer->count] + outer->low;
+    hash->high = hash->high * powers.high[outer->count] + outer->high;
+    hash->count += outer->count;
+}
+
+static struct code_scopes inner_scopes(const struct vm_structs *vm, uintptr_t nmethod)
+{
+    uintptr_t pcs = nmethod + vm_half(nmethod, vm->nmethod_pcs);
+    uintptr_t scopes = vm_word(nmethod, vm->nmethod_scopes);
+    uintptr_t metadata = nmethod + vm_half(nmethod, vm->nmethod_metadata);
+    return (struct code_scopes){
+        .pcs = {pcs, vm_half(nmethod, vm->nmethod_pcs_end) - vm_half(nmethod, vm->nmethod_pcs)},
+        .scopes = {scopes, pcs - scopes},
+        .metadata = {metadata, scopes - metadata}};
+}
+
+static struct code_scopes outer_scopes(const struct vm_structs *vm, uintptr_t nmethod)
+{
+    uintptr_t start = vm_word(nmethod, vm->nmethod_immutable);
+    size_t size = vm_half(nmethod, vm->nmethod_immutable_size);
+    size_t pcs = vm_half(nmethod, vm->nmethod_pcs), scopes = vm_half(nmethod, vm->nmethod_scopes);
+    size_t relocations = vm_half(nmethod, vm->blob_relocation_size);
+    size_t mutable = vm_half(nmethod, vm->blob_mutable_size);
+    return (struct code_scopes){
+        .pcs = {start + pcs, (pcs < scopes ? scopes : size) - pcs},
+        .scopes = {start + scopes, (scopes < pcs ? pcs : size) - scopes},
+        .metadata = {vm_word(nmethod, vm->blob_mutable) + relocations, mutable - relocations}};
+}
+
+/* The place of the innermost scope; 0: there is none. */
+static uint32_t find_scope(const struct vm_structs *vm, const struct stretch *pcs, uint32_t offset)
+{
+    size_t low = 0, high = pcs->size / vm->pc_size;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        uintptr_t entry = pcs->start + middle * vm->pc_size;
+        int32_t at = (int32_t) vm_half(entry, vm->pc_offset);
+        if (at == (int32_t) offset)
+            return vm_half(entry, vm->pc_scope);
+        if (at < (int32_t) offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return 0;
+}
+
+/* Base 64 with a first digit up to 191; since JDK 20 no byte is 0. */
+static bool read_number(const struct stretch *stream, size_t *at, uint32_t *value)
+{
+    uint32_t sum = 0, least = tracer.java_major >= 20 ? 1 : 0;
+    for (unsigned i = 0; i < 5; i++) {
+        if (*at >= stream->size)
+            return false;
+        uint32_t byte = *(const volatile uint8_t *) (stream->start + (*at)++);
+        if (byte < least)
+            return false;
+        sum += (byte - least) << (6 * i);
+        if (byte < 192)
+            break;
+    }
+    *value = sum;
+    return true;
+}
+
+/* One scope at `*at`, which becomes the place of the one that it is inlined into. */
+static uintptr_t read_scope(const struct code_scopes *scopes, uint32_t *at, uint32_t *index)
+{
+    size_t from = *at;
+    uint32_t number;
+    if (!read_number(&scopes->scopes, &from, at) || !read_number(&scopes->scopes, &from, &number) ||
+        !read_number(&scopes->scopes, &from, index) || number == 0 ||
+        number > scopes->metadata.size / sizeof(uintptr_t))
+        return 0;
+    return vm_word(scopes->metadata.start, (number - 1) * sizeof(uintptr_t));
+}
+
+bool code_scopes_read(const struct vm_structs *vm, uintptr_t nmethod, uintptr_t pc,
+                      struct frame_hash *frames)
+{
+    struct code_scopes scopes =
+        vm->nmethod_immutable != 0 ? outer_scopes(vm, nmethod) : inner_scopes(vm, nmethod);
+    uintptr_t code = vm->nmethod_immutable != 0 ? nmethod + vm_half(nmethod, vm->blob_code_offset)
+                                                : vm_word(nmethod, vm->blob_code_begin);
+    uint32_t at = pc > code ? find_scope(vm, &scopes.pcs, (uint32_t) (pc - code)) : 0;
+    uintptr_t method = 0;
+    *frames = (struct frame_hash){0};
+    while (at != 0 && frames->count < FRAMES_INLINED_MOST) {
+        uint32_t index = 0;
+        method = read_scope(&scopes, &at, &index);
+        if (method == 0)
+            return false;
+        struct frame_hash frame = frame_hash_of(vm, method, index);
+        frame_hash_join(frames, &frame);
+    }
+    /* The outermost is the method whose code it is: else this was misread. */
+    return at == 0 && method != 0 && method == vm_word(nmethod, vm->nmethod_method);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the generator is: at the same distance from the JNIEnv of each thread, since both are
+ * members of the JVM's thread.  The distance is found by drawing four hashes and looking for what
+ * has changed; all 128 bits must be as the generator's step makes them.
+ */
+#include "agent/hotspot/hash_state.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "agent/base/internals.h"
+#include "agent/base/tracer.h"
+#include "agent/hotspot/hash_words.h"
+
+#define WINDOW_BYTES 4096u
+
+struct window {
+    uint32_t words[WINDOW_BYTES / sizeof(uint32_t)]; /* the last one is right before the JNIEnv */
+    size_t count;                                    /* how many, of the last ones, could be read */
+};
+
+/* The words' distance before a JNIEnv; 0: not known. */
+static _Atomic size_t distance;
+
+/* The agent's own words while the JVM's are there; while the agent is in, the program's. */
+static __thread struct {
+    struct hash_words words;
+    unsigned depth;
+    bool seeded;
+} own __attribute__((tls_model("initial-exec")));
+
+/* What is there while the agent is in. */
+static struct hash_words own_now(JNIEnv *jni)
+{
+    struct hash_words words;
+    memcpy(&words, (const char *) jni - atomic_load(&distance), sizeof words);
+    return words;
+}
+
+/* Through the kernel, which does not fault. */
+static bool read_memory(uintptr_t from, void *to, size_t size)
+{
+    struct iovec here = {to, size}, there = {(void *) from, size};
+    return syscall(SYS_process_vm_readv, getpid(), &here, 1ul, &there, 1ul, 0ul) == (long) size;
+}
+
+/* Page by page, backwards. */
+static void read_window(const JNIEnv *jni, struct window *window)
+{
+    uintptr_t end = (uintptr_t) jni, start = end - WINDOW_BYTES;
+    uintptr_t page = (uintptr_t) sysconf(_SC_PAGESIZE);
+    char *bytes = (char *) window->words;
+    window->count = 0;
+    for (uintptr_t at = end; at > start;) {
+        uintptr_t from = (at - 1) & ~(page - 1);
+        from = from > start ? from : start;
+        if (!read_memory(from, bytes + (from - start), at - from))
+            return;
+        at = from;
+        window->count = (end - at) / sizeof window->words[0];
+    }
+}
+
+static bool draw(JNIEnv *jni, uint32_t hashes[HASH_WORDS])
+{
+    bool drawn = true;
+    for (size_t i = 0; i < HASH_WORDS && drawn; i++) {
+        jint hash = 0;
+        jobject object = (*jni)->NewByteArray(jni, 0);
+        drawn = object != NULL &&
+                (*tracer.jvmti)->GetObjectHashCode(tracer.jvmti, object, &hash) == JVMTI_ERROR_NONE;
+        hashes[i] = (uint32_t) hash;
+        (*jni)->DeleteLocalRef(jni, object);
+    }
+    if (!drawn)
+        (*jni)->ExceptionClear(jni);
+    return drawn;
+}
+
+/* The JVM draws from what is written there, or it was something else. */
+static void prove(JNIEnv *jni)
+{
+    jint drawn = 0;
+    jobject object = (*jni)->NewByteArray(jni, 0);
+    if (object == NULL) {
+        (*jni)->ExceptionClear(jni);
+        return;
+    }
+    hash_state_enter();
+    struct hash_words words = own_now(jni);
+    bool done =
+        (*tracer.jvmti)->GetObjectHashCode(tracer.jvmti, object, &drawn) == JVMTI_ERROR_NONE;
+    hash_state_leave();
+    (*jni)->DeleteLocalRef(jni, object);
+    if (!done || !hash_words_draw(&words, (uint32_t) drawn))
+        atomic_store(&distance, 0);
+}
+
+void hash_state_find(JNIEnv *jni)
+{
+    static struct window before, after;
+    uint32_t hashes[HASH_WORDS];
+    size_t found = 0;
+    if (!internal_try(INTERNAL_HASH) || atomic_load(&distance) != 0 ||
+        (uintptr_t) jni % sizeof(uint32_t) != 0)
+        return;
+    read_window(jni, &before);
+    if (!draw(jni, hashes))
+        return;
+    read_window(jni, &after);
+    size_t all = sizeof after.words / sizeof after.words[0];
+    size_t count = after.count < before.count ? after.count : before.count;
+    if (hash_words_search(before.words + all - count, after.words + all - count, count, hashes,
+                          &found) != 1)
+        return;
+    size_t back = (count - found) * sizeof after.words[0];
+    memcpy((char *) jni - back, (const char *) before.words + sizeof before.words - back,
+           sizeof(struct hash_words));
+    atomic_store(&distance, back);
+    prove(jni);
+}
+
+/* The seeds only have to differ from thread to thread; no word may make all of them zero. */
+static void seed(void)
+{
+    static _Atomic uint32_t threads;
+    own.words = (struct hash_words){
+        {(atomic_fetch_add(&threads, 1) + 1) * 0x9e3779b1u, 0x2545f491u, 0x6c078965u, 0x1b873593u}};
+    own.seeded = true;
+}
+
+static void swap(void)
+{
+    JNIEnv *jni = NULL;
+    struct hash_words theirs;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        return;
+    char *words = (char *) jni - atomic_load_explicit(&distance, memory_order_relaxed);
+    memcpy(&theirs, words, sizeof theirs);
+    memcpy(words, &own.words, sizeof theirs);
+    own.words = theirs;
+}
+
+void hash_state_enter(void)
+{
+    if (atomic_load_explicit(&distance, memory_order_relaxed) == 0 ||
+        (own.depth == 0 && !internal_is_allowed(INTERNAL_HASH)) || own.depth++ != 0)
+        return;
+    if (!own.seeded)
+        seed();
+    swap();
+}
+
+void hash_state_leave(void)
+{
+    if (own.depth != 0 && --own.depth == 0)
+        swap();
+}
+
+bool hash_state_is_known(void)
+{
+    return atomic_load(&distance) != 0 && internal_is_allowed(INTERNAL_HASH);
+}
+
+void hash_state_tell(void)
+{
+    if (hash_state_is_known())
+        internal_used(INTERNAL_HASH);
+    else
+        internal_refused(INTERNAL_HASH,
+                         "they are not where JDKs have them, or hashCode is another");
+}

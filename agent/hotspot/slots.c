@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The proof: two references to one object have equal words there, and one to another has not.  They
+ * are read through the kernel, which does not fault. */
+#include "agent/hotspot/slots.h"
+
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "agent/base/internals.h"
+#include "agent/base/tracer.h"
+
+#define ATTEMPTS 8 /* objects move */
+
+_Atomic bool slots_readable;
+
+static bool read_slot(jobject reference, uintptr_t *word)
+{
+    uintptr_t from = (uintptr_t) reference & ~(uintptr_t) 7;
+    struct iovec here = {word, sizeof *word}, there = {(void *) from, sizeof *word};
+    return syscall(SYS_process_vm_readv, getpid(), &here, 1ul, &there, 1ul, 0ul) ==
+           (long) sizeof *word;
+}
+
+static bool are_as_expected(jobject one, jobject again, jobject other)
+{
+    uintptr_t words[3] = {0};
+    return read_slot(one, &words[0]) && read_slot(again, &words[1]) &&
+           read_slot(other, &words[2]) && words[0] != 0 && words[0] == words[1] &&
+           words[0] != words[2] && words[2] != 0;
+}
+
+static bool is_so(JNIEnv *jni)
+{
+    jobject one = (*jni)->NewByteArray(jni, 0), other = (*jni)->NewByteArray(jni, 0);
+    jobject again = one != NULL ? (*jni)->NewLocalRef(jni, one) : NULL;
+    bool so = false;
+    for (int i = 0; i < ATTEMPTS && !so && again != NULL && other != NULL; i++)
+        so = are_as_expected(one, again, other);
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, again);
+    (*jni)->DeleteLocalRef(jni, other);
+    (*jni)->DeleteLocalRef(jni, one);
+    return so;
+}
+
+void slots_prove(JNIEnv *jni)
+{
+    bool so = internal_try(INTERNAL_SLOTS) && is_so(jni);
+    atomic_store(&slots_readable, so);
+    if (so)
+        internal_used(INTERNAL_SLOTS);
+    else
+        internal_refused(INTERNAL_SLOTS, "references do not lead to them, or they cannot be read");
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables that libjvm.so exports (gHotSpotVMStructs and its kin), read once. */
+#include "agent/hotspot/vm_structs.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "agent/base/tracer.h"
+
+#define TABLE_END SIZE_MAX
+#define FIRST_JAVA 17
+#define LAST_JAVA 25 /* the newest that the walk was tested with */
+
+/* One of the exported tables: entries of `stride` bytes, the parts of each at offsets that are
+ * exported too. */
+struct vm_table {
+    const char *entries;
+    uint64_t stride;
+};
+
+static void *libjvm;
+
+static uint64_t exported(const char *name)
+{
+    const uint64_t *value = dlsym(libjvm, name);
+    return value != NULL ? *value : TABLE_END;
+}
+
+static const char *text_at(const char *entry, uint64_t offset)
+{
+    const char *text;
+    memcpy(&text, entry + offset, sizeof text);
+    return text;
+}
+
+/* The entry whose names are these; the second may be NULL. */
+static const char *find_entry(const char *table, const char *stride_name, const char *first_name,
+                              const char *first, const char *second_name, const char *second)
+{
+    const char *const *entries = dlsym(libjvm, table);
+    uint64_t stride = exported(stride_name), at = exported(first_name);
+    uint64_t second_at = second != NULL ? exported(second_name) : 0;
+    if (entries == NULL || stride == TABLE_END || at == TABLE_END || second_at == TABLE_END)
+        return NULL;
+    for (const char *entry = *entries; entry != NULL && text_at(entry, at) != NULL; entry += stride)
+        if (strcmp(text_at(entry, at), first) == 0 &&
+            (second == NULL || strcmp(text_at(entry, second_at), second) == 0))
+            return entry;
+    return NULL;
+}
+
+static const char *find_field(const char *type, const char *field)
+{
+    return find_entry("gHotSpotVMStructs", "gHotSpotVMStructEntryArrayStride",
+                      "gHotSpotVMStructEntryTypeNameOffset", type,
+                      "gHotSpotVMStructEntryFieldNameOffset", field);
+}
+
+static bool field_offset(const char *type, const char *field, size_t *out)
+{
+    const char *entry = find_field(type, field);
+    uint64_t offset_at = exported("gHotSpotVMStructEntryOffsetOffset");
+    if (entry == NULL || offset_at == TABLE_END)
+        return false;
+    memcpy(out, entry + offset_at, sizeof *out);
+    return *out < 1 << 16;
+}
+
+static bool static_field(const char *type, const char *field, const uintptr_t **out)
+{
+    const char *entry = find_field(type, field);
+    uint64_t address_at = exported("gHotSpotVMStructEntryAddressOffset");
+    if (entry == NULL || address_at == TABLE_END)
+        return false;
+    memcpy(out, entry + address_at, sizeof *out);
+    return *out != NULL;
+}
+
+static bool type_size(const char *type, size_t *out)
+{
+    const char *entry = find_entry("gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride",
+                                   "gHotSpotVMTypeEntryTypeNameOffset", type, NULL, NULL);
+    uint64_t size_at = exported("gHotSpotVMTypeEntrySizeOffset");
+    if (entry == NULL || size_at == TABLE_END)
+        return false;
+    memcpy(out, entry + size_at, sizeof *out);
+    return true;
+}
+
+static bool int_constant(const char *name, int64_t *out)
+{
+    const char *entry =
+        find_entry("gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride",
+                   "gHotSpotVMIntConstantEntryNameOffset", name, NULL, NULL);
+    uint64_t value_at = exported("gHotSpotVMIntConstantEntryValueOffset");
+    int32_t value;
+    if (entry == NULL || value_at == TABLE_END)
+        return false;
+    memcpy(&value, entry + value_at, sizeof value);
+    *out = value;
+    return true;
+}
+
+/* The fields that every JDK here has under one name. */
+static bool read_offsets(struct vm_structs *vm, const char **missing)
+{
+    const struct {
+        const char *type, *field;
+        size_t *out;
+    } fields[] = {
+        {"JavaThread", "_anchor", &vm->thread_anchor},
+        {"JavaFrameAnchor", "_last_Java_sp", &vm->anchor_sp},
+        {"JavaFrameAnchor", "_last_Java_pc", &vm->anchor_pc},
+        {"JavaFrameAnchor", "_last_Java_fp", &vm->anchor_fp},
+        {"JavaCallWrapper", "_anchor", &vm->wrapper_anchor},
+        {"CodeHeap", "_memory", &vm->heap_memory},
+        {"CodeHeap", "_segmap", &vm->heap_segments},
+        {"CodeHeap", "_log2_segment_size", &vm->heap_log2_segment},
+        {"VirtualSpace", "_low", &vm->space_low},
+        {"VirtualSpace", "_high", &vm->space_high},
+        {"HeapBlock::Header", "_used", &vm->block_used},
+        {"GrowableArrayBase", "_len", &vm->array_length},
+        {"GrowableArray<int>", "_data", &vm->array_data},
+        {"CodeBlob", "_name", &vm->blob_name},
+        {"CodeBlob", "_frame_size", &vm->blob_frame_words},
+        {"CodeBlob", "_size", &vm->blob_size},
+        {"nmethod", "_stub_offset", &vm->nmethod_stub},
+        {"nmethod", "_compile_id", &vm->nmethod_compile_id},
+        {"nmethod", "_scopes_pcs_offset", &vm->nmethod_pcs},
+        {"PcDesc", "_pc_offset", &vm->pc_offset},
+        {"PcDesc", "_scope_decode_offset", &vm->pc_scope},
+        {"StubQueue", "_stub_buffer", &vm->queue_buffer},
+        {"StubQueue", "_buffer_limit", &vm->queue_limit},
+        {"Method", "_constMethod", &vm->method_const},
+        {"ConstMethod", "_constants", &vm->const_constants},
+        {"ConstMethod", "_method_idnum", &vm->const_idnum},
+        {"ConstMethod", "_code_size", &vm->const_code_size},
+        {"ConstantPool", "_pool_holder", &vm->pool_holder},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        *missing = fields[i].field;
+        if (!field_offset(fields[i].type, fields[i].field, fields[i].out))
+            return false;
+    }
+    return true;
+}
+
+/* Debugging information in the nmethod itself, as JDK 17 has it. */
+static bool read_inner_scopes(struct vm_structs *vm)
+{
+    return field_offset("CompiledMethod", "_method", &vm->nmethod_method) &&
+           field_offset("CompiledMethod", "_scopes_data_begin", &vm->nmethod_scopes) &&
+           field_offset("nmethod", "_dependencies_offset", &vm->nmethod_pcs_end) &&
+           field_offset("nmethod", "_metadata_offset", &vm->nmethod_metadata) &&
+           field_offset("CodeBlob", "_code_begin", &vm->blob_code_begin);
+}
+
+/* Beside the nmethod, as JDK 25 has it. */
+static bool read_outer_scopes(struct vm_structs *vm)
+{
+    return field_offset("nmethod", "_method", &vm->nmethod_method) &&
+           field_offset("nmethod", "_immutable_data", &vm->nmethod_immutable) &&
+           field_offset("nmethod", "_immutable_data_size", &vm->nmethod_immutable_size) &&
+           field_offset("nmethod", "_scopes_data_offset", &vm->nmethod_scopes) &&
+           field_offset("CodeBlob", "_mutable_data", &vm->blob_mutable) &&
+           field_offset("CodeBlob", "_mutable_data_size", &vm->blob_mutable_size) &&
+           field_offset("CodeBlob", "_relocation_size", &vm->blob_relocation_size) &&
+           field_offset("CodeBlob", "_code_offset", &vm->blob_code_offset);
+}
+
+static bool read_variants(struct vm_structs *vm, const char **missing)
+{
+    *missing = "debugging information of compiled code";
+    if (!read_inner_scopes(vm) && !read_outer_scopes(vm))
+        return false;
+    *missing = "_cont_entry";
+    return field_offset("JavaThread", "_cont_entry", &vm->thread_continuation) ||
+           tracer.java_major < 19;
+}
+
+static bool read_rest(struct vm_structs *vm, const char **missing)
+{
+    *missing = "a static field";
+    if (!static_field("CodeCache", "_heaps", &vm->heaps) ||
+        !static_field("StubRoutines", "_call_stub_return_address", &vm->call_stub_return) ||
+        !static_field("AbstractInterpreter", "_code", &vm->interpreter) ||
+        !static_field("PerfMemory", "_start", &vm->counters))
+        return false;
+    *missing = "a size or a constant";
+    return type_size("HeapBlock", &vm->block_size) && type_size("PcDesc", &vm->pc_size) &&
+           type_size("ConstMethod", &vm->const_size) &&
+           int_constant("frame::entry_frame_call_wrapper_offset", &vm->entry_wrapper) &&
+           int_constant("frame::interpreter_frame_sender_sp_offset", &vm->interpreted_sender);
+}
+
+static bool open_libjvm(void)
+{
+    if (libjvm == NULL)
+        libjvm = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+    return libjvm != NULL;
+}
+
+const struct vm_structs *vm_structs_get(const char **missing)
+{
+    static struct vm_structs vm;
+    static bool complete;
+    if (complete)
+        return &vm;
+    *missing = "a JDK from 17 to 25";
+    if (tracer.java_major < FIRST_JAVA || tracer.java_major > LAST_JAVA)
+        return NULL;
+    *missing = "libjvm.so";
+    if (!open_libjvm())
+        return NULL;
+    complete = read_offsets(&vm, missing) && read_variants(&vm, missing) && read_rest(&vm, missing);
+    return complete ? &vm : NULL;
+}
+
+/* The fields of the archive's header, which is there when the JVM uses one. */
+static bool read_header(struct vm_archive *vm, uintptr_t info)
+{
+    size_t header, vtables;
+    if (info == 0 || !field_offset("FileMapInfo", "_header", &header) ||
+        !field_offset("FileMapHeader", "_cloned_vtables_offset", &vtables) ||
+        (!field_offset("FileMapHeader", "_regions[0]", &vm->header_regions) &&
+         !field_offset("FileMapHeader", "_space[0]", &vm->header_regions)))
+        return false;
+    vm->header = vm_word(info, header);
+    if (vm->header != 0)
+        vm->vtables_offset = vm_word(vm->header, vtables);
+    return vm->header != 0;
+}
+
+bool vm_archive_get(struct vm_archive *vm)
+{
+    const uintptr_t *base, *top, *info, *object;
+    if (!open_libjvm() || !static_field("MetaspaceObj", "_shared_metaspace_base", &base) ||
+        !static_field("MetaspaceObj", "_shared_metaspace_top", &top) ||
+        !static_field("FileMapInfo", "_current_info", &info) ||
+        !static_field("vmClasses", "_klasses[static_cast<int>(vmClassID::Object_klass_knum)]",
+                      &object))
+        return false;
+    vm->base = *base;
+    vm->top = *top;
+    vm->object_class = *object;
+    return vm->base != 0 && read_header(vm, *info) &&
+           type_size("CDSFileMapRegion", &vm->region_size) &&
+           field_offset("CDSFileMapRegion", "_mapped_base", &vm->region_base) &&
+           field_offset("CDSFileMapRegion", "_used", &vm->region_used) &&
+           field_offset("Klass", "_name", &vm->class_name) &&
+           field_offset("Symbol", "_length", &vm->symbol_length) &&
+           field_offset("Symbol", "_body[0]", &vm->symbol_body);
+}
+
+/* The counters' memory, as jvmstat's version 2.0 has it. */
+struct counters_head {
+    uint32_t magic;
+    uint8_t byte_order, major, minor, accessible;
+    int32_t used, overflow;
+    int64_t changed;
+    int32_t entry_offset, entry_count;
+};
+
+struct counter_head {
+    int32_t length, name_offset, vector_length;
+    uint8_t type, flags, units, variability;
+    int32_t data_offset;
+};
+
+const volatile int64_t *vm_counter(const struct vm_structs *vm, const char *name)
+{
+    uintptr_t start = *vm->counters;
+    struct counters_head head;
+    if (start == 0)
+        return NULL;
+    memcpy(&head, (const void *) start, sizeof head);
+    if (head.magic != 0xc0c0feca || head.major != 2)
+        return NULL;
+    uintptr_t at = start + (size_t) head.entry_offset;
+    for (int32_t i = 0; i < head.entry_count; i++) {
+        struct counter_head entry;
+        memcpy(&entry, (const void *) at, sizeof entry);
+        if (entry.length <= 0 || at + (size_t) entry.length > start + (size_t) head.used)
+            return NULL;
+        if (strcmp((const char *) (at + (size_t) entry.name_offset), name) == 0)
+            return entry.type == 'J' && entry.vector_length == 0
+                       ? (const volatile int64_t *) (at + (size_t) entry.data_offset)
+                       : NULL;
+        at += (size_t) entry.length;
+    }
+    return NULL;
+}
+
+const void *vm_flag(const char *name)
+{
+    const uintptr_t *flags, *count;
+    size_t size, name_at, address_at;
+    if (!open_libjvm() || !static_field("JVMFlag", "flags", &flags) ||
+        !static_field("JVMFlag", "numFlags", &count) || !type_size("JVMFlag", &size) ||
+        !field_offset("JVMFlag", "_name", &name_at) ||
+        !field_offset("JVMFlag", "_addr", &address_at))
+        return NULL;
+    for (uintptr_t i = 0; i < *count; i++) {
+        uintptr_t flag = *flags + i * size;
+        const char *found = (const char *) vm_word(flag, name_at);
+        if (found != NULL && strcmp(found, name) == 0)
+            return (const void *) vm_word(flag, address_at);
+    }
+    return NULL;
+}
+
+bool vm_argument_given(const char *argument)
+{
+    const uintptr_t *arguments, *count;
+    if (!open_libjvm() || !static_field("Arguments", "_jvm_args_array", &arguments) ||
+        !static_field("Arguments", "_num_jvm_args", &count))
+        return false;
+    for (uint32_t i = 0; *arguments != 0 && i < vm_half((uintptr_t) count, 0); i++)
+        if (strcmp((const char *) vm_word(*arguments, i * sizeof(char *)), argument) == 0)
+            return true;
+    return false;
+}

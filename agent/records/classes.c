@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of classes, loaders and methods, and the global stream that tells of them. */
+#include "agent/records/classes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/hotspot/hash_state.h"
+#include "agent/hotspot/slots.h"
+#include "agent/hotspot/untagged_classes.h"
+#include "agent/records/threads.h"
+
+#define PAGE_ENTRIES 1024u
+#define PAGES 65536u /* 64 Mi classes */
+#define NAME_LIMIT 65536u
+
+/* A class or a class loader.  Entries are never freed: tags and traces name them. */
+struct named_object {
+    char *name; /* class: as in a class file, standard UTF-8 */
+    size_t name_length;
+    uint64_t loader;
+    _Atomic uint64_t object; /* the tag that it would have if it were no class or loader */
+    _Atomic(jweak) mirror;   /* of a class */
+    /* number in the dictionary of a session: session << 40 | number */
+    _Atomic uint64_t session_number;
+};
+
+#define NUMBER_BITS 40u
+
+struct named_table {
+    _Atomic(struct named_object *) pages[PAGES];
+    uint64_t count; /* entry 0 is not used */
+};
+
+static struct named_table classes = {.count = 1};
+static struct named_table loaders = {.count = 1};
+/* Held while a class gets its tag; no callback that holds a lock of the VM takes it. */
+static pthread_mutex_t class_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t method_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct named_object *named_at(struct named_table *table, uint64_t index)
+{
+    if (index == 0 || index >= (uint64_t) PAGES * PAGE_ENTRIES)
+        return NULL;
+    struct named_object *page =
+        atomic_load_explicit(&table->pages[index / PAGE_ENTRIES], memory_order_acquire);
+    return page != NULL ? &page[index % PAGE_ENTRIES] : NULL;
+}
+
+/* Adds an entry; the class lock is held.  0: out of memory. */
+static uint64_t named_add(struct named_table *table)
+{
+    uint64_t index = table->count;
+    if (index >= (uint64_t) PAGES * PAGE_ENTRIES)
+        return 0;
+    if (atomic_load(&table->pages[index / PAGE_ENTRIES]) == NULL) {
+        struct named_object *page = calloc(PAGE_ENTRIES, sizeof *page);
+        if (page == NULL)
+            return 0;
+        atomic_store_explicit(&table->pages[index / PAGE_ENTRIES], page, memory_order_release);
+    }
+    table->count++;
+    return index;
+}
+
+static struct named_object *named_of_tag(jlong tag)
+{
+    if ((tag & TAG_CLASS) != 0)
+        return named_at(&classes, (uint64_t) (tag & ~TAG_MARKS));
+    if ((tag & TAG_LOADER) != 0)
+        return named_at(&loaders, (uint64_t) (tag & ~TAG_MARKS));
+    return NULL;
+}
+
+jlong tag_of_object(const struct session *session, uint64_t object)
+{
+    return (jlong) ((session->number % TAG_SESSIONS) << TAG_ID_BITS | object);
+}
+
+/* Of a plain tag, or what a named object has. */
+static uint64_t id_of_session(const struct session *session, uint64_t packed)
+{
+    packed &= ~(uint64_t) TAG_AGAIN;
+    return packed >> TAG_ID_BITS == session->number % TAG_SESSIONS
+               ? packed & ((UINT64_C(1) << TAG_ID_BITS) - 1)
+               : 0;
+}
+
+uint64_t object_of_tag(const struct session *session, jlong tag)
+{
+    if ((tag & TAG_MARKS) == 0)
+        return id_of_session(session, (uint64_t) tag);
+    const struct named_object *named = named_of_tag(tag);
+    return named != NULL ? id_of_session(session, atomic_load(&named->object)) : 0;
+}
+
+bool object_claim_tag(const struct session *session, jlong tag, uint64_t object)
+{
+    struct named_object *named = named_of_tag(tag);
+    if (named == NULL)
+        return false;
+    uint64_t old = atomic_load(&named->object);
+    return id_of_session(session, old) == 0 &&
+           atomic_compare_exchange_strong(&named->object, &old,
+                                          (uint64_t) tag_of_object(session, object));
+}
+
+uint64_t class_number_of_tag(const struct session *session, jlong tag)
+{
+    if ((tag & TAG_CLASS) == 0)
+        return 0;
+    const struct named_object *class = named_of_tag(tag);
+    if (class == NULL)
+        return 0;
+    uint64_t packed = atomic_load_explicit(&class->session_number, memory_order_acquire);
+    return packed >> NUMBER_BITS == session->number ? packed & ((UINT64_C(1) << NUMBER_BITS) - 1)
+                                                    : 0;
+}
+
+static bool surrogate(const unsigned char *at, unsigned char low, unsigned char high)
+{
+    return at[0] == 0xed && at[1] >= low && at[1] <= high && (at[2] & 0xc0) == 0x80;
+}
+
+size_t utf8_of_modified(const char *text, char *out)
+{
+    const unsigned char *at = (const unsigned char *) text;
+    char *start = out;
+    while (*at != '\0') {
+        if (at[0] == 0xc0 && at[1] == 0x80) {
+            *out++ = '\0';
+            at += 2;
+        } else if (surrogate(at, 0xa0, 0xaf) && surrogate(at + 3, 0xb0, 0xbf)) {
+            uint32_t code =
+                0x10000u + (((uint32_t) (at[1] & 0x0f) << 16) | ((uint32_t) (at[2] & 0x3f) << 10) |
+                            ((uint32_t) (at[4] & 0x0f) << 6) | (at[5] & 0x3fu));
+            *out++ = (char) (0xf0 | (code >> 18));
+            *out++ = (char) (0x80 | ((code >> 12) & 0x3f));
+            *out++ = (char) (0x80 | ((code >> 6) & 0x3f));
+            *out++ = (char) (0x80 | (code & 0x3f));
+            at += 6;
+        } else {
+            *out++ = (char) *at++;
+        }
+    }
+    return (size_t) (out - start);
+}
+
+void global_write(struct session *session, const uint64_t *words, size_t count, unsigned events)
+{
+    uint64_t *room = live_reserve(session->map, session->global, count);
+    if (room == NULL)
+        return;
+    memcpy(room, words, count * sizeof *words);
+    live_commit(session->global, count, events);
+}
+
+void global_event(struct session *session, enum step_live_kind kind, uint64_t word, size_t words)
+{
+    uint64_t record[2] = {live_word(kind, thread_stamp(session, session->global)), word};
+    global_write(session, record, words, 1);
+}
+
+/* "Lp/Name;" to "p/Name"; arrays stay as they are. */
+static bool set_class_name(struct named_object *class, const char *signature)
+{
+    size_t length = strlen(signature);
+    if (length > NAME_LIMIT || (class->name = malloc(length + 1)) == NULL)
+        return false;
+    class->name_length = utf8_of_modified(signature, class->name);
+    if (class->name_length >= 2 && class->name[0] == 'L') {
+        class->name_length -= 2;
+        memmove(class->name, class->name + 1, class->name_length);
+    }
+    class->name[class->name_length] = '\0';
+    return true;
+}
+
+/* The loader's number, given at first sight; 0: out of memory.  The class lock is held. */
+static uint64_t number_loader(jobject loader)
+{
+    jlong tag = 0;
+    if ((*tracer.jvmti)->GetTag(tracer.jvmti, loader, &tag) != JVMTI_ERROR_NONE)
+        return 0;
+    if ((tag & TAG_LOADER) != 0)
+        return (uint64_t) (tag & ~TAG_MARKS);
+    uint64_t number = named_add(&loaders);
+    if (number != 0) {
+        atomic_store(&named_at(&loaders, number)->object, (uint64_t) tag);
+        (*tracer.jvmti)->SetTag(tracer.jvmti, loader, TAG_LOADER | (jlong) number);
+    }
+    return number;
+}
+
+uint64_t loader_number(jobject loader)
+{
+    pthread_mutex_lock(&class_lock);
+    hash_state_enter();
+    uint64_t number = number_loader(loader);
+    hash_state_leave();
+    pthread_mutex_unlock(&class_lock);
+    return number;
+}
+
+/* 0 is the boot loader.  The class lock is held. */
+static uint64_t loader_of_class(jclass mirror)
+{
+    jobject loader = NULL;
+    if ((*tracer.jvmti)->GetClassLoader(tracer.jvmti, mirror, &loader) != JVMTI_ERROR_NONE ||
+        loader == NULL)
+        return 0;
+    uint64_t number = number_loader(loader);
+    JNIEnv *jni = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+        (*jni)->DeleteLocalRef(jni, loader);
+    return number;
+}
+
+/* A new entry for the class; 0: out of memory.  The class lock is held. */
+static uint64_t add_class(JNIEnv *jni, jclass mirror, const char *signature)
+{
+    uint64_t index = named_add(&classes);
+    struct named_object *class = named_at(&classes, index);
+    if (class == NULL || !set_class_name(class, signature))
+        return 0;
+    class->loader = loader_of_class(mirror);
+    atomic_store(&class->mirror, (*jni)->NewWeakGlobalRef(jni, mirror));
+    return index;
+}
+
+/* The index of a class that has no tag.  The class lock is held. */
+static uint64_t index_untagged(jclass mirror, bool stays_untagged)
+{
+    JNIEnv *jni = NULL;
+    char *signature = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
+        (*tracer.jvmti)->GetClassSignature(tracer.jvmti, mirror, &signature, NULL) !=
+            JVMTI_ERROR_NONE)
+        return 0;
+    uint64_t index = untagged_class_take(jni, signature, mirror);
+    if (index == 0)
+        index = add_class(jni, mirror, signature);
+    if (index != 0 && stays_untagged &&
+        !untagged_class_add(signature, index, atomic_load(&named_at(&classes, index)->mirror)))
+        index = 0;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    return index;
+}
+
+/* The class's tag, given at first sight.  The class lock is held. */
+static jlong tag_class(jclass mirror)
+{
+    jlong tag = 0;
+    if ((*tracer.jvmti)->GetTag(tracer.jvmti, mirror, &tag) != JVMTI_ERROR_NONE)
+        return 0;
+    if ((tag & TAG_CLASS) != 0)
+        return tag;
+    uint64_t index = index_untagged(mirror, false);
+    if (index == 0)
+        return 0;
+    atomic_store(&named_at(&classes, index)->object, (tag & TAG_MARKS) == 0 ? (uint64_t) tag : 0);
+    tag = TAG_CLASS | (jlong) index;
+    return (*tracer.jvmti)->SetTag(tracer.jvmti, mirror, tag) == JVMTI_ERROR_NONE ? tag : 0;
+}
+
+/* The class lock is held: nobody else numbers this class. */
+static uint64_t define_class(struct session *session, struct named_object *class, bool existing)
+{
+    size_t text_words = (class->name_length + 7) / 8, count = 3 + text_words;
+    uint64_t *words = calloc(count, sizeof *words);
+    if (words == NULL)
+        return 0;
+    memcpy(&words[3], class->name, class->name_length);
+    words[1] = class->loader;
+    words[2] = class->name_length;
+    pthread_mutex_lock(&session->global_lock);
+    uint64_t number = atomic_fetch_add(&session->class_count, 1) + 1;
+    words[0] = live_word(STEP_LIVE_DEFINE_CLASS, number);
+    global_write(session, words, count, 0);
+    global_event(session, existing ? STEP_LIVE_CLASS_EXISTING : STEP_LIVE_CLASS_LOAD, number, 2);
+    pthread_mutex_unlock(&session->global_lock);
+    free(words);
+    atomic_store_explicit(&class->session_number, session->number << NUMBER_BITS | number,
+                          memory_order_release);
+    return number;
+}
+
+static uint64_t number_class(struct session *session, jclass mirror, bool existing)
+{
+    jlong tag = 0;
+    if ((*tracer.jvmti)->GetTag(tracer.jvmti, mirror, &tag) != JVMTI_ERROR_NONE)
+        return 0;
+    uint64_t number = class_number_of_tag(session, tag);
+    if (number != 0)
+        return number;
+    pthread_mutex_lock(&class_lock);
+    hash_state_enter();
+    tag = tag_class(mirror);
+    hash_state_leave();
+    number = class_number_of_tag(session, tag);
+    if (tag != 0 && number == 0)
+        number = define_class(session, named_of_tag(tag), existing);
+    pthread_mutex_unlock(&class_lock);
+    return number;
+}
+
+uint64_t class_number(struct session *session, jclass class)
+{
+    return number_class(session, class, atomic_load(&session->frozen_stamp) != 0);
+}
+
+/* Its mirror has its identity hash, or needs none. */
+static bool may_be_tagged(jclass class)
+{
+    const jint linked = JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY |
+                        JVMTI_CLASS_STATUS_PRIMITIVE | JVMTI_CLASS_STATUS_ERROR;
+    jint status = 0;
+    return tracer.java_major <= 17 || !hash_state_is_known() ||
+           (*tracer.jvmti)->GetClassStatus(tracer.jvmti, class, &status) != JVMTI_ERROR_NONE ||
+           (status & linked) != 0;
+}
+
+void class_loaded(struct session *session, jclass class, bool existing)
+{
+    jlong tag = 0;
+    if (may_be_tagged(class)) {
+        number_class(session, class, existing);
+        return;
+    }
+    pthread_mutex_lock(&class_lock);
+    hash_state_enter();
+    uint64_t index = 0;
+    if ((*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag) == JVMTI_ERROR_NONE)
+        index =
+            (tag & TAG_CLASS) != 0 ? (uint64_t) (tag & ~TAG_MARKS) : index_untagged(class, true);
+    hash_state_leave();
+    struct named_object *named = named_at(&classes, index);
+    if (named != NULL && atomic_load(&named->session_number) >> NUMBER_BITS != session->number)
+        define_class(session, named, existing);
+    pthread_mutex_unlock(&class_lock);
+}
+
+/* A reference is the address of where the JVM keeps the object's address; that address is read as
+ * a hint, whatever it is, and decides nothing. */
+struct class_cache_entry *class_cached(struct session *session, struct os_thread *os, JNIEnv *jni,
+                                       jclass class)
+{
+    uintptr_t hint = slot_word(class);
+    size_t slot = (size_t) (((uint64_t) hint * UINT64_C(0x9e3779b97f4a7c15)) >> 57);
+    struct class_cache_entry *pair = &os->classes[2 * slot % CLASS_CACHE];
+    struct class_cache_entry *cached = pair[1].hint == hint ? &pair[1] : pair;
+    if (cached->hint == hint && cached->session == session->number &&
+        (*jni)->IsSameObject(jni, class, cached->mirror))
+        return cached;
+    jlong tag = 0;
+    uint64_t number = class_number(session, class);
+    os->uncached = (struct class_cache_entry){.number = number};
+    if (number == 0 || (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag) != JVMTI_ERROR_NONE ||
+        class_number_of_tag(session, tag) != number)
+        return &os->uncached;
+    jweak mirror = atomic_load(&named_of_tag(tag)->mirror);
+    if (mirror == NULL)
+        return &os->uncached;
+    if (cached->hint != hint)
+        pair[1] = pair[0];
+    *cached = (struct class_cache_entry){
+        .hint = hint, .mirror = mirror, .session = session->number, .number = number};
+    return cached;
+}
+
+bool class_is_array(jclass class)
+{
+    jlong tag = 0;
+    (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag);
+    const struct named_object *named = (tag & TAG_CLASS) != 0 ? named_of_tag(tag) : NULL;
+    return named != NULL && named->name != NULL && named->name[0] == '[';
+}
+
+/* Methods: an open-addressed table, read without a lock.  A table that became too small is kept:
+ * readers may still be in it. */
+struct method_table {
+    size_t mask;
+    size_t count;
+    _Atomic(struct method_entry *) entries[];
+};
+
+static _Atomic(struct method_table *) methods;
+
+static size_t method_hash(const void *key)
+{
+    return (size_t) (((uint64_t) (uintptr_t) key * UINT64_C(0x9e3779b97f4a7c15)) >> 20);
+}
+
+static struct method_entry *method_find(struct method_table *table, const void *key)
+{
+    if (table == NULL)
+        return NULL;
+    for (size_t i = method_hash(key) & table->mask;; i = (i + 1) & table->mask) {
+        struct method_entry *entry = atomic_load_explicit(&table->entries[i], memory_order_acquire);
+        if (entry == NULL || entry->key == key)
+            return entry;
+    }
+}
+
+static void method_insert(struct method_table *table, struct method_entry *entry)
+{
+    size_t i = method_hash(entry->key) & table->mask;
+    while (atomic_load(&table->entries[i]) != NULL)
+        i = (i + 1) & table->mask;
+    atomic_store_explicit(&table->entries[i], entry, memory_order_release);
+    table->count++;
+}
+
+/* Makes room for one more; the method lock is held. */
+static struct method_table *method_table_grown(void)
+{
+    struct method_table *old = atomic_load(&methods);
+    if (old != NULL && old->count < old->mask / 2)
+        return old;
+    size_t size = old != NULL ? (old->mask + 1) * 2 : 4096;
+    struct method_table *table = calloc(1, sizeof *table + size * sizeof table->entries[0]);
+    if (table == NULL)
+        return NULL;
+    table->mask = size - 1;
+    for (size_t i = 0; old != NULL && i <= old->mask; i++)
+        if (atomic_load(&old->entries[i]) != NULL)
+            method_insert(table, atomic_load(&old->entries[i]));
+    atomic_store_explicit(&methods, table, memory_order_release);
+    return table;
+}
+
+static void write_method(struct session *session, struct method_entry *entry, uint64_t class,
+                         uint64_t modifiers, const char *name, const char *descriptor)
+{
+    size_t room = strlen(name) + strlen(descriptor);
+    uint64_t *words = room <= 2 * NAME_LIMIT ? calloc(4 + (room + 7) / 8, sizeof *words) : NULL;
+    if (words == NULL)
+        return;
+    char *text = (char *) &words[4];
+    size_t name_length = utf8_of_modified(name, text);
+    size_t descriptor_length = utf8_of_modified(descriptor, text + name_length);
+    words[1] = class;
+    words[2] = modifiers;
+    words[3] = name_length | (uint64_t) descriptor_length << 32;
+    pthread_mutex_lock(&session->global_lock);
+    entry->id = atomic_fetch_add(&session->method_count, 1) + 1;
+    words[0] = live_word(STEP_LIVE_DEFINE_METHOD, entry->id);
+    global_write(session, words, 4 + (name_length + descriptor_length + 7) / 8, 0);
+    pthread_mutex_unlock(&session->global_lock);
+    free(words);
+}
+
+/* Without include= methods are those of the application: not of the boot and platform loaders. */
+bool class_is_of_application(JNIEnv *jni, jobject loader)
+{
+    static _Atomic(jobject) platform;
+    if (atomic_load(&platform) == NULL) {
+        jclass class = (*jni)->FindClass(jni, "java/lang/ClassLoader");
+        jmethodID get = class != NULL
+                            ? (*jni)->GetStaticMethodID(jni, class, "getPlatformClassLoader",
+                                                        "()Ljava/lang/ClassLoader;")
+                            : NULL;
+        jobject found = get != NULL ? (*jni)->CallStaticObjectMethod(jni, class, get) : NULL;
+        if (found != NULL)
+            atomic_store(&platform, (*jni)->NewGlobalRef(jni, found));
+        (*jni)->ExceptionClear(jni);
+        (*jni)->DeleteLocalRef(jni, found);
+        (*jni)->DeleteLocalRef(jni, class);
+    }
+    return loader != NULL && !(*jni)->IsSameObject(jni, loader, atomic_load(&platform));
+}
+
+static bool is_traced(const struct session *session, jclass mirror, const char *name)
+{
+    JNIEnv *jni = NULL;
+    jobject loader = NULL;
+    if (!options_trace_class(&session->options, name) || session->options.include.count != 0)
+        return options_trace_class(&session->options, name);
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
+        (*tracer.jvmti)->GetClassLoader(tracer.jvmti, mirror, &loader) != JVMTI_ERROR_NONE)
+        return false;
+    bool traced = class_is_of_application(jni, loader);
+    (*jni)->DeleteLocalRef(jni, loader);
+    return traced;
+}
+
+static void describe_method(struct session *session, struct method_entry *entry, jmethodID method)
+{
+    jvmtiEnv *jvmti = tracer.jvmti;
+    jclass mirror = NULL;
+    jint modifiers = 0;
+    char *name = NULL, *descriptor = NULL;
+    if ((*jvmti)->GetMethodDeclaringClass(jvmti, method, &mirror) != JVMTI_ERROR_NONE)
+        return;
+    uint64_t class = class_number(session, mirror);
+    jlong tag = 0;
+    (*jvmti)->GetTag(jvmti, mirror, &tag);
+    const struct named_object *named = named_of_tag(tag);
+    if (class != 0 && named != NULL &&
+        (*jvmti)->GetMethodName(jvmti, method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
+        (*jvmti)->GetMethodModifiers(jvmti, method, &modifiers) == JVMTI_ERROR_NONE) {
+        entry->is_static = (modifiers & 0x0008) != 0;
+        entry->is_traced = is_traced(session, mirror, named->name);
+        if (entry->is_traced || session->options.stack != 0)
+            write_method(session, entry, class, (uint64_t) (uint32_t) modifiers, name, descriptor);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *) name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *) descriptor);
+    JNIEnv *jni = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+        (*jni)->DeleteLocalRef(jni, mirror);
+}
+
+const struct method_entry *method_lookup(struct session *session, jmethodID method)
+{
+    struct method_entry *entry =
+        method_find(atomic_load_explicit(&methods, memory_order_acquire), method);
+    if (entry != NULL && entry->session == session->number)
+        return entry;
+    struct method_entry fresh = {.key = method, .session = session->number};
+    describe_method(session, &fresh, method);
+    pthread_mutex_lock(&method_lock);
+    entry = method_find(atomic_load(&methods), method);
+    if (entry == NULL || entry->session != session->number) {
+        struct method_table *table = method_table_grown();
+        if (entry == NULL && table != NULL && (entry = calloc(1, sizeof *entry)) != NULL) {
+            *entry = fresh;
+            method_insert(table, entry);
+        } else if (entry != NULL) {
+            *entry = fresh;
+        }
+    }
+    pthread_mutex_unlock(&method_lock);
+    return entry;
+}

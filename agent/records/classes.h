@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Classes, class loaders and methods: what the JVM calls them and their numbers in the trace.
+ *
+ * Tags: an object's JVMTI tag is its id and, above that, the number of the trace that gave it:
+ * what an earlier trace tagged has no id in this one.  Class mirrors and class loaders, which are
+ * objects too, have a tag with a mark and an index into a table that holds their object id beside
+ * the rest.
+ */
+#ifndef NAMES_H
+#define NAMES_H
+
+#include "agent/base/tracer.h"
+
+#define TAG_CLASS (INT64_C(1) << 62)
+#define TAG_LOADER (INT64_C(1) << 61)
+#define TAG_MARKS (TAG_CLASS | TAG_LOADER)
+/* An object that lost its tag and got it again: the JVM will tell twice that it is dead. */
+#define TAG_AGAIN (INT64_C(1) << 60)
+#define TAG_ID_BITS 48u
+#define TAG_SESSIONS 4096u
+
+struct os_thread;
+
+struct method_entry {
+    void *key;
+    uint64_t session;
+    uint64_t id;
+    bool is_static;
+    bool is_traced;
+};
+
+/* The loader's number in this JVM, given at first sight; not for the boot loader.  0: out of
+ * memory. */
+uint64_t loader_number(jobject loader);
+
+/* The class's number in the session's dictionary, with its class load event if it is new; 0 if the
+ * JVM cannot name it. */
+uint64_t class_number(struct session *session, jclass class);
+/* The same, through the thread's cache: the tag map has one lock for all threads.  The entry lives
+ * until the next call. */
+struct class_cache_entry *class_cached(struct session *session, struct os_thread *os, JNIEnv *jni,
+                                       jclass class);
+/* For a class that has a number. */
+bool class_is_array(jclass class);
+/* A class has just been loaded, or was before tracing started: its class load event.  While it is
+ * not linked it gets no tag: see untagged_classes.h. */
+void class_loaded(struct session *session, jclass class, bool existing);
+/* For a class's tag, without calling the JVM; 0 if it has no number yet. */
+uint64_t class_number_of_tag(const struct session *session, jlong tag);
+
+/* The tag of an object that gets its id in this session. */
+jlong tag_of_object(const struct session *session, uint64_t object);
+/* The object id behind a tag, 0 if it has none in this session. */
+uint64_t object_of_tag(const struct session *session, jlong tag);
+/* Gives a class mirror or loader that has no object id in this session the id `object`; false if it
+ * has one. */
+bool object_claim_tag(const struct session *session, jlong tag, uint64_t object);
+
+/* True for loaders but the boot and the platform loader.  Called once before probes run. */
+bool class_is_of_application(JNIEnv *jni, jobject loader);
+
+/* The method's entry for this session; NULL if the JVM cannot name it. */
+const struct method_entry *method_lookup(struct session *session, jmethodID method);
+
+/* Writes words to the global stream, stamped now if `kind` has a stamp.  The lock is held. */
+void global_write(struct session *session, const uint64_t *words, size_t count, unsigned events);
+/* One event record: kind, stamp and a word. */
+void global_event(struct session *session, enum step_live_kind kind, uint64_t word, size_t words);
+
+/* The JVM's modified UTF-8 to UTF-8 (an unpaired surrogate keeps its three bytes).  `out` has room
+ * for strlen(text) bytes; returns the length. */
+size_t utf8_of_modified(const char *text, char *out);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of calls, stacks of open calls, and their sum. */
+#include "agent/records/method_counts.h"
+
+#include <stdlib.h>
+
+#include "agent/records/rare_records.h"
+
+#define PAGE_CELLS 256u
+#define METHOD_LIMIT (UINT64_C(1) << 27)
+
+/* Times are in clock ticks. */
+struct count_cell {
+    uint64_t calls, exceptions, inclusive, exclusive;
+    uint64_t open; /* calls that are open in the thread whose calls the table follows */
+};
+
+struct call_counts {
+    uint64_t session;
+    struct java_thread *owner; /* whose open calls are in the cells; NULL: nobody's */
+    struct count_cell **pages;
+    size_t page_count;
+};
+
+struct open_call {
+    const void *key;
+    uint64_t method, entered;
+    uint64_t inner; /* what counted methods that it called took */
+};
+
+struct call_stack {
+    uint64_t session;
+    struct java_thread *java;
+    struct open_call *calls;
+    size_t depth, capacity;
+    struct call_stack *next, *previous;
+};
+
+/* All stacks of the session; the session's end goes through them. */
+static struct call_stack *all_stacks;
+static pthread_mutex_t stacks_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct count_cell *add_page(struct call_counts *counts, size_t page)
+{
+    if (page >= counts->page_count) {
+        size_t wanted = page + 1 + counts->page_count / 2;
+        struct count_cell **grown = realloc(counts->pages, wanted * sizeof *grown);
+        if (grown == NULL)
+            return NULL;
+        for (size_t i = counts->page_count; i < wanted; i++)
+            grown[i] = NULL;
+        counts->pages = grown;
+        counts->page_count = wanted;
+    }
+    counts->pages[page] = calloc(PAGE_CELLS, sizeof **counts->pages);
+    return counts->pages[page];
+}
+
+/* NULL: out of memory. */
+static inline struct count_cell *cell_of(struct call_counts *counts, uint64_t method)
+{
+    size_t page = (size_t) (method / PAGE_CELLS);
+    struct count_cell *cells =
+        page < counts->page_count && counts->pages[page] != NULL ? counts->pages[page] : NULL;
+    if (__builtin_expect(cells == NULL, 0)) {
+        cells = method < METHOD_LIMIT ? add_page(counts, page) : NULL;
+        if (cells == NULL)
+            return NULL;
+    }
+    return &cells[method % PAGE_CELLS];
+}
+
+static void forget_counts(struct call_counts *counts)
+{
+    for (size_t i = 0; i < counts->page_count; i++)
+        free(counts->pages[i]);
+    free(counts->pages);
+    *counts = (struct call_counts){.session = 0};
+}
+
+/* What the cells say of open calls becomes that of no thread. */
+static void disown(struct call_counts *counts, const struct java_thread *known)
+{
+    struct count_cell *cell;
+    if (counts->owner == known && known != NULL && known->calls != NULL) {
+        for (size_t i = 0; i < known->calls->depth; i++)
+            if ((cell = cell_of(counts, known->calls->calls[i].method)) != NULL)
+                cell->open--;
+    } else if (counts->owner != NULL) {
+        for (size_t i = 0; i < counts->page_count; i++)
+            for (size_t j = 0; counts->pages[i] != NULL && j < PAGE_CELLS; j++)
+                counts->pages[i][j].open = 0;
+    }
+    counts->owner = NULL;
+}
+
+static void adopt(struct call_counts *counts, const struct os_thread *os, struct java_thread *java)
+{
+    struct count_cell *cell;
+    if (counts->owner != NULL)
+        disown(counts, os->own);
+    for (size_t i = 0; java->calls != NULL && i < java->calls->depth; i++)
+        if ((cell = cell_of(counts, java->calls->calls[i].method)) != NULL)
+            cell->open++;
+    counts->owner = java;
+}
+
+static struct call_stack *create_stack(struct session *session, struct java_thread *java)
+{
+    struct call_stack *stack = calloc(1, sizeof *stack);
+    if (stack == NULL)
+        return NULL;
+    stack->session = session->number;
+    stack->java = java;
+    pthread_mutex_lock(&stacks_lock);
+    stack->next = all_stacks;
+    if (all_stacks != NULL)
+        all_stacks->previous = stack;
+    all_stacks = stack;
+    pthread_mutex_unlock(&stacks_lock);
+    return java->calls = stack;
+}
+
+static void destroy_stack(struct call_stack *stack)
+{
+    pthread_mutex_lock(&stacks_lock);
+    if (stack->previous != NULL)
+        stack->previous->next = stack->next;
+    else
+        all_stacks = stack->next;
+    if (stack->next != NULL)
+        stack->next->previous = stack->previous;
+    pthread_mutex_unlock(&stacks_lock);
+    stack->java->calls = NULL;
+    free(stack->calls);
+    free(stack);
+}
+
+/* The native thread's table, as the Java thread's that runs on it.  NULL: out of memory. */
+static inline struct call_counts *counts_of(struct session *session, struct os_thread *os,
+                                            struct java_thread *java)
+{
+    struct call_counts *counts = os->counts;
+    if (__builtin_expect(
+            counts != NULL && counts->session == session->number && counts->owner == java, 1))
+        return counts;
+    if (counts == NULL && (counts = os->counts = calloc(1, sizeof *counts)) == NULL)
+        return NULL;
+    if (counts->session != session->number)
+        forget_counts(counts);
+    counts->session = session->number;
+    adopt(counts, os, java);
+    return counts;
+}
+
+static bool grow_stack(struct call_stack *stack)
+{
+    size_t wanted = stack->capacity * 2 + 32;
+    struct open_call *grown = realloc(stack->calls, wanted * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    stack->calls = grown;
+    stack->capacity = wanted;
+    return true;
+}
+
+void method_counts_enter(struct session *session, struct os_thread *os, struct java_thread *java,
+                         uint64_t method, const void *key)
+{
+    struct call_counts *counts = counts_of(session, os, java);
+    struct count_cell *cell = counts != NULL ? cell_of(counts, method) : NULL;
+    struct call_stack *stack = java->calls;
+    if (cell == NULL || (stack == NULL && (stack = create_stack(session, java)) == NULL) ||
+        (stack->depth == stack->capacity && !grow_stack(stack)))
+        return;
+    cell->calls++;
+    cell->open++;
+    stack->calls[stack->depth++] = (struct open_call){key, method, clock_raw_unordered(), 0};
+}
+
+static uint64_t time_between(uint64_t from, uint64_t to)
+{
+    return to > from ? to - from : 0;
+}
+
+static void close_call(struct call_counts *counts, struct call_stack *stack, uint64_t now,
+                       bool by_exception)
+{
+    const struct open_call *call = &stack->calls[--stack->depth];
+    struct count_cell *cell = cell_of(counts, call->method);
+    uint64_t took = time_between(call->entered, now);
+    if (stack->depth > 0)
+        stack->calls[stack->depth - 1].inner += took;
+    if (cell == NULL)
+        return;
+    cell->exclusive += time_between(call->inner, took);
+    if (cell->open == 0 || --cell->open == 0)
+        cell->inclusive += took;
+    cell->exceptions += by_exception;
+}
+
+void method_counts_leave(struct session *session, struct os_thread *os, struct java_thread *java,
+                         const void *key, enum method_leave how)
+{
+    struct call_stack *stack = java->calls;
+    size_t found = stack != NULL && stack->session == session->number ? stack->depth : 0;
+    while (found > 0 && stack->calls[found - 1].key != key)
+        found--;
+    struct call_counts *counts = found > 0 ? counts_of(session, os, java) : NULL;
+    if (counts == NULL)
+        return;
+    uint64_t now = clock_raw_unordered();
+    while (stack->depth > found)
+        close_call(counts, stack, now, true);
+    if (how != LEAVE_CAUGHT)
+        close_call(counts, stack, now, how == LEAVE_UNWIND);
+}
+
+static const void *key_of(uint32_t number)
+{
+    return (const void *) (uintptr_t) number;
+}
+
+void method_counts_entered(struct session *session, struct os_thread *os, uint32_t number)
+{
+    if (!atomic_load_explicit(&session->methods_on, memory_order_relaxed))
+        return;
+    uint64_t method = method_of_number(session, number);
+    struct java_thread *java = thread_current(session, os, NULL);
+    if (method != 0 && java != NULL)
+        method_counts_enter(session, os, java, method, key_of(number));
+}
+
+void method_counts_left(struct session *session, struct os_thread *os, uint32_t number,
+                        enum method_leave how)
+{
+    struct java_thread *java = thread_known(session, os);
+    if (java != NULL)
+        method_counts_leave(session, os, java, key_of(number), how);
+}
+
+void method_counts_unmounted(struct os_thread *os, struct java_thread *java)
+{
+    if (os->counts != NULL && os->counts->owner == java)
+        disown(os->counts, java);
+}
+
+void method_counts_thread_ended(struct session *session, struct os_thread *os,
+                                struct java_thread *java)
+{
+    struct call_stack *stack = java->calls;
+    if (stack == NULL)
+        return;
+    struct call_counts *counts = counts_of(session, os, java);
+    uint64_t now = clock_raw_unordered();
+    while (counts != NULL && stack->session == session->number && stack->depth > 0)
+        close_call(counts, stack, now, true);
+    method_counts_unmounted(os, java);
+    destroy_stack(stack);
+}
+
+/* Calls that are still open: their time until now.  `sum` is nobody's: its cells tell which call of
+ * a method is this stack's first. */
+static void add_open_calls(struct call_counts *sum, struct call_stack *stack, uint64_t now)
+{
+    struct count_cell *cell;
+    for (size_t i = 0; i < stack->depth; i++)
+        if ((cell = cell_of(sum, stack->calls[i].method)) != NULL && cell->open++ == 0)
+            cell->inclusive += time_between(stack->calls[i].entered, now);
+    for (size_t i = stack->depth; i-- > 0;) {
+        uint64_t took = time_between(stack->calls[i].entered, now);
+        if ((cell = cell_of(sum, stack->calls[i].method)) != NULL) {
+            cell->exclusive += time_between(stack->calls[i].inner, took);
+            cell->open = 0;
+        }
+        if (i > 0)
+            stack->calls[i - 1].inner += took;
+    }
+}
+
+static void add_counts(struct call_counts *sum, const struct call_counts *counts)
+{
+    for (uint64_t method = 0; method < counts->page_count * PAGE_CELLS; method++) {
+        const struct count_cell *page = counts->pages[method / PAGE_CELLS];
+        const struct count_cell *cell = page != NULL ? &page[method % PAGE_CELLS] : NULL;
+        struct count_cell *total = cell != NULL && cell->calls != 0 ? cell_of(sum, method) : NULL;
+        if (total == NULL)
+            continue;
+        total->calls += cell->calls;
+        total->exceptions += cell->exceptions;
+        total->inclusive += cell->inclusive;
+        total->exclusive += cell->exclusive;
+    }
+}
+
+static uint64_t ticks_to_ns(uint64_t ticks)
+{
+    return (uint64_t) (((unsigned __int128) ticks * tracer.scale.multiplier) >> tracer.scale.shift);
+}
+
+static void write_counts(struct session *session, const struct call_counts *sum)
+{
+    for (uint64_t method = 0; method < sum->page_count * PAGE_CELLS; method++) {
+        const struct count_cell *page = sum->pages[method / PAGE_CELLS];
+        const struct count_cell *cell = page != NULL ? &page[method % PAGE_CELLS] : NULL;
+        if (cell == NULL || cell->calls == 0)
+            continue;
+        struct method_totals totals = {cell->calls, cell->exceptions, ticks_to_ns(cell->inclusive),
+                                       ticks_to_ns(cell->exclusive)};
+        fact_method_count(session, method, &totals);
+    }
+}
+
+void method_counts_finish(struct session *session)
+{
+    struct call_counts sum = {.session = session->number};
+    uint64_t now = clock_raw_unordered();
+    if (session->options.method != METHOD_COUNT)
+        return;
+    for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all)
+        if (os->counts != NULL && os->counts->session == session->number) {
+            add_counts(&sum, os->counts);
+            forget_counts(os->counts);
+        }
+    while (all_stacks != NULL) {
+        if (all_stacks->session == session->number)
+            add_open_calls(&sum, all_stacks, now);
+        destroy_stack(all_stacks);
+    }
+    write_counts(session, &sum);
+    forget_counts(&sum);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * method=count: calls and time of each method, in place of its events.
+ *
+ * Each native thread adds up in a table of its own, indexed by the method's number in the trace;
+ * each Java thread has a stack of its open calls.  When the trace ends the tables are summed up and
+ * written, one fact a method.
+ */
+#ifndef METHOD_COUNTS_H
+#define METHOD_COUNTS_H
+
+#include "agent/bytecode/method_events.h"
+
+struct call_counts;
+struct call_stack;
+
+/* From rewritten code, which passes the method's number. */
+void method_counts_entered(struct session *session, struct os_thread *os, uint32_t number);
+void method_counts_left(struct session *session, struct os_thread *os, uint32_t number,
+                        enum method_leave how);
+/* The same where the method is known; `key` names it at its exit. */
+void method_counts_enter(struct session *session, struct os_thread *os, struct java_thread *java,
+                         uint64_t method, const void *key);
+void method_counts_leave(struct session *session, struct os_thread *os, struct java_thread *java,
+                         const void *key, enum method_leave how);
+/* The thread goes off this native thread, for a while or for good. */
+void method_counts_unmounted(struct os_thread *os, struct java_thread *java);
+void method_counts_thread_ended(struct session *session, struct os_thread *os,
+                                struct java_thread *java);
+/* By the drain thread, when no probe runs any more. */
+void method_counts_finish(struct session *session);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How probes put raw records into their thread's stream. */
+#ifndef RECORDS_H
+#define RECORDS_H
+
+#include "agent/records/threads.h"
+
+/* Room for an event of the thread, after the record that says which thread it is, if another was
+ * in force. */
+static inline uint64_t *reserve_event(struct session *session, struct live_stream *stream,
+                                      uint64_t thread, size_t words)
+{
+    if (__builtin_expect(stream->thread == thread, 1))
+        return live_reserve(session->map, stream, words);
+    uint64_t *room = live_reserve(session->map, stream, words + 1);
+    if (room == NULL)
+        return NULL;
+    room[0] = live_word(STEP_LIVE_THREAD_SWITCH, thread);
+    stream->thread = thread;
+    live_commit(stream, 1, 0);
+    return room + 1;
+}
+
+/* The same for an allocation that comes from `stack`. */
+static inline uint64_t *reserve_alloc(struct session *session, struct live_stream *stream,
+                                      uint64_t thread, uint64_t stack, size_t words)
+{
+    uint64_t *room = reserve_event(session, stream, thread, words + 1);
+    if (room == NULL || __builtin_expect(stream->stack == stack, 1))
+        return room;
+    room[0] = live_word(STEP_LIVE_STACK, stack);
+    stream->stack = stack;
+    live_commit(stream, 1, 0);
+    return room + 1;
+}
+
+/* Most objects of a stream have the id after the one before: then it needs no word. */
+static inline void write_alloc(struct session *session, struct live_stream *stream, uint64_t *room,
+                               uint64_t class, uint64_t size_bytes, uint64_t object, bool existing)
+{
+    uint64_t stamp = thread_stamp(session, stream);
+    stream->base_stamp = stamp;
+    room[1] = class | (size_bytes / 8) << 32;
+    if (!existing && object == stream->last_object + 1 && object != 1) {
+        room[0] = live_word(STEP_LIVE_ALLOC_NEXT, stamp);
+        stream->last_object = object;
+        live_commit(stream, 2, 1);
+        return;
+    }
+    room[0] = live_word(existing ? STEP_LIVE_EXISTING : STEP_LIVE_ALLOC, stamp);
+    room[2] = object;
+    if (!existing)
+        stream->last_object = object;
+    live_commit(stream, 3, 1);
+}
+
+/* The short form of a method event: one word, with the time since the stamp before.  False if it
+ * cannot be said so. */
+static inline bool write_short_at(uint64_t stamp, struct live_stream *stream, uint64_t *room,
+                                  enum step_live_kind kind, uint64_t method)
+{
+    uint64_t past = stamp - stream->base_stamp;
+    if (__builtin_expect(stream->base_stamp == 0 || past >> STEP_LIVE_PAST_BITS != 0 ||
+                             method >> STEP_LIVE_METHOD_BITS != 0,
+                         0))
+        return false;
+    room[0] = live_word(kind, method | past << STEP_LIVE_METHOD_BITS);
+    stream->base_stamp = stamp;
+    live_commit(stream, 1, 1);
+    return true;
+}
+
+static inline bool write_short(struct session *session, struct live_stream *stream, uint64_t *room,
+                               enum step_live_kind kind, uint64_t method)
+{
+    return write_short_at(thread_stamp_unordered(session, stream), stream, room, kind, method);
+}
+
+/* The long form, with an object where the kind has one. */
+static inline void write_event(struct session *session, struct live_stream *stream, uint64_t *room,
+                               enum step_live_kind kind, uint64_t method, uint64_t object)
+{
+    stream->base_stamp = thread_stamp(session, stream);
+    room[0] = live_word(kind, stream->base_stamp);
+    room[1] = method;
+    if (kind == STEP_LIVE_ENTRY)
+        room[2] = object;
+    live_commit(stream, kind == STEP_LIVE_ENTRY ? 3 : 2, 1);
+}
+
+static inline bool push_frame(struct java_thread *java, struct method_frame frame)
+{
+    if (__builtin_expect(java->depth == java->capacity, 0) && !thread_grow_frames(java))
+        return false;
+    java->frames[java->depth++] = frame;
+    return true;
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Facts: rare records that are no events of the program (STEP_LIVE_FACT). */
+#ifndef FACTS_H
+#define FACTS_H
+
+#include "agent/base/tracer.h"
+
+enum fact_missing { FACT_METHOD_EVENTS = 1, FACT_ALLOCATIONS = 2 };
+
+/* A method, or with an empty name a class, stays without probes.  Texts are modified UTF-8. */
+void fact_not_probed(struct session *session, const char *class_name, const char *method_name,
+                     const char *descriptor, const char *reason, uint64_t missing);
+
+struct method_totals {
+    uint64_t calls, exceptions, inclusive_ns, exclusive_ns;
+};
+
+/* What all calls of a method of the session's dictionary came to. */
+void fact_method_count(struct session *session, uint64_t method,
+                       const struct method_totals *totals);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What exists when tracing starts: threads, classes, objects.  Meanwhile the session's clock stands
+ * still, so that all of it, and what happens meanwhile, has the time of VM init.
+ */
+#include <string.h>
+
+#include "agent/base/tracer.h"
+#include "agent/records/classes.h"
+#include "agent/records/threads.h"
+
+#define ROUNDS 4
+
+static void take_threads(struct session *session, JNIEnv *jni)
+{
+    jint count = 0;
+    jthread *threads = NULL;
+    if ((*tracer.jvmti)->GetAllThreads(tracer.jvmti, &count, &threads) != JVMTI_ERROR_NONE)
+        return;
+    for (jint i = 0; i < count; i++) {
+        thread_register(session, threads[i], true);
+        (*jni)->DeleteLocalRef(jni, threads[i]);
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) threads);
+}
+
+static void take_classes(struct session *session, JNIEnv *jni)
+{
+    jint count = 0;
+    jclass *classes = NULL;
+    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
+        return;
+    for (jint i = 0; i < count; i++) {
+        class_loaded(session, classes[i], true);
+        (*jni)->DeleteLocalRef(jni, classes[i]);
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
+}
+
+/* What the heap walk carries.  The walk runs in the VM's thread at a safepoint while the thread
+ * that asked for it waits: it writes to that thread's stream. */
+struct walk {
+    struct session *session;
+    struct live_stream *stream;
+    uint64_t unknown_classes; /* objects whose class had no number yet */
+};
+
+/* An id for an object that has none in this session, 0 if another thread was faster. */
+static uint64_t claim_object(struct walk *walk, jlong *tag)
+{
+    uint64_t id = live_next_object(walk->session->map, walk->stream);
+    if ((*tag & TAG_MARKS) == 0)
+        *tag = tag_of_object(walk->session, id);
+    else if (!object_claim_tag(walk->session, *tag, id))
+        return 0;
+    return id;
+}
+
+static jint JNICALL on_object(jlong class_tag, jlong size, jlong *tag, jint length, void *data)
+{
+    struct walk *walk = data;
+    (void) length;
+    uint64_t class = class_number_of_tag(walk->session, class_tag);
+    if (class == 0) {
+        walk->unknown_classes++;
+        return JVMTI_VISIT_OBJECTS;
+    }
+    if (object_of_tag(walk->session, *tag) != 0) /* a probe was faster */
+        return JVMTI_VISIT_OBJECTS;
+    uint64_t *room = live_reserve(walk->session->map, walk->stream, 3);
+    uint64_t id = room != NULL ? claim_object(walk, tag) : 0;
+    if (id == 0)
+        return JVMTI_VISIT_OBJECTS;
+    walk->stream->base_stamp = thread_stamp(walk->session, walk->stream);
+    room[0] = live_word(STEP_LIVE_EXISTING, walk->stream->base_stamp);
+    room[1] = class | ((uint64_t) size / 8) << 32;
+    room[2] = id;
+    live_commit(walk->stream, 3, 1);
+    return JVMTI_VISIT_OBJECTS;
+}
+
+static void switch_to_vm(struct session *session, struct live_stream *stream)
+{
+    uint64_t *room = live_reserve(session->map, stream, 1);
+    if (room == NULL || stream->thread == 0)
+        return;
+    room[0] = live_word(STEP_LIVE_THREAD_SWITCH, 0);
+    stream->thread = 0;
+    live_commit(stream, 1, 0);
+}
+
+/* Classes may be made between their listing and the walk; their objects are found by the next. */
+static void take_objects(struct session *session, struct os_thread *os, JNIEnv *jni)
+{
+    struct live_stream *stream = thread_stream(session, os);
+    jvmtiHeapCallbacks callbacks;
+    memset(&callbacks, 0, sizeof callbacks);
+    callbacks.heap_iteration_callback = on_object;
+    if (stream == NULL)
+        return;
+    switch_to_vm(session, stream);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct walk walk = {.session = session, .stream = stream};
+        (*tracer.jvmti)->IterateThroughHeap(tracer.jvmti, 0, NULL, &callbacks, &walk);
+        if (walk.unknown_classes == 0)
+            break;
+        take_classes(session, jni);
+    }
+}
+
+void snapshot_take(struct session *session, JNIEnv *jni)
+{
+    struct os_thread *os;
+    if (probe_enter(&os) == NULL)
+        return;
+    if ((session->options.events & EVENT_THREAD) != 0)
+        take_threads(session, jni);
+    if ((session->options.events & EVENT_CLASS) != 0)
+        take_classes(session, jni);
+    if ((session->options.events & EVENT_ALLOC) != 0) {
+        /* Allocation buffers that were handed out before sampling was on do not trip it. */
+        if (tracer.early_collection || session->late)
+            (*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti);
+        if (session->options.existing)
+            take_objects(session, os, jni);
+    }
+    probe_leave(os);
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Native threads and Java threads; entering and leaving probes. */
+#include "agent/records/threads.h"
+
+#include <linux/membarrier.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/bytecode/reaper.h"
+#include "agent/records/classes.h"
+#include "agent/records/method_counts.h"
+#include "agent/stacks/stacks.h"
+
+__thread struct os_thread *thread_self __attribute__((tls_model("initial-exec")));
+static pthread_key_t exit_key;
+static _Atomic(struct os_thread *) all_threads;
+static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct os_thread *idle_threads;
+/* Serialises the registration of Java threads. */
+static pthread_mutex_t register_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct java_thread *unused_threads; /* under that lock */
+
+/* A native thread ends: what the agent keeps for it, and its stream, go to the next new one. */
+static void release_os_thread(void *data)
+{
+    struct os_thread *os = data;
+    thread_self = NULL;
+    atomic_store(&os->in_probe, 1);
+    struct session *session = atomic_load(&tracer.session);
+    if (session != NULL && os->session == session->number && os->stream != NULL)
+        live_stream_give_back(session->map, os->stream);
+    struct weak_page *page = atomic_load(&os->weak_page);
+    if (page != NULL)
+        weak_table_hand_over(&reaper_table, page);
+    atomic_store(&os->weak_page, NULL);
+    os->stream = NULL;
+    os->session = os->checked = 0;
+    thread_stacks_destroy(os->stacks);
+    os->stacks = NULL;
+    os->own = os->current = NULL;
+    os->ended = false;
+    os->last_object = 0;
+    memset(os->classes, 0, sizeof os->classes);
+    if (os->methods != NULL)
+        memset(os->methods, 0, METHOD_CACHE * sizeof *os->methods);
+    atomic_store(&os->in_probe, 0);
+    pthread_mutex_lock(&idle_lock);
+    os->next_idle = idle_threads;
+    idle_threads = os;
+    pthread_mutex_unlock(&idle_lock);
+}
+
+/* With membarrier() whoever ends a session pays for the order between a probe's mark and its look
+ * at the session, and probes go without a fence. */
+bool probes_need_fence = true;
+
+static int membarrier(int command)
+{
+    return (int) syscall(SYS_membarrier, command, 0, 0);
+}
+
+void threads_initialize(void)
+{
+    probes_need_fence = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0;
+    pthread_key_create(&exit_key, release_os_thread);
+}
+
+static struct os_thread *create_os_thread(void)
+{
+    pthread_mutex_lock(&idle_lock);
+    struct os_thread *os = idle_threads;
+    if (os != NULL)
+        idle_threads = os->next_idle;
+    pthread_mutex_unlock(&idle_lock);
+    if (os == NULL) {
+        os = calloc(1, sizeof *os);
+        if (os == NULL)
+            return NULL;
+        struct os_thread *head = atomic_load(&all_threads);
+        do
+            os->next_all = head;
+        while (!atomic_compare_exchange_weak(&all_threads, &head, os));
+    }
+    pthread_setspecific(exit_key, os);
+    thread_self = os;
+    return os;
+}
+
+struct session *probe_enter(struct os_thread **out)
+{
+    if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
+        return NULL;
+    struct os_thread *os = thread_self;
+    if (os == NULL && (os = create_os_thread()) == NULL)
+        return NULL;
+    /* First the mark, then the look: whoever ends a session sees the mark, or this thread sees that
+     * there is no session. */
+    atomic_store_explicit(&os->in_probe, 1, memory_order_relaxed);
+    if (probes_need_fence)
+        atomic_thread_fence(memory_order_seq_cst);
+    else
+        atomic_signal_fence(memory_order_seq_cst);
+    struct session *session = atomic_load_explicit(&tracer.session, memory_order_acquire);
+    if (session == NULL || atomic_load_explicit(&tracer.forked, memory_order_relaxed)) {
+        probe_leave(os);
+        return NULL;
+    }
+    *out = os;
+    return session;
+}
+
+void threads_order_probes(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!probes_need_fence)
+        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+
+bool threads_all_outside_probes(void)
+{
+    for (struct os_thread *os = atomic_load(&all_threads); os != NULL; os = os->next_all)
+        if (atomic_load(&os->in_probe) != 0)
+            return false;
+    return true;
+}
+
+struct os_thread *threads_first(void)
+{
+    return atomic_load(&all_threads);
+}
+
+bool thread_grow_frames(struct java_thread *java)
+{
+    size_t wanted = java->capacity * 2 + 64;
+    struct method_frame *grown = realloc(java->frames, wanted * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    java->frames = grown;
+    java->capacity = wanted;
+    return true;
+}
+
+struct live_stream *thread_stream(struct session *session, struct os_thread *os)
+{
+    if (__builtin_expect(os->session != session->number, 0)) {
+        os->stream = live_stream_take(session->map, false);
+        if (os->stream == NULL)
+            return NULL;
+        os->session = session->number;
+        os->last_object = 0;
+    }
+    return os->stream;
+}
+
+/* JNI's IsVirtualThread() stands behind the last function that JDK 17 knows. */
+static bool is_virtual_thread(jthread thread)
+{
+    typedef jboolean(JNICALL function)(JNIEnv *, jobject);
+    union {
+        void *address;
+        function *call;
+    } test;
+    JNIEnv *jni = NULL;
+    if (!tracer.has_virtual_threads ||
+        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        return false;
+    memcpy(&test,
+           (const char *) *jni + offsetof(struct JNINativeInterface_, GetModule) + sizeof(void *),
+           sizeof test);
+    return test.call(jni, thread);
+}
+
+static struct java_thread *create_java_thread(jthread thread)
+{
+    struct java_thread *java = unused_threads;
+    if (java == NULL)
+        java = calloc(1, sizeof *java);
+    else
+        unused_threads = java->next_unused;
+    if (java != NULL)
+        java->is_virtual = is_virtual_thread(thread);
+    return java;
+}
+
+/* Who still looks at it sees that it runs nowhere.  The register lock is held. */
+static void discard_java_thread(struct java_thread *java)
+{
+    atomic_store(&java->os, NULL);
+    free(java->frames);
+    java->frames = NULL;
+    java->depth = java->capacity = java->pending = 0;
+    java->last_stamp = 0;
+    java->session = 0;
+    java->next_unused = unused_threads;
+    unused_threads = java;
+}
+
+static void register_name(struct session *session, jthread thread, struct java_thread *known,
+                          bool existing)
+{
+    uint64_t flags = known->is_virtual ? THREAD_VIRTUAL : 0;
+    uint64_t words[3 + 128] = {0};
+    jvmtiThreadInfo info;
+    memset(&info, 0, sizeof info);
+    size_t length = 0;
+    if ((*tracer.jvmti)->GetThreadInfo(tracer.jvmti, thread, &info) == JVMTI_ERROR_NONE) {
+        if (info.is_daemon)
+            flags |= THREAD_DAEMON;
+        if (info.name != NULL) {
+            if (strlen(info.name) < sizeof words - 3 * sizeof words[0])
+                length = utf8_of_modified(info.name, (char *) &words[3]);
+            (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) info.name);
+        }
+        JNIEnv *jni = NULL;
+        if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK) {
+            (*jni)->DeleteLocalRef(jni, info.thread_group);
+            (*jni)->DeleteLocalRef(jni, info.context_class_loader);
+        }
+    }
+    pthread_mutex_lock(&session->global_lock);
+    known->id = atomic_fetch_add(&session->thread_count, 1) + 1;
+    known->session = session->number;
+    known->depth = known->pending = known->reserved = 0;
+    words[0] = live_word(STEP_LIVE_DEFINE_THREAD, known->id);
+    words[1] = flags;
+    words[2] = length;
+    global_write(session, words, 3 + (length + 7) / 8, 0);
+    global_event(session, existing ? STEP_LIVE_THREAD_EXISTING : STEP_LIVE_THREAD_START, known->id,
+                 2);
+    pthread_mutex_unlock(&session->global_lock);
+}
+
+struct java_thread *thread_register(struct session *session, jthread thread, bool existing)
+{
+    void *storage = NULL;
+    if (reaper_is_thread(thread))
+        return NULL;
+    pthread_mutex_lock(&register_lock);
+    if ((*tracer.jvmti)->GetThreadLocalStorage(tracer.jvmti, thread, &storage) != JVMTI_ERROR_NONE)
+        storage = NULL;
+    struct java_thread *known = storage;
+    if (known == NULL && (known = create_java_thread(thread)) != NULL &&
+        (*tracer.jvmti)->SetThreadLocalStorage(tracer.jvmti, thread, known) != JVMTI_ERROR_NONE) {
+        discard_java_thread(known);
+        known = NULL;
+    }
+    if (known != NULL && known->session != session->number)
+        register_name(session, thread, known, existing);
+    pthread_mutex_unlock(&register_lock);
+    return known;
+}
+
+/* The thread runs here from now on. */
+static struct java_thread *set_current(struct os_thread *os, struct java_thread *java)
+{
+    os->current = java;
+    if (java != NULL)
+        atomic_store(&java->os, os);
+    if (java != NULL && !java->is_virtual)
+        os->own = java;
+    return java;
+}
+
+/* Who runs here is asked for only at first sight. */
+static struct java_thread *register_current(struct session *session, struct os_thread *os)
+{
+    jthread thread = NULL;
+    JNIEnv *jni = NULL;
+    if ((*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &thread) != JVMTI_ERROR_NONE ||
+        thread == NULL)
+        return NULL;
+    set_current(os, thread_register(session, thread, false));
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+        (*jni)->DeleteLocalRef(jni, thread);
+    return os->current;
+}
+
+struct java_thread *thread_current(struct session *session, struct os_thread *os, jthread thread)
+{
+    struct java_thread *current = thread_known(session, os);
+    if (__builtin_expect(current != NULL, 1))
+        return current;
+    if (os->ended)
+        return NULL;
+    return thread != NULL ? set_current(os, thread_register(session, thread, false))
+                          : register_current(session, os);
+}
+
+void thread_started(struct session *session, struct os_thread *os, jthread thread, bool is_virtual)
+{
+    /* Without thread events only the threads are told of that other events name. */
+    struct java_thread *java = NULL;
+    if ((session->options.events & EVENT_THREAD) != 0 || is_virtual)
+        java = thread_register(session, thread, false);
+    if (!is_virtual)
+        os->own = NULL;
+    os->ended = false;
+    set_current(os, java);
+}
+
+/* What the agent keeps for the thread, or NULL.  A virtual thread ends when it is off its carrier
+ * already, so `os` does not tell. */
+static struct java_thread *thread_of(jthread thread)
+{
+    void *storage = NULL;
+    if ((*tracer.jvmti)->GetThreadLocalStorage(tracer.jvmti, thread, &storage) != JVMTI_ERROR_NONE)
+        return NULL;
+    return storage;
+}
+
+static void record_end(struct session *session, struct os_thread *os,
+                       const struct java_thread *java)
+{
+    struct live_stream *stream = thread_stream(session, os);
+    if (stream == NULL || java->session != session->number)
+        return;
+    uint64_t *words = live_reserve(session->map, stream, 2);
+    if (words == NULL)
+        return;
+    stream->base_stamp = thread_stamp(session, stream);
+    words[0] = live_word(STEP_LIVE_THREAD_END, stream->base_stamp);
+    words[1] = java->id;
+    live_commit(stream, 2, 1);
+}
+
+void thread_ended(struct session *session, struct os_thread *os, jthread thread, bool is_virtual)
+{
+    /* Who registers threads at a start may be looking at this one. */
+    pthread_mutex_lock(&register_lock);
+    struct java_thread *java = thread_of(thread);
+    if (java != NULL)
+        (*tracer.jvmti)->SetThreadLocalStorage(tracer.jvmti, thread, NULL);
+    pthread_mutex_unlock(&register_lock);
+    if (java != NULL) {
+        record_end(session, os, java);
+        method_counts_thread_ended(session, os, java);
+        if (os->current == java)
+            os->current = is_virtual ? os->own : NULL;
+        if (os->own == java)
+            os->own = NULL;
+        pthread_mutex_lock(&register_lock);
+        discard_java_thread(java);
+        pthread_mutex_unlock(&register_lock);
+    }
+    if (!is_virtual)
+        os->ended = true;
+}
+
+void thread_mounted(struct session *session, struct os_thread *os, jthread thread)
+{
+    struct java_thread *java = set_current(os, thread_register(session, thread, false));
+    struct live_stream *stream = thread_stream(session, os);
+    if (java == NULL || stream == NULL || java->last_stamp == 0)
+        return;
+    /* What it records here must come after what it recorded elsewhere, also in whole ticks. */
+    uint64_t tick =
+        ((session->options.resolution_ns << tracer.scale.shift) / tracer.scale.multiplier) + 1;
+    if (stream->last_stamp < java->last_stamp + tick)
+        stream->last_stamp = java->last_stamp + tick;
+}
+
+void thread_unmounted(const struct session *session, struct os_thread *os)
+{
+    struct java_thread *java = thread_known(session, os);
+    if (java != NULL && java->is_virtual) {
+        method_counts_unmounted(os, java);
+        if (os->stream != NULL)
+            java->last_stamp = os->stream->last_stamp;
+        atomic_store(&java->os, NULL);
+    }
+    os->current = os->own;
+}

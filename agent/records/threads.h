@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads: `struct os_thread` is what the agent keeps for a native thread (its stream, whether it
+ * is in a probe); `struct java_thread` what it keeps for a Java thread, platform or virtual (its
+ * number in the trace, the frames that it has open).
+ */
+#ifndef THREADS_H
+#define THREADS_H
+
+#include "agent/base/tracer.h"
+
+enum thread_flag { THREAD_DAEMON = 1, THREAD_VIRTUAL = 2 };
+
+/* Its memory is never given back, only used for another thread: a native thread that missed that it
+ * lost a virtual one looks at it once more. */
+struct java_thread {
+    uint64_t session;
+    struct os_thread *_Atomic os; /* the native thread that runs it, as far as is known */
+    bool is_virtual;
+    struct java_thread *next_unused;
+    uint64_t id;         /* in the session's dictionary */
+    uint64_t last_stamp; /* of what it recorded before it left its carrier */
+    struct method_frame *frames;
+    size_t depth, capacity;
+    size_t pending;           /* frames that wait: see constructors.h */
+    size_t reserved;          /* frames whose object is still to come, but has its id */
+    uint64_t window_start;    /* the stream's events when the first of those that wait began to */
+    struct call_stack *calls; /* method=count: its open calls */
+};
+
+struct method_frame {
+    uint64_t method;  /* in the session's dictionary */
+    void *key;        /* its jmethodID, or the number that its probes pass */
+    uint64_t pending; /* a constructor's entry whose object is not known yet: the number of its
+                         record in the stream, and one, with bits of constructors.h; else 0 */
+    struct live_stream *stream; /* that stream */
+    uint64_t object;            /* constructors.h */
+};
+
+#define CLASS_CACHE 256 /* in pairs: two classes that fall on the same place both stay */
+#define METHOD_CACHE 256
+#define RECENT_OBJECTS 4u
+
+/* A class seen lately.  Where its mirror lay is a hint that may be wrong in any way (a collection
+ * moves it); the weak reference decides. */
+struct class_cache_entry {
+    uintptr_t hint;
+    jweak mirror;
+    uint64_t session, number;
+    uint64_t size_bytes; /* of all its objects; 0: they differ */
+    bool is_array;       /* asked for already: it is one */
+    uint8_t clone;       /* clones.c */
+};
+
+struct method_cache_entry {
+    void *key;
+    const void *entry;
+};
+
+/* Where the newest objects lay that a probe told of or looked at, so many collections ago: see
+ * new_objects.h. */
+struct recent_objects {
+    uintptr_t places[RECENT_OBJECTS];
+    uint64_t collections;
+    uint32_t count;
+};
+
+struct os_thread {
+    _Atomic int in_probe;
+    uint64_t session; /* the one that `stream` belongs to */
+    uint64_t checked; /* the session whose start snapshot this thread has passed */
+    /* the last sampled object, for doubles that have lost their tag: see events.c */
+    uint64_t last_object, last_class, last_size_bytes;
+    struct recent_objects recent;
+    struct live_stream *stream;
+    struct java_thread *own;     /* the platform thread */
+    bool ended;                  /* its end was recorded: what follows is the VM's own */
+    struct java_thread *current; /* what runs on it now: own, or a virtual thread */
+    struct os_thread *next_all;
+    struct os_thread *next_idle;
+    struct method_cache_entry *methods;    /* made at the first method event */
+    _Atomic(struct weak_page *) weak_page; /* engine=bytecode: objects not yet with the reaper */
+    _Atomic uint64_t weak_session;
+    struct class_cache_entry uncached;
+    struct thread_stacks *stacks; /* made at the first call stack */
+    struct call_counts *counts;   /* method=count */
+    struct class_cache_entry classes[CLASS_CACHE];
+};
+
+void threads_initialize(void);
+
+/* The calling thread's; NULL until its first probe. */
+extern __thread struct os_thread *thread_self __attribute__((tls_model("initial-exec")));
+extern bool probes_need_fence;
+
+/* Marks the calling thread as in a probe; NULL when nothing is recorded. */
+struct session *probe_enter(struct os_thread **out);
+static inline void probe_leave(struct os_thread *os)
+{
+    atomic_store_explicit(&os->in_probe, 0, memory_order_release);
+}
+
+/* The thread's stream, taken at first use; NULL: out of memory. */
+struct live_stream *thread_stream(struct session *session, struct os_thread *os);
+
+/* The time of an event in the stream: never before the event before. */
+static inline uint64_t stream_stamp(struct live_stream *stream, uint64_t stamp)
+{
+    if (stamp > stream->last_stamp)
+        stream->last_stamp = stamp;
+    return stream->last_stamp;
+}
+
+/* That of an event that happens now. */
+static inline uint64_t thread_stamp(const struct session *session, struct live_stream *stream)
+{
+    return stream_stamp(stream, tracer_stamp(session));
+}
+
+/* The same for an event that names no object, and so follows from nothing that another thread did
+ * just now: half the cost. */
+static inline uint64_t thread_stamp_unordered(const struct session *session,
+                                              struct live_stream *stream)
+{
+    uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
+    return stream_stamp(stream, frozen != 0 ? frozen : clock_raw_unordered() - tracer.scale.zero);
+}
+
+/* The Java thread that runs here, if that is known. */
+static inline struct java_thread *thread_known(const struct session *session,
+                                               const struct os_thread *os)
+{
+    struct java_thread *java = os->current;
+    return java != NULL && java->session == session->number &&
+                   atomic_load_explicit(&java->os, memory_order_relaxed) == os
+               ? java
+               : NULL;
+}
+
+/* The same, registered at first sight; `thread` is the callback's. */
+struct java_thread *thread_current(struct session *session, struct os_thread *os, jthread thread);
+
+bool thread_grow_frames(struct java_thread *java);
+
+/* Registers a thread: its dictionary entry and its start event. */
+struct java_thread *thread_register(struct session *session, jthread thread, bool existing);
+void thread_started(struct session *session, struct os_thread *os, jthread thread, bool is_virtual);
+void thread_ended(struct session *session, struct os_thread *os, jthread thread, bool is_virtual);
+/* A virtual thread goes on or off this native thread. */
+void thread_mounted(struct session *session, struct os_thread *os, jthread thread);
+void thread_unmounted(const struct session *session, struct os_thread *os);
+
+/* All native threads that the agent knows; read on through next_all. */
+struct os_thread *threads_first(void);
+
+/* After tracer.session was changed: every probe that does not see the change has its mark set. */
+void threads_order_probes(void);
+/* True if no thread is in a probe at this moment. */
+bool threads_all_outside_probes(void);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A class file while it is rewritten: the bytes, the constant pool and what is added to it.
+ *
+ * Functions return false after they have put the fault into the class file's `result` and `error`.
+ */
+#ifndef CLASS_FILE_H
+#define CLASS_FILE_H
+
+#include "agent/rewriter/class_arena.h"
+#include "agent/rewriter/class_bytes.h"
+#include "agent/rewriter/rewrite.h"
+
+#define VERSION_FRAMES 50 /* the first that has StackMapTable */
+
+enum {
+    CONSTANT_UTF8 = 1,
+    CONSTANT_INTEGER = 3,
+    CONSTANT_LONG = 5,
+    CONSTANT_DOUBLE = 6,
+    CONSTANT_CLASS = 7,
+    CONSTANT_STRING = 8,
+    CONSTANT_METHOD = 10,
+    CONSTANT_INTERFACE_METHOD = 11,
+    CONSTANT_NAME_AND_TYPE = 12
+};
+
+enum { ACCESS_STATIC = 0x0008 };
+
+/* Bytes inside the class file; as text it is modified UTF-8. */
+struct class_text {
+    const uint8_t *bytes;
+    size_t length;
+};
+
+/* A class that frames name. */
+struct added_class {
+    const struct added_class *next;
+    struct class_text name; /* in the class file */
+    uint32_t index;
+};
+
+struct class_file {
+    const struct rewrite_request *request;
+    const uint8_t *bytes;
+    size_t size;
+    struct class_arena arena;
+    enum rewrite_result result;
+    struct rewrite_error error;
+
+    uint16_t version;
+    uint32_t constant_count;
+    uint32_t *constants;   /* offset of each constant's tag; 0: none */
+    uint8_t *callee_kinds; /* of method constants: see alloc_call.c; 0: not looked at yet */
+    size_t pool_end;
+
+    uint16_t this_class;
+    struct class_text name;
+
+    struct class_output added; /* constants */
+    uint32_t added_count;
+    uint16_t probe_class; /* indices in the new pool; 0: not added yet */
+    uint16_t probes[PROBE_COUNT + 1];
+    uint16_t throwable;
+    const struct added_class *added_classes;
+    uint16_t frames_name; /* "StackMapTable" */
+
+    struct class_output output; /* of what comes after the constant pool */
+    size_t copied;              /* the input up to here is in the output */
+};
+
+/* Always returns false. */
+bool class_fault(struct class_file *file, enum rewrite_result result, size_t offset,
+                 const char *message);
+static inline bool class_malformed(struct class_file *file, const uint8_t *at, const char *message)
+{
+    return class_fault(file, REWRITE_MALFORMED, (size_t) (at - file->bytes), message);
+}
+
+/* constant_pool.c */
+bool pool_parse(struct class_file *file);
+/* The text of a Utf8 constant. */
+bool pool_text(struct class_file *file, uint32_t index, struct class_text *text);
+bool pool_class_name(struct class_file *file, uint32_t index, struct class_text *name);
+
+struct class_callee {
+    struct class_text owner, name, descriptor;
+};
+/* A method or interface method. */
+bool pool_callee(struct class_file *file, uint32_t index, struct class_callee *callee);
+bool text_is(struct class_text text, const char *wanted);
+
+/* Constants for the new file, each added once; 0: the pool is full (REWRITE_UNSUPPORTED is set). */
+uint32_t pool_probe(struct class_file *file, enum probe probe);
+uint32_t pool_throwable(struct class_file *file);
+uint32_t pool_frames_name(struct class_file *file);
+uint32_t pool_integer(struct class_file *file, uint32_t value);
+/* One of the file, if it has that class. */
+uint32_t pool_class(struct class_file *file, struct class_text name);
+
+#endif

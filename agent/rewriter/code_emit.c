@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the new code: instructions with their new jumps, probes, trampolines, the handler. */
+#include "agent/rewriter/alloc_call.h"
+#include "agent/rewriter/method_code.h"
+
+#define NOP 0x00
+#define ALOAD 0x19
+#define ALOAD_0 0x2A
+#define INVOKEVIRTUAL 0xB6
+#define INVOKESPECIAL 0xB7
+#define INVOKEINTERFACE 0xB9
+#define ACONST_NULL 0x01
+#define POP 0x57
+#define ASTORE 0x3A
+#define ASTORE_0 0x4B
+#define WIDE 0xC4
+#define DUP 0x59
+#define DUP_X1 0x5A
+#define SWAP 0x5F
+#define ARRAYLENGTH 0xBE
+#define ATHROW 0xBF
+#define GOTO 0xA7
+#define JSR 0xA8
+#define GOTO_W 0xC8
+#define JSR_W 0xC9
+
+static bool put_call(struct method_code *method, enum probe probe)
+{
+    uint32_t index = pool_probe(method->file, probe);
+    put_u1(&method->file->output, 0xB8);
+    put_u2(&method->file->output, index);
+    return index != 0;
+}
+
+static void put_number(struct method_code *method)
+{
+    put_bytes(&method->file->output, method->push.bytes, method->push.size);
+}
+
+/* A probe that takes the number, and perhaps one more operand, which `load` pushes. */
+static bool put_numbered(struct method_code *method, enum probe probe, uint32_t load)
+{
+    put_number(method);
+    if (load != 0)
+        put_u1(&method->file->output, load);
+    return put_call(method, probe);
+}
+
+/* Loads (aload) or stores (astore) a reference. */
+static void put_variable(struct class_output *output, uint32_t opcode, uint32_t brief,
+                         uint32_t variable)
+{
+    if (variable <= 3) {
+        put_u1(output, brief + variable);
+        return;
+    }
+    if (variable > 255)
+        put_u1(output, WIDE);
+    put_u1(output, opcode);
+    if (variable > 255)
+        put_u2(output, variable);
+    else
+        put_u1(output, variable);
+}
+
+static bool put_guarded(struct method_code *method, enum probe probe, uint32_t variable)
+{
+    struct class_output *output = &method->file->output;
+    put_variable(output, ASTORE, ASTORE_0, variable);
+    if (!put_numbered(method, probe, 0))
+        return false;
+    put_u1(output, ACONST_NULL);
+    put_u1(output, POP);
+    put_variable(output, ALOAD, ALOAD_0, variable);
+    return true;
+}
+
+static bool put_prologue(struct method_code *method)
+{
+    if (method->number == 0)
+        return true;
+    if (method->constructor && !method->runs_before && !method->file->request->nameless)
+        return put_numbered(method, PROBE_ENTRY_SUPER, 0);
+    if (method->constructor || method->object_init)
+        return put_numbered(method, PROBE_ENTRY_NEW, 0);
+    if (has_plain_entry(method))
+        return put_numbered(method, PROBE_ENTRY, 0);
+    return put_numbered(method, PROBE_ENTRY_THIS, ALOAD_0);
+}
+
+static bool put_return(struct method_code *method)
+{
+    if (method->object_init && method->alloc) {
+        put_u1(&method->file->output, ALOAD_0);
+        if (!put_call(method, PROBE_ALLOC))
+            return false;
+    }
+    if (method->object_init && method->number != 0 &&
+        !put_numbered(method, PROBE_CONSTRUCTED, ALOAD_0))
+        return false;
+    return method->number == 0 || put_numbered(method, PROBE_EXIT, 0);
+}
+
+static bool put_before(struct method_code *method, uint32_t offset)
+{
+    uint32_t marks = method->marks[offset];
+    if (has_super_call(method, offset) && !put_numbered(method, PROBE_SUPER, 0))
+        return false;
+    if ((marks & MARK_CAUGHT) != 0 && !put_guarded(method, PROBE_CAUGHT, method->max_locals))
+        return false;
+    if ((marks & MARK_RETURN) != 0 && !put_return(method))
+        return false;
+    if ((marks & MARK_ARRAYS_CALL) != 0)
+        put_u1(&method->file->output, DUP_X1);
+    if ((marks & MARK_CLONED) != 0)
+        put_u1(&method->file->output, DUP);
+    if ((marks & MARK_KEEP) == 0)
+        return true;
+    put_u1(&method->file->output, DUP);
+    return put_call(method, PROBE_KEEP);
+}
+
+static void put_dimensions(struct class_output *output, uint32_t dimensions)
+{
+    if (dimensions <= 5) {
+        put_u1(output, 3 + dimensions); /* iconst */
+    } else if (dimensions <= 127) {
+        put_u1(output, 0x10); /* bipush */
+        put_u1(output, dimensions);
+    } else {
+        put_u1(output, 0x11); /* sipush */
+        put_u2(output, dimensions);
+    }
+}
+
+/* Of a new object: what call gave it, or an instruction did. */
+static enum alloc_call result_kind(struct method_code *method, uint32_t offset)
+{
+    const uint8_t *at = method->code + offset;
+    return at[0] >= INVOKEVIRTUAL && at[0] <= INVOKEINTERFACE
+               ? alloc_call_of(method->file, load_u2(at + 1))
+               : ALLOC_CALL_FRESH;
+}
+
+static bool put_after(struct method_code *method, uint32_t offset)
+{
+    struct class_output *output = &method->file->output;
+    uint32_t marks = method->marks[offset];
+    if ((marks & MARK_CONSTRUCTED) != 0) {
+        uint32_t load = (marks & MARK_NO_THIS) != 0 ? ACONST_NULL : ALOAD_0;
+        return put_numbered(method, PROBE_CONSTRUCTED, load);
+    }
+    if ((marks & MARK_ARRAYS_CALL) != 0) {
+        put_u1(output, DUP_X1);
+        put_u1(output, SWAP);
+        put_u1(output, ARRAYLENGTH);
+        return put_call(method, PROBE_ALLOC_ARRAYS);
+    }
+    if ((marks & MARK_CLONED) != 0) {
+        put_u1(output, DUP_X1); /* the object, below it the one that was cloned */
+        return put_call(method, method->code[offset] == INVOKESPECIAL ? PROBE_ALLOC_SUPER_CLONED
+                                                                      : PROBE_ALLOC_CLONED);
+    }
+    if ((marks & (MARK_ALLOC | MARK_VARIABLE | MARK_ARRAYS)) == 0)
+        return true;
+    put_u1(output, DUP);
+    if ((marks & MARK_ARRAYS) != 0) {
+        put_dimensions(output, method->code[offset + 3]);
+        return put_call(method, PROBE_ALLOC_ARRAYS);
+    }
+    enum alloc_call kind = result_kind(method, offset);
+    if ((marks & MARK_VARIABLE) != 0) {
+        put_u1(output, ALOAD);
+        put_u1(output, alloc_call_variable(kind));
+    }
+    return put_call(method, alloc_call_probe(kind));
+}
+
+/* The same condition the other way round. */
+static uint32_t inverse(uint32_t opcode)
+{
+    return opcode >= 0xC6 ? opcode ^ 1 : ((opcode + 1) ^ 1) - 1;
+}
+
+static bool put_jump(struct method_code *method, uint32_t offset, uint32_t place)
+{
+    struct class_output *output = &method->file->output;
+    uint32_t opcode = method->code[offset], marks = method->marks[offset];
+    uint32_t target = jump_target(method, offset);
+    if ((method->marks[target] & MARK_START) == 0)
+        return method_malformed(method, offset, "a jump to no instruction");
+    uint32_t to = (marks & MARK_TRAMPOLINE) != 0 ? trampoline_of(method, offset)->position
+                                                 : method->map[target];
+    if ((marks & MARK_WIDE) != 0 && opcode != GOTO && opcode != JSR) {
+        put_u1(output, inverse(opcode));
+        put_u2(output, 8);
+        place += 3;
+        opcode = GOTO;
+    }
+    if ((marks & MARK_WIDE) != 0)
+        opcode = opcode == GOTO ? GOTO_W : JSR_W;
+    put_u1(output, opcode);
+    if (opcode_is_wide_jump(opcode))
+        put_u4(output, to - place);
+    else
+        put_u2(output, to - place);
+    return true;
+}
+
+/* A 32-bit offset of the instruction at `offset`, which lies at `place`. */
+static bool put_wide_offset(struct method_code *method, uint32_t offset, uint32_t place,
+                            uint32_t distance)
+{
+    int64_t target = (int64_t) offset + (int32_t) distance;
+    if (target < 0 || target >= method->length || (method->marks[target] & MARK_START) == 0)
+        return method_malformed(method, offset, "a jump to no instruction");
+    put_u4(&method->file->output, method->map[target] - place);
+    return true;
+}
+
+static bool put_switch(struct method_code *method, uint32_t offset, uint32_t place)
+{
+    struct class_output *output = &method->file->output;
+    const uint8_t *code = method->code;
+    uint32_t operands = switch_operands(offset), first, stride;
+    uint32_t count = switch_cases(code, offset, &first, &stride);
+    put_u1(output, code[offset]);
+    put_bytes(output, "\0\0\0", switch_operands(place) - place - 1);
+    if (!put_wide_offset(method, offset, place, load_u4(code + operands)))
+        return false;
+    put_bytes(output, code + operands + 4, code[offset] == 0xAA ? 8 : 4);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *row = code + first + i * stride;
+        if (stride == 8)
+            put_bytes(output, row - 4, 4); /* the key */
+        if (!put_wide_offset(method, offset, place, load_u4(row)))
+            return false;
+    }
+    return true;
+}
+
+static bool put_instruction(struct method_code *method, uint32_t offset, uint32_t size)
+{
+    uint32_t opcode = method->code[offset];
+    uint32_t place = instruction_place(method, offset);
+    if (opcode_is_jump(opcode))
+        return put_jump(method, offset, place);
+    if (opcode_is_switch(opcode))
+        return put_switch(method, offset, place);
+    if (opcode_is_wide_jump(opcode)) {
+        put_u1(&method->file->output, opcode);
+        return put_wide_offset(method, offset, place, load_u4(method->code + offset + 1));
+    }
+    put_bytes(&method->file->output, method->code + offset, size);
+    return true;
+}
+
+static void put_trampolines(struct method_code *method, uint32_t offset)
+{
+    struct class_output *output = &method->file->output;
+    const struct trampoline *first;
+    uint32_t count = slot_trampolines(method, offset, &first);
+    if (count > 0 && (method->marks[offset] & MARK_FALLS_IN) != 0) {
+        put_u1(output, GOTO);
+        put_u2(output, 3 + count * 5);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        put_u1(output, GOTO_W);
+        put_u4(output, method->map[first[i].target] - first[i].position);
+    }
+}
+
+bool code_emit(struct method_code *method)
+{
+    uint32_t size;
+    if (!put_prologue(method))
+        return false;
+    for (uint32_t offset = 0; offset < method->length; offset += size) {
+        size = instruction_size(method->code, method->length, offset);
+        put_trampolines(method, offset);
+        if (!put_before(method, offset) || !put_instruction(method, offset, size) ||
+            !put_after(method, offset))
+            return false;
+    }
+    if (!has_unwinding(method))
+        return true;
+    if (!put_guarded(method, PROBE_UNWIND, 0))
+        return false;
+    for (uint32_t i = 0; i < method->padding; i++)
+        put_u1(&method->file->output, NOP);
+    put_u1(&method->file->output, ATHROW);
+    return true;
+}

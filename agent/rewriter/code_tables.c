@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of a method that hold offsets of its code, but for the StackMapTable. */
+#include "agent/rewriter/method_code.h"
+
+static void put_row(struct class_output *output, uint32_t start, uint32_t end, uint32_t handler,
+                    uint32_t type)
+{
+    put_u2(output, start);
+    put_u2(output, end);
+    put_u2(output, handler);
+    put_u2(output, type);
+}
+
+/* The catch-all: everything but what runs before super(), and but trampolines, whose frames may
+ * have an uninitialised this.  Returns the number of rows. */
+static uint32_t put_unwinding_rows(struct method_code *method)
+{
+    struct class_output *output = &method->file->output;
+    uint32_t rows = 0, size, start = method->length;
+    const struct trampoline *first;
+    for (uint32_t offset = 0; offset < method->length; offset += size) {
+        size = instruction_size(method->code, method->length, offset);
+        bool covered = (method->marks[offset] & MARK_UNINITIALIZED) == 0;
+        bool broken = slot_trampolines(method, offset, &first) > 0;
+        if (start != method->length && (!covered || broken)) {
+            put_row(output, method->map[start], range_end(method, offset), method->handler, 0);
+            rows++;
+            start = method->length;
+        }
+        if (covered && start == method->length)
+            start = offset;
+    }
+    if (start != method->length) {
+        put_row(output, method->map[start], method->map[method->length], method->handler, 0);
+        rows++;
+    }
+    return rows;
+}
+
+static void put_guard_row(struct method_code *method, struct guard guard)
+{
+    put_row(&method->file->output, guard_start(guard), guard_end(method, guard),
+            guard_handler(method, guard), 0);
+}
+
+/* The guards stand before the program's handlers, which cover the probes as well. */
+static uint32_t put_guards(struct method_code *method)
+{
+    uint32_t rows = 0;
+    for (uint32_t offset = 0; method->catches && offset < method->length; offset++) {
+        if ((method->marks[offset] & MARK_CAUGHT) != 0) {
+            put_guard_row(method, caught_guard(method, offset));
+            rows++;
+        }
+    }
+    if (has_unwinding(method))
+        put_guard_row(method, unwind_guard(method));
+    return rows + has_unwinding(method);
+}
+
+bool code_put_handlers(struct method_code *method)
+{
+    struct class_output *output = &method->file->output;
+    size_t count_place = output->used;
+    put_u2(output, 0);
+    method->guard_count = put_guards(method);
+    uint32_t rows = method->guard_count + method->handler_count;
+    for (uint32_t i = 0; i < method->handler_count; i++) {
+        const uint8_t *row = method->handlers + 8 * i;
+        put_row(output, method->map[load_u2(row)], range_end(method, load_u2(row + 2)),
+                method->map[load_u2(row + 4)], load_u2(row + 6));
+    }
+    if (has_unwinding(method))
+        rows += put_unwinding_rows(method);
+    if (rows > 0xFFFF)
+        return method_leave(method, "its exception table would be too long");
+    patch_u2(output, count_place, rows);
+    return true;
+}
+
+/* Where what begins at an old offset begins: what is there from the start is there in the entry
+ * probe, too. */
+static uint32_t start_place(const struct method_code *method, uint32_t offset)
+{
+    return offset == 0 ? 0 : method->map[offset];
+}
+
+/* Both tables of an attribute start with the number of their rows. */
+static bool rows_fit(struct method_code *method, const uint8_t *content, uint32_t length,
+                     uint32_t row_bytes)
+{
+    if (length >= 2 && length == 2 + row_bytes * (uint32_t) load_u2(content))
+        return true;
+    return class_malformed(method->file, content, "a table's length is not that of its rows");
+}
+
+static bool put_lines(struct method_code *method, const uint8_t *content, uint32_t length)
+{
+    struct class_output *output = &method->file->output;
+    if (!rows_fit(method, content, length, 4))
+        return false;
+    put_bytes(output, content, 2);
+    for (const uint8_t *row = content + 2; row < content + length; row += 4) {
+        if (load_u2(row) >= method->length)
+            return class_malformed(method->file, row, "a line is of no instruction");
+        put_u2(output, start_place(method, load_u2(row)));
+        put_bytes(output, row + 2, 2);
+    }
+    return true;
+}
+
+/* Writes the new start and length of a range over the old ones. */
+static bool patch_range(const struct method_code *method, uint8_t *range)
+{
+    uint32_t start = load_u2(range), end = start + load_u2(range + 2);
+    if (end > method->length)
+        return false;
+    uint32_t place = start_place(method, start);
+    store_u2(range, place);
+    store_u2(range + 2, (end == 0 ? 0 : method->map[end]) - place);
+    return true;
+}
+
+static bool put_variables(struct method_code *method, const uint8_t *content, uint32_t length)
+{
+    struct class_output *output = &method->file->output;
+    if (!rows_fit(method, content, length, 10))
+        return false;
+    put_bytes(output, content, 2);
+    for (const uint8_t *row = content + 2; row < content + length; row += 10) {
+        uint8_t copy[10];
+        memcpy(copy, row, sizeof copy);
+        if (!patch_range(method, copy))
+            return class_malformed(method->file, row, "a variable's range leaves the code");
+        put_bytes(output, copy, sizeof copy);
+    }
+    return true;
+}
+
+/* A reader of annotations, which patches on its way; NULL once they turn out to be none. */
+struct annotations {
+    const struct method_code *method;
+    uint8_t *at, *end;
+};
+
+#define ANNOTATION_DEPTH 64
+
+static bool skip(struct annotations *from, size_t bytes)
+{
+    if ((size_t) (from->end - from->at) < bytes)
+        return false;
+    from->at += bytes;
+    return true;
+}
+
+static bool take_u2(struct annotations *from, uint32_t *value)
+{
+    if (!skip(from, 2))
+        return false;
+    *value = load_u2(from->at - 2);
+    return true;
+}
+
+static bool skip_annotation(struct annotations *from, int depth);
+
+static bool skip_element(struct annotations *from, int depth)
+{
+    uint32_t count = 0;
+    if (depth > ANNOTATION_DEPTH || !skip(from, 1))
+        return false;
+    switch (from->at[-1]) {
+    case 'e':
+        return skip(from, 4);
+    case '@':
+        return skip_annotation(from, depth + 1);
+    case '[':
+        if (!take_u2(from, &count))
+            return false;
+        while (count > 0 && skip_element(from, depth + 1))
+            count--;
+        return count == 0;
+    default:
+        return skip(from, 2);
+    }
+}
+
+static bool skip_annotation(struct annotations *from, int depth)
+{
+    uint32_t type, pairs;
+    if (!take_u2(from, &type) || !take_u2(from, &pairs))
+        return false;
+    while (pairs > 0 && skip(from, 2) && skip_element(from, depth))
+        pairs--;
+    return pairs == 0;
+}
+
+static bool patch_offset(struct annotations *from)
+{
+    if (!skip(from, 2) || load_u2(from->at - 2) >= from->method->length)
+        return false;
+    uint32_t place = instruction_place(from->method, load_u2(from->at - 2));
+    store_u2(from->at - 2, place);
+    return true;
+}
+
+/* The rows of the guards stand before the one that is meant. */
+static bool patch_row(struct annotations *from)
+{
+    if (!skip(from, 2) || load_u2(from->at - 2) >= from->method->handler_count)
+        return false;
+    store_u2(from->at - 2, load_u2(from->at - 2) + from->method->guard_count);
+    return true;
+}
+
+static bool patch_ranges(struct annotations *from)
+{
+    uint32_t count;
+    if (!take_u2(from, &count))
+        return false;
+    for (; count > 0; count--) {
+        if (!skip(from, 6) || !patch_range(from->method, from->at - 6))
+            return false;
+    }
+    return true;
+}
+
+/* What an annotation in code is about. */
+static bool patch_target(struct annotations *from)
+{
+    if (!skip(from, 1))
+        return false;
+    uint32_t kind = from->at[-1];
+    if (kind == 0x40 || kind == 0x41)
+        return patch_ranges(from);
+    if (kind == 0x42)
+        return patch_row(from);
+    if (kind >= 0x43 && kind <= 0x46)
+        return patch_offset(from);
+    return kind >= 0x47 && kind <= 0x4B && patch_offset(from) && skip(from, 1);
+}
+
+/* The JVM does not look into these annotations, so what is odd in them stays as it is. */
+static void patch_annotations(const struct method_code *method, uint8_t *content, uint32_t length)
+{
+    struct annotations from = {method, content, content + length};
+    uint32_t count;
+    if (!take_u2(&from, &count))
+        return;
+    for (; count > 0; count--) {
+        if (!patch_target(&from) || !skip(&from, 1) || !skip(&from, 2u * from.at[-1]) ||
+            !skip_annotation(&from, 0))
+            return;
+    }
+}
+
+static void put_annotations(struct method_code *method, const uint8_t *content, uint32_t length)
+{
+    struct class_output *output = &method->file->output;
+    size_t place = output->used;
+    put_bytes(output, content, length);
+    if (!output->failed)
+        patch_annotations(method, output->bytes + place, length);
+}
+
+bool code_put_attribute(struct method_code *method, const uint8_t *attribute)
+{
+    struct class_text name;
+    const uint8_t *content = attribute + 6;
+    uint32_t length = load_u4(attribute + 2);
+    if (!pool_text(method->file, load_u2(attribute), &name))
+        return false;
+    put_bytes(&method->file->output, attribute, 6);
+    if (text_is(name, "LineNumberTable"))
+        return put_lines(method, content, length);
+    if (text_is(name, "LocalVariableTable") || text_is(name, "LocalVariableTypeTable"))
+        return put_variables(method, content, length);
+    if (text_is(name, "RuntimeVisibleTypeAnnotations") ||
+        text_is(name, "RuntimeInvisibleTypeAnnotations"))
+        put_annotations(method, content, length);
+    else
+        put_bytes(&method->file->output, content, length);
+    return true;
+}

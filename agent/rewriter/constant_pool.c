@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The constant pool: where each constant lies, their texts, and the constants that probes need. */
+#include "agent/rewriter/class_file.h"
+
+#define POOL_LIMIT 65535u
+
+static const struct {
+    const char *name, *descriptor;
+} probe_methods[PROBE_COUNT + 1] = {
+#define PROBE_ROW(name, text, descriptor) {text, descriptor},
+    PROBE_METHODS(PROBE_ROW)
+#undef PROBE_ROW
+        [PROBE_KEEP] = {"keep", "(Ljava/lang/Object;)V"},
+};
+
+/* Bytes of a constant with its tag; 0: unknown tag. */
+static const uint8_t constant_sizes[21] = {
+    [1] = 3,  [3] = 5,  [4] = 5,  [5] = 9,  [6] = 9,  [7] = 3,  [8] = 3,  [9] = 5,  [10] = 5,
+    [11] = 5, [12] = 5, [15] = 4, [16] = 3, [17] = 5, [18] = 5, [19] = 3, [20] = 3,
+};
+
+bool pool_parse(struct class_file *file)
+{
+    uint32_t count = load_u2(file->bytes + 8);
+    size_t at = 10;
+    file->constant_count = count;
+    file->constants = arena_take(&file->arena, count * sizeof *file->constants);
+    file->callee_kinds = arena_take(&file->arena, count);
+    if (file->constants == NULL || file->callee_kinds == NULL)
+        return class_fault(file, REWRITE_NO_MEMORY, 0, "out of memory");
+    memset(file->constants, 0, count * sizeof *file->constants);
+    memset(file->callee_kinds, 0, count);
+    for (uint32_t i = 1; i < count; i++) {
+        if (file->size - at < 3)
+            return class_malformed(file, file->bytes + at, "the constant pool is cut short");
+        uint32_t tag = file->bytes[at];
+        size_t size = tag < sizeof constant_sizes ? constant_sizes[tag] : 0;
+        if (size == 0)
+            return class_malformed(file, file->bytes + at, "unknown constant");
+        if (tag == CONSTANT_UTF8)
+            size += load_u2(file->bytes + at + 1);
+        if (file->size - at < size)
+            return class_malformed(file, file->bytes + at, "the constant pool is cut short");
+        file->constants[i] = (uint32_t) at;
+        at += size;
+        i += tag == CONSTANT_LONG || tag == CONSTANT_DOUBLE;
+        if (i == count)
+            return class_malformed(file, file->bytes + at, "a constant beyond the constant pool");
+    }
+    file->pool_end = at;
+    file->added_count = count;
+    return true;
+}
+
+/* The bytes after a constant's tag. */
+static const uint8_t *constant(const struct class_file *file, uint32_t index, uint32_t tag)
+{
+    if (index >= file->constant_count || file->constants[index] == 0)
+        return NULL;
+    const uint8_t *bytes = file->bytes + file->constants[index];
+    return bytes[0] == tag ? bytes + 1 : NULL;
+}
+
+bool pool_text(struct class_file *file, uint32_t index, struct class_text *text)
+{
+    const uint8_t *bytes = constant(file, index, CONSTANT_UTF8);
+    if (bytes == NULL)
+        return class_malformed(file, file->bytes + 8, "an index of a name is none");
+    text->length = load_u2(bytes);
+    text->bytes = bytes + 2;
+    return true;
+}
+
+bool pool_class_name(struct class_file *file, uint32_t index, struct class_text *name)
+{
+    const uint8_t *bytes = constant(file, index, CONSTANT_CLASS);
+    if (bytes == NULL)
+        return class_malformed(file, file->bytes + 8, "an index of a class is none");
+    return pool_text(file, load_u2(bytes), name);
+}
+
+bool pool_callee(struct class_file *file, uint32_t index, struct class_callee *callee)
+{
+    const uint8_t *bytes = constant(file, index, CONSTANT_METHOD);
+    if (bytes == NULL)
+        bytes = constant(file, index, CONSTANT_INTERFACE_METHOD);
+    const uint8_t *type =
+        bytes != NULL ? constant(file, load_u2(bytes + 2), CONSTANT_NAME_AND_TYPE) : NULL;
+    if (type == NULL)
+        return class_malformed(file, file->bytes + 8, "an index of a method is none");
+    return pool_class_name(file, load_u2(bytes), &callee->owner) &&
+           pool_text(file, load_u2(type), &callee->name) &&
+           pool_text(file, load_u2(type + 2), &callee->descriptor);
+}
+
+bool text_is(struct class_text text, const char *wanted)
+{
+    return text.length == strlen(wanted) && memcmp(text.bytes, wanted, text.length) == 0;
+}
+
+/* The index of the next constant, whose tag is put; 0: no room. */
+static uint32_t add_constant(struct class_file *file, uint32_t tag)
+{
+    if (file->added_count >= POOL_LIMIT) {
+        class_fault(file, REWRITE_UNSUPPORTED, 8, "the constant pool is full");
+        return 0;
+    }
+    put_u1(&file->added, tag);
+    return file->added_count++;
+}
+
+static uint32_t add_bytes(struct class_file *file, struct class_text text)
+{
+    uint32_t index = add_constant(file, CONSTANT_UTF8);
+    if (index == 0)
+        return 0;
+    put_u2(&file->added, (uint32_t) text.length);
+    put_bytes(&file->added, text.bytes, text.length);
+    return index;
+}
+
+static uint32_t add_text(struct class_file *file, const char *text)
+{
+    return add_bytes(file, (struct class_text){(const uint8_t *) text, strlen(text)});
+}
+
+static uint32_t add_pair(struct class_file *file, uint32_t tag, uint32_t first, uint32_t second)
+{
+    uint32_t index = first != 0 && second != 0 ? add_constant(file, tag) : 0;
+    if (index == 0)
+        return 0;
+    put_u2(&file->added, first);
+    put_u2(&file->added, second);
+    return index;
+}
+
+static uint32_t add_class_of(struct class_file *file, struct class_text name)
+{
+    uint32_t text = add_bytes(file, name);
+    uint32_t index = text != 0 ? add_constant(file, CONSTANT_CLASS) : 0;
+    if (index != 0)
+        put_u2(&file->added, text);
+    return index;
+}
+
+static bool same_text(struct class_text left, struct class_text right)
+{
+    return left.length == right.length && memcmp(left.bytes, right.bytes, left.length) == 0;
+}
+
+/* A class constant of the file with that name; 0: it has none. */
+static uint32_t find_class(struct class_file *file, struct class_text name)
+{
+    for (uint32_t i = 1; i < file->constant_count; i++) {
+        const uint8_t *constant = file->bytes + file->constants[i];
+        uint32_t text =
+            file->constants[i] != 0 && constant[0] == CONSTANT_CLASS ? load_u2(constant + 1) : 0;
+        if (text == 0 || text >= file->constant_count || file->constants[text] == 0)
+            continue;
+        constant = file->bytes + file->constants[text];
+        if (constant[0] == CONSTANT_UTF8 &&
+            same_text((struct class_text){constant + 3, load_u2(constant + 1)}, name))
+            return i;
+    }
+    return 0;
+}
+
+uint32_t pool_class(struct class_file *file, struct class_text name)
+{
+    const struct added_class *known = file->added_classes;
+    while (known != NULL && !same_text(known->name, name))
+        known = known->next;
+    if (known != NULL)
+        return known->index;
+    uint32_t index = find_class(file, name);
+    if (index == 0)
+        index = add_class_of(file, name);
+    struct added_class *fresh = index != 0 ? arena_take(&file->arena, sizeof *fresh) : NULL;
+    if (fresh != NULL) {
+        *fresh = (struct added_class){file->added_classes, name, index};
+        file->added_classes = fresh;
+    }
+    return index;
+}
+
+static uint32_t add_class(struct class_file *file, const char *name)
+{
+    return add_class_of(file, (struct class_text){(const uint8_t *) name, strlen(name)});
+}
+
+uint32_t pool_probe(struct class_file *file, enum probe probe)
+{
+    if (file->probes[probe] == 0) {
+        if (file->probe_class == 0)
+            file->probe_class = (uint16_t) add_class(file, PROBE_CLASS);
+        uint32_t name = add_text(file, probe_methods[probe].name);
+        uint32_t descriptor = add_text(file, probe_methods[probe].descriptor);
+        uint32_t type = add_pair(file, CONSTANT_NAME_AND_TYPE, name, descriptor);
+        file->probes[probe] = (uint16_t) add_pair(file, CONSTANT_METHOD, file->probe_class, type);
+    }
+    return file->probes[probe];
+}
+
+uint32_t pool_throwable(struct class_file *file)
+{
+    if (file->throwable == 0)
+        file->throwable = (uint16_t) add_class(file, "java/lang/Throwable");
+    return file->throwable;
+}
+
+uint32_t pool_frames_name(struct class_file *file)
+{
+    if (file->frames_name == 0)
+        file->frames_name = (uint16_t) add_text(file, "StackMapTable");
+    return file->frames_name;
+}
+
+uint32_t pool_integer(struct class_file *file, uint32_t value)
+{
+    uint32_t index = add_constant(file, CONSTANT_INTEGER);
+    if (index != 0)
+        put_u4(&file->added, value);
+    return index;
+}

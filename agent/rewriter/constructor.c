@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the instructions of a constructor that run before its super() or this() has returned:
+ * follows the code from its start, remembering which stack slots and local variables hold the
+ * uninitialised `this`, up to the invokespecial of <init> on it.
+ */
+#include "agent/rewriter/method_code.h"
+
+#define STATES_LIMIT ((size_t) 32 << 20) /* memory for states, a method */
+
+/* The state before an instruction: a byte a slot, 1 for the uninitialised this. */
+struct state {
+    struct state *next; /* in the list of what is to be followed */
+    uint32_t offset, depth;
+    uint8_t slots[]; /* max_locals, then max_stack */
+};
+
+struct walk {
+    struct method_code *method;
+    struct state *now, *todo;
+    uint8_t *locals, *stack; /* of `now` */
+    uint8_t *seen;           /* by offset: followed or in the list */
+    size_t state_bytes, taken;
+};
+
+/* Pops and pushes in slots of the opcodes whose effect is always the same, by ranges. */
+static const struct effect {
+    uint8_t first, last, pops, pushes;
+} effects[] = {
+    {0x00, 0x00, 0, 0}, {0x01, 0x08, 0, 1}, {0x09, 0x0A, 0, 2}, {0x0B, 0x0D, 0, 1},
+    {0x0E, 0x0F, 0, 2}, {0x10, 0x13, 0, 1}, {0x14, 0x14, 0, 2}, {0x15, 0x15, 0, 1},
+    {0x16, 0x16, 0, 2}, {0x17, 0x17, 0, 1}, {0x18, 0x18, 0, 2}, {0x1A, 0x1D, 0, 1},
+    {0x1E, 0x21, 0, 2}, {0x22, 0x25, 0, 1}, {0x26, 0x29, 0, 2}, {0x2E, 0x2E, 2, 1},
+    {0x2F, 0x2F, 2, 2}, {0x30, 0x30, 2, 1}, {0x31, 0x31, 2, 2}, {0x32, 0x35, 2, 1},
+    {0x4F, 0x4F, 3, 0}, {0x50, 0x50, 4, 0}, {0x51, 0x51, 3, 0}, {0x52, 0x52, 4, 0},
+    {0x53, 0x56, 3, 0}, {0x57, 0x57, 1, 0}, {0x58, 0x58, 2, 0}, {0x60, 0x60, 2, 1},
+    {0x61, 0x61, 4, 2}, {0x62, 0x62, 2, 1}, {0x63, 0x63, 4, 2}, {0x64, 0x64, 2, 1},
+    {0x65, 0x65, 4, 2}, {0x66, 0x66, 2, 1}, {0x67, 0x67, 4, 2}, {0x68, 0x68, 2, 1},
+    {0x69, 0x69, 4, 2}, {0x6A, 0x6A, 2, 1}, {0x6B, 0x6B, 4, 2}, {0x6C, 0x6C, 2, 1},
+    {0x6D, 0x6D, 4, 2}, {0x6E, 0x6E, 2, 1}, {0x6F, 0x6F, 4, 2}, {0x70, 0x70, 2, 1},
+    {0x71, 0x71, 4, 2}, {0x72, 0x72, 2, 1}, {0x73, 0x73, 4, 2}, {0x74, 0x74, 1, 1},
+    {0x75, 0x75, 2, 2}, {0x76, 0x76, 1, 1}, {0x77, 0x77, 2, 2}, {0x78, 0x78, 2, 1},
+    {0x79, 0x79, 3, 2}, {0x7A, 0x7A, 2, 1}, {0x7B, 0x7B, 3, 2}, {0x7C, 0x7C, 2, 1},
+    {0x7D, 0x7D, 3, 2}, {0x7E, 0x7E, 2, 1}, {0x7F, 0x7F, 4, 2}, {0x80, 0x80, 2, 1},
+    {0x81, 0x81, 4, 2}, {0x82, 0x82, 2, 1}, {0x83, 0x83, 4, 2}, {0x84, 0x84, 0, 0},
+    {0x85, 0x85, 1, 2}, {0x86, 0x86, 1, 1}, {0x87, 0x87, 1, 2}, {0x88, 0x89, 2, 1},
+    {0x8A, 0x8A, 2, 2}, {0x8B, 0x8B, 1, 1}, {0x8C, 0x8D, 1, 2}, {0x8E, 0x8E, 2, 1},
+    {0x8F, 0x8F, 2, 2}, {0x90, 0x90, 2, 1}, {0x91, 0x93, 1, 1}, {0x94, 0x94, 4, 1},
+    {0x95, 0x96, 2, 1}, {0x97, 0x98, 4, 1}, {0x99, 0x9E, 1, 0}, {0x9F, 0xA6, 2, 0},
+    {0xA7, 0xA7, 0, 0}, {0xA8, 0xA8, 0, 1}, {0xA9, 0xA9, 0, 0}, {0xAA, 0xAC, 1, 0},
+    {0xAD, 0xAD, 2, 0}, {0xAE, 0xAE, 1, 0}, {0xAF, 0xAF, 2, 0}, {0xB0, 0xB0, 1, 0},
+    {0xB1, 0xB1, 0, 0}, {0xBB, 0xBB, 0, 1}, {0xBC, 0xBE, 1, 1}, {0xBF, 0xBF, 1, 0},
+    {0xC0, 0xC1, 1, 1}, {0xC2, 0xC3, 1, 0}, {0xC6, 0xC7, 1, 0}, {0xC8, 0xC8, 0, 0},
+    {0xC9, 0xC9, 0, 1},
+};
+
+static bool pop(struct walk *walk, uint32_t count)
+{
+    if (walk->now->depth < count)
+        return method_malformed(walk->method, walk->now->offset, "the stack is empty");
+    walk->now->depth -= count;
+    return true;
+}
+
+static bool push(struct walk *walk, uint32_t count, uint8_t value)
+{
+    if (count > walk->method->max_stack - walk->now->depth)
+        return method_malformed(walk->method, walk->now->offset, "the stack is full");
+    memset(walk->stack + walk->now->depth, value, count);
+    walk->now->depth += count;
+    return true;
+}
+
+/* Puts the state, at another offset, into the list, unless that offset was there. */
+static bool follow(struct walk *walk, uint32_t offset, bool as_handler)
+{
+    struct method_code *method = walk->method;
+    if (offset >= method->length || (method->marks[offset] & MARK_START) == 0)
+        return method_malformed(method, walk->now->offset, "a jump to no instruction");
+    if (walk->seen[offset])
+        return true;
+    if (walk->taken + walk->state_bytes > STATES_LIMIT)
+        return method_leave(method, "its constructor is too complicated");
+    struct state *state = arena_take(&method->file->arena, walk->state_bytes);
+    if (state == NULL)
+        return method_no_memory(method);
+    walk->taken += walk->state_bytes;
+    memcpy(state, walk->now, walk->state_bytes);
+    state->offset = offset;
+    if (as_handler) {
+        if (method->max_stack == 0)
+            return method_malformed(method, offset, "the stack is full");
+        state->depth = 1;
+        state->slots[method->max_locals] = 0;
+    }
+    walk->seen[offset] = 1;
+    state->next = walk->todo;
+    walk->todo = state;
+    return true;
+}
+
+static bool follow_handlers(struct walk *walk)
+{
+    const struct method_code *method = walk->method;
+    for (uint32_t i = 0; i < method->handler_count; i++) {
+        const uint8_t *row = method->handlers + 8 * i;
+        if (load_u2(row) <= walk->now->offset && walk->now->offset < load_u2(row + 2) &&
+            !follow(walk, load_u2(row + 4), true))
+            return false;
+    }
+    return true;
+}
+
+/* Slots of the descriptor's parameters, and of what it returns. */
+static bool descriptor_slots(struct class_text text, uint32_t *parameters, uint32_t *result)
+{
+    size_t i = 0;
+    bool closed = text.length == 0 || text.bytes[0] != '(';
+    *parameters = 0;
+    *result = 0;
+    for (i = closed ? 0 : 1; i < text.length; i++) {
+        uint32_t *slots = closed ? result : parameters;
+        if (text.bytes[i] == ')' && !closed) {
+            closed = true;
+            continue;
+        }
+        bool array = text.bytes[i] == '[';
+        while (i < text.length && text.bytes[i] == '[')
+            i++;
+        if (i == text.length)
+            return false;
+        uint8_t kind = text.bytes[i];
+        while (kind == 'L' && i < text.length && text.bytes[i] != ';')
+            i++;
+        *slots += kind == 'V' ? 0 : !array && (kind == 'J' || kind == 'D') ? 2 : 1;
+    }
+    return closed;
+}
+
+static bool constant_descriptor(struct walk *walk, const uint8_t *at, struct class_text *text)
+{
+    struct class_file *file = walk->method->file;
+    uint32_t index = load_u2(at);
+    if (index >= file->constant_count || file->constants[index] == 0)
+        return class_malformed(file, at, "an index of a member is none");
+    const uint8_t *member = file->bytes + file->constants[index];
+    bool pair = (member[0] >= 9 && member[0] <= 11) || member[0] == 17 || member[0] == 18;
+    uint32_t type = pair ? load_u2(member + 3) : 0;
+    if (type >= file->constant_count || file->constants[type] == 0 ||
+        file->bytes[file->constants[type]] != CONSTANT_NAME_AND_TYPE)
+        return class_malformed(file, at, "an index of a member is none");
+    return pool_text(file, load_u2(file->bytes + file->constants[type] + 3), text);
+}
+
+static bool walk_field(struct walk *walk, uint32_t opcode, const uint8_t *at)
+{
+    struct class_text descriptor;
+    if (!constant_descriptor(walk, at + 1, &descriptor))
+        return false;
+    uint32_t none, slots;
+    if (!descriptor_slots(descriptor, &none, &slots))
+        return class_malformed(walk->method->file, at, "no descriptor of a field");
+    bool put = opcode == 0xB3 || opcode == 0xB5, instance = opcode >= 0xB4;
+    return put ? pop(walk, slots + instance) : pop(walk, instance) && push(walk, slots, 0);
+}
+
+/* *constructed: this was the call of super() or this(). */
+static bool walk_call(struct walk *walk, uint32_t opcode, const uint8_t *at, bool *constructed)
+{
+    struct class_text descriptor;
+    struct class_callee callee;
+    uint32_t parameters, result;
+    if (!constant_descriptor(walk, at + 1, &descriptor))
+        return false;
+    if (!descriptor_slots(descriptor, &parameters, &result))
+        return class_malformed(walk->method->file, at, "no descriptor of a method");
+    bool instance = opcode != 0xB8 && opcode != 0xBA;
+    if (!pop(walk, parameters) || !pop(walk, instance))
+        return false;
+    if (opcode == 0xB7 && walk->stack[walk->now->depth] == 1) {
+        if (!pool_callee(walk->method->file, load_u2(at + 1), &callee))
+            return false;
+        *constructed = text_is(callee.name, "<init>");
+    }
+    return push(walk, result, 0);
+}
+
+/* dup (0x59) to swap (0x5F): rearranges the topmost slots. */
+static bool walk_stack(struct walk *walk, uint32_t opcode)
+{
+    static const struct {
+        uint8_t pops, pushes, order[6]; /* indices of popped slots, deepest is 0 */
+    } moves[] = {
+        {1, 2, {0, 0}},       {2, 3, {1, 0, 1}},       {3, 4, {2, 0, 1, 2}},
+        {2, 4, {0, 1, 0, 1}}, {3, 5, {1, 2, 0, 1, 2}}, {4, 6, {2, 3, 0, 1, 2, 3}},
+        {2, 2, {1, 0}},
+    };
+    uint32_t row = opcode - 0x59;
+    if (!pop(walk, moves[row].pops))
+        return false;
+    uint8_t old[4];
+    memcpy(old, walk->stack + walk->now->depth, moves[row].pops);
+    for (uint32_t i = 0; i < moves[row].pushes; i++) {
+        if (!push(walk, 1, old[moves[row].order[i]]))
+            return false;
+    }
+    return true;
+}
+
+static bool store_local(struct walk *walk, uint32_t index, uint32_t slots)
+{
+    if (slots > walk->method->max_locals || index > walk->method->max_locals - slots)
+        return method_malformed(walk->method, walk->now->offset, "no such local variable");
+    if (!pop(walk, slots))
+        return false;
+    memset(walk->locals + index, 0, slots);
+    if (slots == 1)
+        walk->locals[index] = walk->stack[walk->now->depth];
+    return true;
+}
+
+static bool load_reference(struct walk *walk, uint32_t index)
+{
+    if (index >= walk->method->max_locals)
+        return method_malformed(walk->method, walk->now->offset, "no such local variable");
+    return push(walk, 1, walk->locals[index]);
+}
+
+/* Loads and stores of references, stores of anything; `index` is the operand. */
+static bool walk_variable(struct walk *walk, uint32_t opcode, uint32_t index)
+{
+    if (opcode == 0x19)
+        return load_reference(walk, index);
+    if (opcode >= 0x2A && opcode <= 0x2D)
+        return load_reference(walk, opcode - 0x2A);
+    if (opcode >= 0x36 && opcode <= 0x3A)
+        return store_local(walk, index, opcode == 0x37 || opcode == 0x39 ? 2 : 1);
+    uint32_t group = (opcode - 0x3B) / 4; /* istore lstore fstore dstore astore */
+    return store_local(walk, (opcode - 0x3B) % 4, group == 1 || group == 3 ? 2 : 1);
+}
+
+static bool is_variable(uint32_t opcode)
+{
+    return opcode == 0x19 || (opcode >= 0x2A && opcode <= 0x2D) ||
+           (opcode >= 0x36 && opcode <= 0x4E);
+}
+
+static bool walk_fixed(struct walk *walk, uint32_t opcode)
+{
+    for (size_t i = 0; i < sizeof effects / sizeof effects[0]; i++) {
+        if (opcode >= effects[i].first && opcode <= effects[i].last)
+            return pop(walk, effects[i].pops) && push(walk, effects[i].pushes, 0);
+    }
+    return method_malformed(walk->method, walk->now->offset, "no instruction");
+}
+
+static bool walk_wide(struct walk *walk, const uint8_t *at)
+{
+    if (is_variable(at[1]))
+        return walk_variable(walk, at[1], load_u2(at + 2));
+    return walk_fixed(walk, at[1]);
+}
+
+/* The effect of one instruction on the stack and the variables. */
+static bool walk_instruction(struct walk *walk, bool *constructed)
+{
+    const uint8_t *at = walk->method->code + walk->now->offset;
+    uint32_t opcode = at[0];
+    if (is_variable(opcode))
+        return walk_variable(walk, opcode, at[1]);
+    if (opcode >= 0x59 && opcode <= 0x5F)
+        return walk_stack(walk, opcode);
+    if (opcode >= 0xB2 && opcode <= 0xB5)
+        return walk_field(walk, opcode, at);
+    if (opcode >= 0xB6 && opcode <= 0xBA)
+        return walk_call(walk, opcode, at, constructed);
+    if (opcode == 0xC4)
+        return walk_wide(walk, at);
+    if (opcode == 0xC5)
+        return pop(walk, at[3]) && push(walk, 1, 0);
+    return walk_fixed(walk, opcode);
+}
+
+static bool follow_switch(struct walk *walk)
+{
+    const uint8_t *code = walk->method->code;
+    uint32_t offset = walk->now->offset, first, stride;
+    uint32_t count = switch_cases(code, offset, &first, &stride);
+    if (!follow(walk, offset + load_u4(code + switch_operands(offset)), false))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!follow(walk, offset + load_u4(code + first + i * stride), false))
+            return false;
+    }
+    return true;
+}
+
+/* Where the code goes on, but for the handlers. */
+static bool follow_flow(struct walk *walk)
+{
+    struct method_code *method = walk->method;
+    uint32_t offset = walk->now->offset, opcode = method->code[offset];
+    if (opcode_is_switch(opcode))
+        return follow_switch(walk);
+    if (opcode == 0xA9 || (opcode == 0xC4 && method->code[offset + 1] == 0xA9))
+        return method_leave(method, "its constructor has subroutines");
+    if ((opcode_is_jump(opcode) || opcode_is_wide_jump(opcode)) &&
+        !follow(walk, jump_target(method, offset), false))
+        return false;
+    uint32_t next = offset + instruction_size(method->code, method->length, offset);
+    return opcode_ends_flow(opcode) || follow(walk, next, false);
+}
+
+/* A constant that no code is run for. */
+static bool is_plain_constant(const struct method_code *method, const uint8_t *at)
+{
+    const struct class_file *file = method->file;
+    uint32_t index = at[0] == 0x12 ? at[1] : load_u2(at + 1);
+    uint32_t tag = index < file->constant_count && file->constants[index] != 0
+                       ? file->bytes[file->constants[index]]
+                       : 0;
+    return (tag >= CONSTANT_INTEGER && tag <= CONSTANT_DOUBLE) || tag == CONSTANT_STRING;
+}
+
+/* Neither calls nor throws nor loads a class: constants, variables, the stack, arithmetic without
+ * divisions of integers, jumps. */
+static bool is_quiet(const struct method_code *method, const uint8_t *at)
+{
+    static const uint8_t ranges[][2] = {{0x00, 0x11}, {0x15, 0x2D}, {0x36, 0x4E},
+                                        {0x57, 0x6B}, {0x6E, 0x6F}, {0x72, 0xA7},
+                                        {0xAA, 0xAB}, {0xC4, 0xC4}, {0xC6, 0xC8}};
+    if (at[0] >= 0x12 && at[0] <= 0x14)
+        return is_plain_constant(method, at);
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        if (at[0] >= ranges[i][0] && at[0] <= ranges[i][1])
+            return true;
+    }
+    return false;
+}
+
+static bool walk_one(struct walk *walk)
+{
+    struct method_code *method = walk->method;
+    uint32_t offset = walk->now->offset;
+    bool constructed = false;
+    method->marks[offset] |= MARK_UNINITIALIZED;
+    if (!follow_handlers(walk) || !walk_instruction(walk, &constructed))
+        return false;
+    if (!constructed) {
+        method->runs_before = method->runs_before || !is_quiet(method, method->code + offset);
+        return follow_flow(walk);
+    }
+    method->marks[offset] |= MARK_CONSTRUCTED;
+    if (method->max_locals == 0 || walk->locals[0] != 1)
+        method->marks[offset] |= MARK_NO_THIS;
+    return true;
+}
+
+bool constructor_mark(struct method_code *method)
+{
+    struct walk walk = {.method = method};
+    if (method->max_locals == 0)
+        return method_malformed(method, 0, "no such local variable");
+    method->runs_before = false;
+    walk.state_bytes = sizeof *walk.now + method->max_locals + method->max_stack;
+    walk.now = arena_take(&method->file->arena, walk.state_bytes);
+    walk.seen = arena_take(&method->file->arena, method->length);
+    if (walk.now == NULL || walk.seen == NULL)
+        return method_no_memory(method);
+    memset(walk.now, 0, walk.state_bytes);
+    memset(walk.seen, 0, method->length);
+    walk.now->slots[0] = 1;
+    walk.seen[0] = 1;
+    walk.todo = walk.now;
+    while (walk.todo != NULL) {
+        walk.now = walk.todo;
+        walk.todo = walk.now->next;
+        walk.locals = walk.now->slots;
+        walk.stack = walk.now->slots + method->max_locals;
+        if (!walk_one(&walk))
+            return false;
+    }
+    return true;
+}

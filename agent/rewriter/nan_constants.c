@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * HotSpot compares the constants of a class and of its new version by value, and NaN is not equal
+ * to itself: each time a class is retransformed, every NaN of its constant pool is added to it once
+ * more.  If it makes the class file from that pool the next time, with all of them, their number
+ * doubles.  So those that nothing refers to become zeros, which the JVM finds again.
+ */
+#include <stdlib.h>
+
+#include "agent/rewriter/class_file.h"
+#include "agent/rewriter/method_code.h"
+
+#define CONSTANT_FLOAT 4
+
+struct nan_search {
+    struct class_file file;
+    uint8_t *is_nan; /* by index; 0: not, or something refers to it */
+    size_t count;
+};
+
+struct span {
+    const uint8_t *at, *end;
+};
+
+static bool is_nan(const uint8_t *constant)
+{
+    uint32_t high = load_u4(constant + 1) & 0x7fffffff;
+    if (constant[0] == CONSTANT_FLOAT)
+        return high > 0x7f800000;
+    return constant[0] == CONSTANT_DOUBLE &&
+           (high > 0x7ff00000 || (high == 0x7ff00000 && load_u4(constant + 5) != 0));
+}
+
+static bool find(struct nan_search *search)
+{
+    struct class_file *file = &search->file;
+    search->is_nan = arena_take(&file->arena, file->constant_count);
+    if (search->is_nan == NULL)
+        return false;
+    memset(search->is_nan, 0, file->constant_count);
+    for (uint32_t i = 1; i < file->constant_count; i++)
+        if (file->constants[i] != 0 && is_nan(file->bytes + file->constants[i])) {
+            search->is_nan[i] = 1;
+            search->count++;
+        }
+    return search->count != 0;
+}
+
+static void keep(struct nan_search *search, uint32_t index)
+{
+    if (index < search->file.constant_count && search->is_nan[index] != 0) {
+        search->is_nan[index] = 0;
+        search->count--;
+    }
+}
+
+static bool keep_of_code(struct nan_search *search, const uint8_t *code, uint32_t length)
+{
+    uint32_t size;
+    for (uint32_t offset = 0; offset < length; offset += size) {
+        size = instruction_size(code, length, offset);
+        if (size == 0)
+            return false;
+        if (code[offset] == 0x12) /* ldc */
+            keep(search, code[offset + 1]);
+        else if (code[offset] == 0x13 || code[offset] == 0x14) /* ldc_w, ldc2_w */
+            keep(search, load_u2(code + offset + 1));
+    }
+    return true;
+}
+
+/* Of other attributes than code: wherever a number may be an index, it is taken for one. */
+static bool keep_of_attribute(struct nan_search *search, const uint8_t *attribute, size_t size)
+{
+    struct class_text name;
+    if (!pool_text(&search->file, load_u2(attribute), &name))
+        return false;
+    if (text_is(name, "Code")) {
+        uint32_t length = size >= 8 ? load_u4(attribute + 10) : 0;
+        return size >= 8 && length <= size - 8 && keep_of_code(search, attribute + 14, length);
+    }
+    for (size_t i = 0; i + 2 <= size; i++)
+        keep(search, load_u2(attribute + 6 + i));
+    return true;
+}
+
+static bool take(struct span *span, size_t size, const uint8_t **start)
+{
+    if ((size_t) (span->end - span->at) < size)
+        return false;
+    *start = span->at;
+    span->at += size;
+    return true;
+}
+
+static bool keep_of_attributes(struct nan_search *search, struct span *span)
+{
+    const uint8_t *at, *attribute;
+    if (!take(span, 2, &at))
+        return false;
+    for (uint32_t left = load_u2(at); left > 0; left--) {
+        if (!take(span, 6, &attribute) || !take(span, load_u4(attribute + 2), &at) ||
+            !keep_of_attribute(search, attribute, load_u4(attribute + 2)))
+            return false;
+    }
+    return true;
+}
+
+/* Of fields or methods. */
+static bool keep_of_members(struct nan_search *search, struct span *span)
+{
+    const uint8_t *at;
+    if (!take(span, 2, &at))
+        return false;
+    for (uint32_t left = load_u2(at); left > 0; left--)
+        if (!take(span, 6, &at) || !keep_of_attributes(search, span))
+            return false;
+    return true;
+}
+
+static bool keep_of_class(struct nan_search *search)
+{
+    struct class_file *file = &search->file;
+    struct span span = {file->bytes + file->pool_end, file->bytes + file->size};
+    const uint8_t *head, *interfaces;
+    return take(&span, 8, &head) && take(&span, 2 * (size_t) load_u2(head + 6), &interfaces) &&
+           keep_of_members(search, &span) && keep_of_members(search, &span) &&
+           keep_of_attributes(search, &span);
+}
+
+/* Zeros of as many bytes, and as many places in the pool. */
+static uint8_t *without_them(const struct nan_search *search)
+{
+    const struct class_file *file = &search->file;
+    uint8_t *copy = malloc(file->size);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, file->bytes, file->size);
+    for (uint32_t i = 1; i < file->constant_count; i++) {
+        if (search->is_nan[i] == 0)
+            continue;
+        uint8_t *constant = copy + file->constants[i];
+        bool is_float = constant[0] == CONSTANT_FLOAT;
+        constant[0] = is_float ? CONSTANT_INTEGER : CONSTANT_LONG;
+        memset(constant + 1, 0, is_float ? 4 : 8);
+    }
+    return copy;
+}
+
+uint8_t *class_without_spare_nans(const uint8_t *class_file, size_t size_bytes)
+{
+    struct nan_search search = {.file = {.bytes = class_file, .size = size_bytes}};
+    uint8_t *copy = NULL;
+    if (size_bytes >= 10 && load_u4(class_file) == 0xCAFEBABE && pool_parse(&search.file) &&
+        find(&search) && keep_of_class(&search) && search.count != 0)
+        copy = without_them(&search);
+    arena_reset(&search.file.arena);
+    return copy;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The class file of the probes: a final class of static native methods, and some in Java: link(),
+ * through which they are linked (java_probes.c), keep(), and where the agent stands before
+ * Math.tan() (leaf_calls.h) entry() and exit(). */
+#include <stdlib.h>
+
+#include "agent/rewriter/class_bytes.h"
+#include "agent/rewriter/rewrite.h"
+
+#define CLASS_VERSION 52
+#define ACCESS_CLASS 0x1031  /* public final super synthetic */
+#define ACCESS_METHOD 0x1109 /* public static native synthetic */
+#define ACCESS_JAVA 0x1009   /* public static synthetic */
+#define NO_CONSTANTS 1       /* the count in a class file without any */
+
+static const struct {
+    const char *name, *descriptor;
+} methods[PROBE_COUNT] = {
+#define PROBE_ROW(name, text, descriptor) {text, descriptor},
+    PROBE_METHODS(PROBE_ROW)
+#undef PROBE_ROW
+};
+
+enum { CONSTANT_UTF8 = 1, CONSTANT_LONG = 5, CONSTANT_CLASS = 7, CONSTANT_METHOD = 10, NAMED = 12 };
+
+/* Constants and methods are put together side by side. */
+struct probe_class {
+    struct class_output pool, methods;
+    uint32_t constants; /* with the one that does not exist */
+    uint32_t method_count;
+};
+
+static uint32_t add_constant(struct probe_class *class, uint32_t tag)
+{
+    put_u1(&class->pool, tag);
+    return class->constants++;
+}
+
+static uint32_t add_text(struct probe_class *class, const char *text)
+{
+    size_t length = strlen(text);
+    uint32_t index = add_constant(class, CONSTANT_UTF8);
+    put_u2(&class->pool, (uint32_t) length);
+    put_bytes(&class->pool, text, length);
+    return index;
+}
+
+static uint32_t add_class(struct probe_class *class, const char *name)
+{
+    uint32_t text = add_text(class, name), index = add_constant(class, CONSTANT_CLASS);
+    put_u2(&class->pool, text);
+    return index;
+}
+
+static uint32_t add_method(struct probe_class *class, const char *owner, const char *name,
+                           const char *descriptor)
+{
+    uint32_t owner_index = add_class(class, owner);
+    uint32_t name_index = add_text(class, name), descriptor_index = add_text(class, descriptor);
+    uint32_t named = add_constant(class, NAMED);
+    put_u2(&class->pool, name_index);
+    put_u2(&class->pool, descriptor_index);
+    uint32_t index = add_constant(class, CONSTANT_METHOD);
+    put_u2(&class->pool, owner_index);
+    put_u2(&class->pool, named);
+    return index;
+}
+
+static uint32_t add_long(struct probe_class *class, uint64_t value)
+{
+    uint32_t index = add_constant(class, CONSTANT_LONG);
+    put_u4(&class->pool, (uint32_t) (value >> 32));
+    put_u4(&class->pool, (uint32_t) value);
+    class->constants++; /* it counts twice */
+    return index;
+}
+
+static void put_native(struct probe_class *class, const char *name, const char *descriptor)
+{
+    uint32_t name_index = add_text(class, name), descriptor_index = add_text(class, descriptor);
+    put_u2(&class->methods, ACCESS_METHOD);
+    put_u2(&class->methods, name_index);
+    put_u2(&class->methods, descriptor_index);
+    put_u2(&class->methods, 0); /* attributes */
+    class->method_count++;
+}
+
+/* Code without handlers; what each frame says is that nothing is on the stack. */
+struct java_code {
+    const uint8_t *bytes;
+    uint32_t length, stack;
+    uint32_t frames[2]; /* where they stand; 0: none */
+};
+
+static uint32_t count_frames(const struct java_code *code)
+{
+    return code->frames[0] == 0 ? 0 : code->frames[1] == 0 ? 1 : 2;
+}
+
+static void put_frames(struct probe_class *class, const struct java_code *code, uint32_t name)
+{
+    struct class_output *out = &class->methods;
+    uint32_t count = count_frames(code);
+    put_u2(out, count != 0);
+    if (count == 0)
+        return;
+    put_u2(out, name);
+    put_u4(out, 2 + 3 * count);
+    put_u2(out, count);
+    for (uint32_t i = 0; i < count; i++) {
+        put_u1(out, 251); /* same_frame_extended */
+        put_u2(out, i == 0 ? code->frames[0] : code->frames[i] - code->frames[i - 1] - 1);
+    }
+}
+
+/* A method of one argument. */
+static void put_java(struct probe_class *class, const char *name, const char *descriptor,
+                     const struct java_code *code)
+{
+    uint32_t frames = count_frames(code);
+    uint32_t name_index = add_text(class, name), descriptor_index = add_text(class, descriptor);
+    uint32_t code_index = add_text(class, "Code"), frames_index = add_text(class, "StackMapTable");
+    struct class_output *out = &class->methods;
+    put_u2(out, ACCESS_JAVA);
+    put_u2(out, name_index);
+    put_u2(out, descriptor_index);
+    put_u2(out, 1);
+    put_u2(out, code_index);
+    put_u4(out, 12 + code->length + (frames != 0 ? 8 + 3 * frames : 0));
+    put_u2(out, code->stack);
+    put_u2(out, 1); /* locals */
+    put_u4(out, code->length);
+    put_bytes(out, code->bytes, code->length);
+    put_u2(out, 0); /* handlers */
+    put_frames(class, code, frames_index);
+    class->method_count++;
+}
+
+/* static void link(String name) { System.mapLibraryName(name); } */
+static void put_link(struct probe_class *class)
+{
+    uint32_t callee = add_method(class, "java/lang/System", "mapLibraryName",
+                                 "(Ljava/lang/String;)Ljava/lang/String;");
+    uint8_t code[] = {0x2a, 0xb8, 0, 0, 0x57, 0xb1};
+    store_u2(code + 2, callee);
+    put_java(class, "link", "(Ljava/lang/String;)V",
+             &(struct java_code){.bytes = code, .length = sizeof code, .stack = 1});
+}
+
+#define KEEP_NOPS 400 /* C2 inlines hot methods up to 325 bytes, FreqInlineSize */
+
+/* static void keep(Object object) {}, too large to be inlined: a jump over nops. */
+static void put_keep(struct probe_class *class)
+{
+    uint8_t code[3 + KEEP_NOPS + 1] = {0xa7};
+    store_u2(code + 1, sizeof code - 1);
+    code[sizeof code - 1] = 0xb1;
+    put_java(class, "keep", "(Ljava/lang/Object;)V",
+             &(struct java_code){code, sizeof code, 0, {3, sizeof code - 1}});
+}
+
+/* static void entry(int m) { if (Math.tan(Double.longBitsToDouble(m + bits)) != 0) aside(m); } */
+static void put_leaf(struct probe_class *class, const char *name, uint64_t bits, const char *aside)
+{
+    enum { BITS = 3, TO_DOUBLE = 7, TAN = 10, JUMP = 15, ASIDE = 19, RETURN = 21 };
+    uint8_t code[] = {0x1a, 0x85, 0x14, 0,    0, 0x61, 0xb8, 0,    0, 0xb8, 0,
+                      0,    0x0e, 0x97, 0x99, 0, 0,    0x1a, 0xb8, 0, 0,    0xb1};
+    store_u2(code + BITS, add_long(class, bits));
+    store_u2(code + TO_DOUBLE, add_method(class, "java/lang/Double", "longBitsToDouble", "(J)D"));
+    store_u2(code + TAN, add_method(class, "java/lang/Math", "tan", "(D)D"));
+    store_u2(code + JUMP, RETURN - (JUMP - 1));
+    store_u2(code + ASIDE, add_method(class, PROBE_CLASS, aside, "(I)V"));
+    put_java(class, name, "(I)V", &(struct java_code){code, sizeof code, 4, {RETURN}});
+}
+
+/* static void prove(int n) { for (; n > 0; n--) { proofEntry(5); proofEntry(5); proofExit(5); } },
+ * by which leaf_calls.c sees whether calls of methods like entry() and exit() are kept. */
+static void put_proof(struct probe_class *class)
+{
+    enum { TO_RETURN = 3, ENTRY = 7, AGAIN = 11, EXIT = 15, BACK = 21, RETURN = 23 };
+    uint8_t code[] = {0x00, 0x1a, 0x9e, 0, 0, 0x08, 0xb8, 0,    0,    0x08, 0xb8, 0,
+                      0,    0x08, 0xb8, 0, 0, 0x84, 0,    0xff, 0xa7, 0,    0,    0xb1};
+    uint32_t entry = add_method(class, PROBE_CLASS, "proofEntry", "(I)V");
+    put_native(class, "proofEntryAside", "(I)V");
+    put_native(class, "proofExitAside", "(I)V");
+    put_leaf(class, "proofEntry", LEAF_ENTRY_BITS, "proofEntryAside");
+    put_leaf(class, "proofExit", LEAF_EXIT_BITS, "proofExitAside");
+    store_u2(code + TO_RETURN, RETURN - (TO_RETURN - 1));
+    store_u2(code + ENTRY, entry);
+    store_u2(code + AGAIN, entry);
+    store_u2(code + EXIT, add_method(class, PROBE_CLASS, "proofExit", "(I)V"));
+    store_u2(code + BACK, (uint16_t) (1 - (BACK - 1)));
+    put_java(class, "prove", "(I)V", &(struct java_code){code, sizeof code, 1, {1, RETURN}});
+}
+
+static void put_probes(struct probe_class *class, bool leaf)
+{
+    for (uint32_t i = 0; i < PROBE_COUNT; i++)
+        put_native(class, probe_native_name((enum probe) i, leaf), methods[i].descriptor);
+    if (leaf) {
+        put_leaf(class, methods[PROBE_ENTRY].name, LEAF_ENTRY_BITS,
+                 probe_native_name(PROBE_ENTRY, true));
+        put_leaf(class, methods[PROBE_EXIT].name, LEAF_EXIT_BITS,
+                 probe_native_name(PROBE_EXIT, true));
+        put_proof(class);
+    }
+    put_link(class);
+    put_keep(class);
+}
+
+const char *probe_native_name(enum probe probe, bool leaf)
+{
+    if (leaf && probe == PROBE_ENTRY)
+        return "entryAside";
+    if (leaf && probe == PROBE_EXIT)
+        return "exitAside";
+    return methods[probe].name;
+}
+
+uint8_t *probe_class_file(bool leaf, size_t *size_bytes)
+{
+    struct probe_class class = {.constants = NO_CONSTANTS};
+    struct class_output output = {0};
+    uint32_t self = add_class(&class, PROBE_CLASS), super = add_class(&class, "java/lang/Object");
+    put_probes(&class, leaf);
+    put_u4(&output, 0xCAFEBABE);
+    put_u4(&output, CLASS_VERSION);
+    put_u2(&output, class.constants);
+    put_bytes(&output, class.pool.bytes, class.pool.used);
+    put_u2(&output, ACCESS_CLASS);
+    put_u2(&output, self);
+    put_u2(&output, super);
+    put_u2(&output, 0); /* interfaces */
+    put_u2(&output, 0); /* fields */
+    put_u2(&output, class.method_count);
+    put_bytes(&output, class.methods.bytes, class.methods.used);
+    put_u2(&output, 0); /* attributes */
+    bool failed = class.pool.failed || class.methods.failed || output.failed;
+    free(class.pool.bytes);
+    free(class.methods.bytes);
+    if (failed) {
+        free(output.bytes);
+        return NULL;
+    }
+    *size_bytes = output.used;
+    return output.bytes;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames of a StackMapTable, one after the other. */
+#ifndef STACK_MAP_H
+#define STACK_MAP_H
+
+#include "agent/rewriter/method_code.h"
+
+enum frame_kind {
+    FRAME_FIRST_LONG = 128,
+    FRAME_ONE_STACK = 247,
+    FRAME_CHOP_3 = 248,
+    FRAME_SAME = 251,
+    FRAME_FULL = 255
+};
+
+/* A frame; short forms have the kind of their long ones.  Types are as they lie in the file. */
+struct map_frame {
+    uint32_t kind, offset;
+    const uint8_t *locals, *stack; /* locals: new ones (append) or all (full) */
+    uint32_t local_count, stack_count;
+};
+
+struct map_reader {
+    const uint8_t *at, *end, *fault;
+    uint32_t left, next, length;
+};
+
+bool map_reader_open(struct map_reader *reader, const struct method_code *method);
+/* The next frame; false at the end and at a fault. */
+bool map_reader_next(struct map_reader *reader, struct map_frame *frame);
+/* Always false. */
+bool map_reader_fault(struct map_reader *reader, struct method_code *method);
+
+/* Types, with the places of `new` in uninitialised ones set right. */
+bool stack_map_put_types(struct method_code *method, const uint8_t *types, uint32_t count);
+void stack_map_put_head(struct class_output *output, uint32_t kind, uint32_t delta);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a later attach may ask of the agent: start, stop, flush, status. */
+#include "agent/base/internals.h"
+#include "agent/base/tracer.h"
+#include "agent/hotspot/archive_dump.h"
+#include "agent/hotspot/hash_state.h"
+#include "agent/session/triggers.h"
+#include "capture/log.h"
+
+static bool is_running(void)
+{
+    return atomic_load(&tracer.session) != NULL;
+}
+
+static jint start(struct options *options)
+{
+    JNIEnv *jni = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        return JNI_ERR;
+    if (is_running() || trigger_is_armed()) {
+        log_message("start: a trace %s", is_running() ? "is being recorded already"
+                                                      : "waits for its start= method already");
+        return JNI_ERR;
+    }
+    if (!archive_dump_allows(options))
+        return JNI_ERR;
+    session_stop(END_STOPPED); /* one that ended by itself leaves its thread behind */
+    internals_begin(options->internals, options->internals_proven);
+    hash_state_find(jni);
+    if (!engine_prepare(options))
+        return JNI_ERR;
+    jint code = JNI_ERR;
+    pthread_mutex_lock(&tracer.control_lock);
+    struct session *session = session_prepare(options);
+    if (session != NULL &&
+        (options->start_at.count != 0 ? trigger_arm(session, jni) : session_begin(session, jni)))
+        code = JNI_OK;
+    pthread_mutex_unlock(&tracer.control_lock);
+    return code;
+}
+
+static jint stop(struct options *options)
+{
+    (void) options;
+    if (trigger_disarm())
+        return JNI_OK;
+    if (!is_running()) {
+        log_message("stop: no trace is being recorded");
+        return JNI_ERR;
+    }
+    session_stop(END_STOPPED);
+    return JNI_OK;
+}
+
+static jint flush(struct options *options)
+{
+    (void) options;
+    if (!is_running() || !session_flush()) {
+        log_message("flush: no trace is being recorded");
+        return JNI_ERR;
+    }
+    return JNI_OK;
+}
+
+static jint status(struct options *options)
+{
+    (void) options;
+    if (trigger_is_armed())
+        log_message("status: the trace waits for its start= method");
+    session_log_status();
+    return JNI_OK;
+}
+
+jint attach_command(struct options *options)
+{
+    static jint (*const commands[])(struct options *) = {
+        [COMMAND_START] = start,
+        [COMMAND_STOP] = stop,
+        [COMMAND_FLUSH] = flush,
+        [COMMAND_STATUS] = status,
+    };
+    return commands[options->command](options);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libtracer.so's entry points: what the JVM calls when it loads the agent, starts and ends. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/base/internals.h"
+#include "agent/base/tracer.h"
+#include "agent/bytecode/reaper.h"
+#include "agent/hotspot/archive_dump.h"
+#include "agent/hotspot/hash_state.h"
+#include "agent/records/threads.h"
+#include "agent/session/triggers.h"
+#include "capture/log.h"
+
+#define VIRTUAL_THREADS_SINCE 21
+
+struct tracer tracer = {.control_lock = PTHREAD_MUTEX_INITIALIZER};
+/* Made at load, begun at VM init. */
+static struct session *prepared;
+
+static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+    (void) jvmti, (void) jni;
+    tracer.start = clock_moment_now();
+}
+
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void) jvmti, (void) thread;
+    hash_state_find(jni);
+    hash_state_enter();
+    pthread_mutex_lock(&tracer.control_lock);
+    if (prepared != NULL && prepared->options.start_at.count != 0)
+        trigger_arm(prepared, jni);
+    else if (prepared != NULL)
+        session_begin(prepared, jni);
+    prepared = NULL;
+    pthread_mutex_unlock(&tracer.control_lock);
+    hash_state_leave();
+}
+
+static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+    (void) jvmti, (void) jni;
+    tracer.dying = true;
+    session_stop(END_VM_DEATH);
+    trigger_disarm();
+    reaper_wake();
+}
+
+void main_callbacks(jvmtiEventCallbacks *callbacks)
+{
+    callbacks->VMStart = on_vm_start;
+    callbacks->VMInit = on_vm_init;
+    callbacks->VMDeath = on_vm_death;
+}
+
+/* The child of a fork shares the buffers' pages but has no drain thread: it records nothing. */
+static void after_fork(void)
+{
+    atomic_store(&tracer.forked, true);
+}
+
+static int java_major_version(void)
+{
+    char *text = NULL;
+    int major = 0;
+    if ((*tracer.jvmti)->GetSystemProperty(tracer.jvmti, "java.vm.specification.version", &text) ==
+        JVMTI_ERROR_NONE) {
+        major = atoi(text);
+        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) text);
+    }
+    return major;
+}
+
+/* The kernel knows when the process started: that is time zero for an agent that comes later. */
+static void set_start_of_process(void)
+{
+    tracer.start = clock_moment_now();
+    unsigned long long ticks = 0;
+    char text[1024];
+    FILE *file = fopen("/proc/self/stat", "re");
+    if (file == NULL)
+        return;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    const char *after_name = strrchr(text, ')');
+    if (after_name == NULL ||
+        sscanf(after_name + 1,
+               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+               "%*d %*d %llu",
+               &ticks) != 1)
+        return;
+    struct timespec boot;
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    uint64_t now_ns = (uint64_t) boot.tv_sec * 1000000000u + (uint64_t) boot.tv_nsec;
+    uint64_t start_ns = ticks * (1000000000u / (uint64_t) sysconf(_SC_CLK_TCK));
+    if (start_ns >= now_ns)
+        return;
+    /* two moments of now give the scale; zero is moved back by the process's age */
+    struct clock_scale scale;
+    clock_calibrate(&tracer.start, &scale);
+    uint64_t age_ns = now_ns - start_ns;
+    tracer.start.raw -= (uint64_t) (((unsigned __int128) age_ns << scale.shift) / scale.multiplier);
+    tracer.start.monotonic_ns -= age_ns;
+    tracer.start.wall_ns -= age_ns;
+}
+
+static bool get_jvmti(JavaVM *vm)
+{
+    tracer.vm = vm;
+    if ((*vm)->GetEnv(vm, (void **) &tracer.jvmti, JVMTI_VERSION_11) != JNI_OK) {
+        log_message("this JVM has no JVMTI 11: JDK 17 or later is needed");
+        return false;
+    }
+    tracer.java_major = java_major_version();
+    tracer.early_collection = tracer.java_major < VIRTUAL_THREADS_SINCE;
+    return true;
+}
+
+static bool enable(jvmtiEvent event)
+{
+    return (*tracer.jvmti)->SetEventNotificationMode(tracer.jvmti, JVMTI_ENABLE, event, NULL) ==
+           JVMTI_ERROR_NONE;
+}
+
+/* Once in a process: the agent's own set-up. */
+static bool initialize(JavaVM *vm)
+{
+    if (tracer.vm != NULL)
+        return true;
+    if (!get_jvmti(vm))
+        return false;
+    if (!clock_select((enum option_clock) tracer.options.clock)) {
+        log_message("option clock: this machine's time stamp counter is not invariant");
+        return false;
+    }
+    threads_initialize();
+    pthread_atfork(NULL, NULL, after_fork);
+    return enable(JVMTI_EVENT_VM_DEATH);
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+    (void) reserved;
+    if (tracer.vm != NULL) {
+        log_message("the agent is loaded twice");
+        return JNI_ERR;
+    }
+    if (!options_parse(&tracer.options, options))
+        return JNI_ERR;
+    if (tracer.options.help) {
+        options_print_help();
+        exit(0);
+    }
+    if (!archive_dump_allows(&tracer.options))
+        return JNI_OK;
+    if (!initialize(vm) || !engine_prepare(&tracer.options))
+        return JNI_ERR;
+    tracer.start = clock_moment_now();
+    internals_begin(tracer.options.internals, tracer.options.internals_proven);
+    prepared = session_prepare(&tracer.options);
+    if (prepared == NULL)
+        return JNI_ERR;
+    return enable(JVMTI_EVENT_VM_START) && enable(JVMTI_EVENT_VM_INIT) ? JNI_OK : JNI_ERR;
+}
+
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+{
+    (void) reserved;
+    struct options *parsed = malloc(sizeof *parsed);
+    if (parsed == NULL)
+        return JNI_ERR;
+    jint code = JNI_ERR;
+    if (options_parse(parsed, options)) {
+        code = JNI_OK;
+        if (parsed->help) {
+            options_print_help();
+        } else {
+            if (tracer.vm == NULL) {
+                tracer.attached = true;
+                tracer.options = *parsed;
+                if (!initialize(vm))
+                    code = JNI_ERR;
+                else
+                    set_start_of_process();
+            }
+            if (code == JNI_OK)
+                code = attach_command(parsed);
+        }
+    }
+    free(parsed);
+    return code;
+}
+
+JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
+{
+    (void) vm;
+}

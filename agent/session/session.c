@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trace's start: its files, its provenance, its first records; and the wait for its end. */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/base/internals.h"
+#include "agent/base/tracer.h"
+#include "agent/events/events.h"
+#include "agent/hotspot/hash_state.h"
+#include "agent/hotspot/slots.h"
+#include "agent/records/classes.h"
+#include "agent/session/triggers.h"
+#include "agent/stacks/stack_tree.h"
+#include "agent/stacks/stacks.h"
+#include "capture/apart.h"
+#include "capture/log.h"
+#include "capture/trace_file.h"
+#include "format/live/live_decoder.h"
+#include "steptrace/java_trace.h"
+
+#define FLUSH_SECONDS 60
+/* How long new objects are compared with the start snapshot of a JVM that ran: see new_objects.c.
+ */
+#define CHECK_NS UINT64_C(2000000000)
+
+const char *session_end_name(enum session_end end)
+{
+    static const char *const names[] = {"vm-death", "stopped", "limit", "disk-full", "failed"};
+    return names[end];
+}
+
+static void log_error(const struct step_error *error)
+{
+    char text[900];
+    step_error_print(error, text, sizeof text);
+    log_message("%s", text);
+}
+
+static bool open_files(struct session *session)
+{
+    struct step_error error = {.status = STEP_STATUS_OK};
+    char live_path[OPTION_TEXT + sizeof STEP_LIVE_SUFFIX];
+    snprintf(live_path, sizeof live_path, "%s%s", session->options.file, STEP_LIVE_SUFFIX);
+    if (trace_file_open(session->options.file, &session->file, &error) != STEP_STATUS_OK) {
+        log_error(&error);
+        return false;
+    }
+    session->map = live_map_create(live_path, session->options.buffer_bytes,
+                                   session->options.overflow == OVERFLOW_DROP, &error);
+    if (session->map == NULL) {
+        log_error(&error);
+        return false;
+    }
+    session->map->run_apart = session->keeps_apart ? apart_run : NULL;
+    struct step_writer_options options;
+    step_writer_options_init(&options);
+    options.definition = &java_trace_definition;
+    options.output = trace_file_output(session->file);
+    options.level = (int) session->options.level;
+    if (step_writer_create(&options, &session->writer, &error) != STEP_STATUS_OK) {
+        log_error(&error);
+        return false;
+    }
+    if (session->options.stack != 0 && (session->stacks = stack_tree_create()) == NULL) {
+        log_message("%s: out of memory for call stacks", session->options.file);
+        return false;
+    }
+    session->global = live_stream_create(session->map, true);
+    session->frees = live_stream_create(session->map, true);
+    return session->global != NULL && session->frees != NULL;
+}
+
+/* The drain thread takes no signals: they are the program's. */
+static bool start_drain(struct session *session)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int code = pthread_create(&session->drain, NULL, drain_run, session);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (code != 0)
+        log_message("the drain thread could not be started: %s", strerror(code));
+    return code == 0;
+}
+
+/* Lets the drain thread do something, and waits; NULL: it drains from now on. */
+static bool session_errand(struct session *session, bool (*errand)(struct session *session))
+{
+    session->errand = errand;
+    sem_post(&session->errand_wanted);
+    while (sem_wait(&session->errand_done) != 0)
+        ;
+    return errand == NULL || session->errand_succeeded;
+}
+
+static bool dismiss(struct session *session)
+{
+    step_writer_destroy(session->writer);
+    live_decoder_destroy(session->decoder);
+    live_map_destroy(session->map, false);
+    stack_tree_destroy(session->stacks);
+    trace_file_close(session->file);
+    return session->dismissed = true;
+}
+
+static void destroy(struct session *session)
+{
+    if (session->drain_started) {
+        session_errand(session, dismiss);
+        pthread_join(session->drain, NULL);
+    }
+    free(session);
+}
+
+void session_discard(struct session *session)
+{
+    unlink(session->options.file);
+    destroy(session);
+}
+
+struct session *session_prepare(const struct options *options)
+{
+    struct session *session = calloc(1, sizeof *session);
+    if (session == NULL)
+        return NULL;
+    session->options = *options;
+    session->options.events &= tracer.capable;
+    session->names_objects = session->options.engine == ENGINE_BYTECODE &&
+                             (~session->options.events & (EVENT_ALLOC | EVENT_METHOD)) == 0 &&
+                             session->options.method != METHOD_COUNT;
+    session->keeps_references =
+        session->names_objects ||
+        (session->options.engine == ENGINE_BYTECODE && (session->options.events & EVENT_FREE) != 0);
+    session->number = atomic_fetch_add(&tracer.session_count, 1) + 1;
+    session->late = tracer.attached || session->number > 1 || session->options.start_at.count != 0;
+    pthread_mutex_init(&session->global_lock, NULL);
+    pthread_mutex_init(&session->state_lock, NULL);
+    pthread_cond_init(&session->state_changed, NULL);
+    sem_init(&session->errand_wanted, 0, 0);
+    sem_init(&session->errand_done, 0, 0);
+    session->drain_started = start_drain(session);
+    if (!session->drain_started || !session_errand(session, open_files)) {
+        destroy(session);
+        return NULL;
+    }
+    return session;
+}
+
+static void put_property(struct session *session, const char *key, const char *value)
+{
+    step_writer_property(session->writer, key, value);
+}
+
+static void put_number(struct session *session, const char *key, uint64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    put_property(session, key, text);
+}
+
+static void put_system_property(struct session *session, const char *key, const char *name)
+{
+    char *value = NULL;
+    if ((*tracer.jvmti)->GetSystemProperty(tracer.jvmti, name, &value) != JVMTI_ERROR_NONE)
+        return;
+    put_property(session, key, value);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) value);
+}
+
+/* The command line as the kernel knows it, words separated by spaces. */
+static void put_command_line(struct session *session)
+{
+    char text[16384];
+    FILE *file = fopen("/proc/self/cmdline", "re");
+    if (file == NULL)
+        return;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    while (length > 0 && text[length - 1] == '\0')
+        length--;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '\0')
+            text[i] = ' ';
+    text[length] = '\0';
+    put_property(session, "command-line", text);
+}
+
+static void put_start_time(struct session *session)
+{
+    char text[64], zone[16];
+    time_t seconds = (time_t) (tracer.start.wall_ns / 1000000000u);
+    struct tm broken_down;
+    gmtime_r(&seconds, &broken_down);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &broken_down);
+    snprintf(zone, sizeof zone, ".%09uZ", (unsigned) (tracer.start.wall_ns % 1000000000u));
+    strncat(text, zone, sizeof text - strlen(text) - 1);
+    put_property(session, "start-time", text);
+    put_number(session, "start-time-ns", tracer.start.wall_ns);
+}
+
+static void put_provenance(struct session *session)
+{
+    char events[64], host[256] = "";
+    options_event_names(session->options.events, events, sizeof events);
+    gethostname(host, sizeof host - 1);
+    put_property(session, "producer", "StepTrace libtracer.so");
+    put_property(session, "engine", session->options.engine == ENGINE_JVMTI ? "jvmti" : "bytecode");
+    put_property(session, "events", events);
+    char internals[INTERNALS_TEXT];
+    internals_describe(internals);
+    put_property(session, "internals", internals);
+    if (session->options.method == METHOD_COUNT)
+        put_property(session, "method", "count");
+    put_property(session, "options", session->options.text);
+    put_number(session, "resolution-ns", session->options.resolution_ns);
+    put_property(session, "clock", clock_name());
+    put_start_time(session);
+    put_property(session, "attached", tracer.attached ? "yes" : "no");
+    if (session->options.stack != 0)
+        put_number(session, "stack", session->options.stack);
+    put_property(session, "existing", session->options.existing ? "yes" : "no");
+    put_property(session, "host", host);
+    put_number(session, "process-id", (uint64_t) getpid());
+    put_command_line(session);
+    put_system_property(session, "java-version", "java.version");
+    put_system_property(session, "java-vm-name", "java.vm.name");
+    put_system_property(session, "java-vm-version", "java.vm.version");
+    put_system_property(session, "java-vm-info", "java.vm.info");
+    put_system_property(session, "java-vm-vendor", "java.vm.vendor");
+    put_system_property(session, "java-command", "sun.java.command");
+}
+
+static bool write_first(struct session *session)
+{
+    enum step_status status = step_writer_flush(session->writer);
+    session->decoder = live_decoder_create(session->map->header, session->writer);
+    if (status == STEP_STATUS_OK && session->decoder != NULL)
+        return true;
+    log_message("%s: the trace cannot be started: %s", session->options.file,
+                step_status_text(status));
+    return false;
+}
+
+bool session_begin(struct session *session, JNIEnv *jni)
+{
+    clock_calibrate(&tracer.start, &tracer.scale);
+    struct step_live_header *header = session->map->header;
+    header->clock_zero = tracer.scale.zero;
+    header->clock_multiplier = tracer.scale.multiplier;
+    header->clock_shift = tracer.scale.shift;
+    header->resolution_ns = (uint32_t) session->options.resolution_ns;
+    probe_set_free_gap(session);
+    internals_publish(header->internals);
+    hash_state_tell();
+    slots_prove(jni);
+    put_provenance(session);
+    if (!session_errand(session, write_first)) {
+        destroy(session);
+        return false;
+    }
+    uint64_t init_stamp = clock_raw() - tracer.scale.zero;
+    const uint64_t start[] = {live_word(STEP_LIVE_VM_START, 0)};
+    global_write(session, start, 1, 1);
+    atomic_store(&session->frozen_stamp, init_stamp != 0 ? init_stamp : 1);
+    global_event(session, STEP_LIVE_VM_INIT, 0, 1);
+    session_errand(session, NULL);
+    free(tracer.last);
+    tracer.last = session;
+    class_is_of_application(jni, NULL);
+    trigger_expect(session);
+    stacks_begin(session, jni);
+    atomic_store(&tracer.session, session);
+    atomic_store(&session->published, true);
+    atomic_store(&tracer.events_on, true);
+    engine_enable(session, true);
+    snapshot_take(session, jni);
+    session->check_until = clock_raw() - tracer.scale.zero;
+    if (session->late)
+        session->check_until += tracer_stamps_of_ns(CHECK_NS);
+    atomic_store(&session->frozen_stamp, 0);
+    engine_enable_methods(session);
+    return true;
+}
+
+void session_stop(enum session_end end)
+{
+    hash_state_enter();
+    pthread_mutex_lock(&tracer.control_lock);
+    struct session *session = tracer.last;
+    if (session != NULL && !atomic_load(&tracer.forked)) {
+        if (atomic_exchange(&tracer.events_on, false))
+            engine_enable(session, false);
+        pthread_mutex_lock(&session->state_lock);
+        if (!session->ending) {
+            session->wanted_end = end;
+            atomic_store(&session->end_wanted, true);
+            sem_post(&session->map->work);
+        }
+        pthread_mutex_unlock(&session->state_lock);
+        if (!session->joined)
+            pthread_join(session->drain, NULL);
+        session->joined = true;
+    }
+    pthread_mutex_unlock(&tracer.control_lock);
+    hash_state_leave();
+}
+
+bool session_flush(void)
+{
+    pthread_mutex_lock(&tracer.control_lock);
+    struct session *session = tracer.last;
+    bool done = false;
+    if (session != NULL) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += FLUSH_SECONDS;
+        pthread_mutex_lock(&session->state_lock);
+        uint32_t wanted = atomic_fetch_add(&session->flush_wanted, 1) + 1;
+        int code = 0;
+        while (!session->ended && (int32_t) (atomic_load(&session->flush_done) - wanted) < 0 &&
+               code == 0)
+            code = pthread_cond_timedwait(&session->state_changed, &session->state_lock, &until);
+        done = !session->ended && code == 0;
+        pthread_mutex_unlock(&session->state_lock);
+    }
+    pthread_mutex_unlock(&tracer.control_lock);
+    return done;
+}
+
+void session_log_status(void)
+{
+    pthread_mutex_lock(&tracer.control_lock);
+    struct session *session = tracer.last;
+    if (session == NULL) {
+        log_message("status: no trace was started");
+    } else {
+        pthread_mutex_lock(&session->state_lock);
+        bool ended = session->ended;
+        pthread_mutex_unlock(&session->state_lock);
+        char events[64];
+        options_event_names(session->options.events, events, sizeof events);
+        if (ended)
+            log_message("status: %s: ended (%s)", session->options.file,
+                        session_end_name(session->end));
+        else
+            log_message("status: %s: recording %s; classes=%" PRIu64 " threads=%" PRIu64
+                        " methods=%" PRIu64,
+                        session->options.file, events, atomic_load(&session->class_count),
+                        atomic_load(&session->thread_count), atomic_load(&session->method_count));
+    }
+    pthread_mutex_unlock(&tracer.control_lock);
+}

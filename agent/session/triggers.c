@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which probes' numbers are triggers, who waits for them, and what they set off. */
+#include "agent/session/triggers.h"
+
+#include "agent/hotspot/hash_state.h"
+#include "agent/records/threads.h"
+#include "capture/log.h"
+
+#define TABLE_BITS 16u
+#define TABLE_SIZE (1u << TABLE_BITS)
+#define TABLE_FULL (TABLE_SIZE / 4 * 3)
+
+/* Numbers, each shifted and with its triggers in the low bits; open-addressed, never emptied. */
+static _Atomic uint64_t table[TABLE_SIZE];
+static uint32_t table_count;
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct session *_Atomic waiting; /* prepared, not begun */
+/* The call that ends the trace: its session and thread (number in the trace, 0: none yet), and how
+ * many such calls are open in that thread. */
+static struct {
+    _Atomic uint64_t session, thread;
+    uint64_t depth; /* that thread's own */
+} last_call;
+
+static size_t slot_of(uint32_t number)
+{
+    return (size_t) ((number * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - TABLE_BITS));
+}
+
+bool trigger_watch(uint32_t number, unsigned triggers)
+{
+    pthread_mutex_lock(&table_lock);
+    bool added = table_count < TABLE_FULL;
+    size_t slot = slot_of(number);
+    while (added && atomic_load(&table[slot]) != 0)
+        slot = (slot + 1) % TABLE_SIZE;
+    if (added) {
+        atomic_store(&table[slot], (uint64_t) number << 2 | triggers);
+        table_count++;
+    }
+    pthread_mutex_unlock(&table_lock);
+    return added;
+}
+
+static unsigned triggers_of(uint32_t number)
+{
+    for (size_t slot = slot_of(number);; slot = (slot + 1) % TABLE_SIZE) {
+        uint64_t entry = atomic_load_explicit(&table[slot], memory_order_relaxed);
+        if (entry == 0)
+            return 0;
+        if (entry >> 2 == number)
+            return (unsigned) (entry & 3);
+    }
+}
+
+/* One thread begins the session; others go on untraced meanwhile. */
+static void begin(JNIEnv *jni)
+{
+    hash_state_enter();
+    pthread_mutex_lock(&tracer.control_lock);
+    struct session *session = tracer.dying ? NULL : atomic_exchange(&waiting, NULL);
+    if (session != NULL)
+        session_begin(session, jni);
+    pthread_mutex_unlock(&tracer.control_lock);
+    hash_state_leave();
+}
+
+/* Who runs here, as a number in the session; 0: nobody that can be named. */
+static uint64_t thread_number(struct session *session, struct os_thread *os)
+{
+    const struct java_thread *java = thread_current(session, os, NULL);
+    return java != NULL ? java->id : 0;
+}
+
+static void note_call(void)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    uint64_t thread = thread_number(session, os), none = 0;
+    if (thread != 0 && atomic_load(&last_call.session) == session->number) {
+        if (atomic_compare_exchange_strong(&last_call.thread, &none, thread))
+            last_call.depth = 1;
+        else if (none == thread)
+            last_call.depth++;
+    }
+    probe_leave(os);
+}
+
+void trigger_entered(JNIEnv *jni, uint32_t number)
+{
+    unsigned triggers = triggers_of(number);
+    if ((triggers & TRIGGER_START) != 0 && atomic_load(&waiting) != NULL)
+        begin(jni);
+    if ((triggers & TRIGGER_STOP) != 0)
+        note_call();
+}
+
+/* The outermost of the calls that the trace ends with has returned. */
+static bool is_end(void)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return false;
+    uint64_t chosen = atomic_load(&last_call.thread);
+    bool end = chosen != 0 && atomic_load(&last_call.session) == session->number &&
+               thread_number(session, os) == chosen && --last_call.depth == 0;
+    if (end)
+        atomic_store(&last_call.session, 0);
+    probe_leave(os);
+    return end;
+}
+
+void trigger_left(uint32_t number)
+{
+    if ((triggers_of(number) & TRIGGER_STOP) != 0 && is_end())
+        session_stop(END_STOPPED);
+}
+
+void trigger_expect(const struct session *session)
+{
+    atomic_store(&last_call.thread, 0);
+    atomic_store(&last_call.session, session->number);
+}
+
+bool trigger_arm(struct session *session, JNIEnv *jni)
+{
+    atomic_store(&waiting, session);
+    if (engine_arm(session, jni))
+        return true;
+    atomic_store(&waiting, NULL);
+    session_discard(session);
+    return false;
+}
+
+bool trigger_disarm(void)
+{
+    pthread_mutex_lock(&tracer.control_lock);
+    struct session *session = atomic_exchange(&waiting, NULL);
+    if (session != NULL) {
+        log_message("%s: no trace was made: no method of start= was entered",
+                    session->options.file);
+        engine_disarm(session);
+        session_discard(session);
+    }
+    pthread_mutex_unlock(&tracer.control_lock);
+    return session != NULL;
+}
+
+bool trigger_is_armed(void)
+{
+    return atomic_load(&waiting) != NULL;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * start=METHOD and stop=METHOD: methods whose entry begins the trace and whose return ends it.
+ *
+ * Until a method of `start` is entered there is a session that is prepared but not begun, and only
+ * such methods have probes.  The first entry of a method of `stop` while there is a trace chooses
+ * the thread and the call whose return ends the trace.
+ */
+#ifndef TRIGGERS_H
+#define TRIGGERS_H
+
+#include "agent/base/tracer.h"
+
+enum trigger { TRIGGER_START = 1, TRIGGER_STOP = 2 };
+
+/* The probes with this number belong to such a method; false: the table is full. */
+bool trigger_watch(uint32_t number, unsigned triggers);
+/* First thing in a method with probes, before its entry is recorded; may begin the trace. */
+void trigger_entered(JNIEnv *jni, uint32_t number);
+/* Last thing in it, after its exit was recorded; may end the trace. */
+void trigger_left(uint32_t number);
+
+/* A session begins: its stop= methods have not been entered yet. */
+void trigger_expect(const struct session *session);
+/* The session waits for its start; takes it over.  The control lock is held, but at load. */
+bool trigger_arm(struct session *session, JNIEnv *jni);
+/* The session that waits, if one does, will never begin: its files are removed. */
+bool trigger_disarm(void);
+bool trigger_is_armed(void);
+
+#endif

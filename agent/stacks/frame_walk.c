@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From where the thread left Java for the probe, out: compiled frames by the size that the code
+ * cache knows, interpreted ones by the frame pointer, and from an entry frame (native code that
+ * called Java) on to where Java was left before it.  All reads of frames stay within the thread's
+ * own stack and go outwards, so that a walk ends whatever it reads.
+ */
+#include "agent/stacks/frame_walk.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/base/tracer.h"
+
+/* Of a thread; powers of two. */
+#define PLACES 2048u
+#define METHODS 1024u
+#define STARTS 2048u
+#define STARTS_LOOKED_AT 8u
+
+/* Words of a frame of x86-64, from its frame pointer (interpreted) or from its end (compiled). */
+enum { LINK = 0, RETURN = 1, METHOD = -3, BYTECODE = -8 };
+enum { RETURN_BEFORE_END = -1, LINK_BEFORE_END = -2 };
+#define WORD ((intptr_t) sizeof(uintptr_t))
+
+static struct {
+    const struct vm_structs *vm;
+    uintptr_t interpreter_start, interpreter_end, call_stub_return;
+    const volatile int64_t *unloaded, *shared_unloaded;
+    jfieldID thread_pointer;     /* of java.lang.Thread */
+    intptr_t environment_offset; /* of its JNIEnv in a JavaThread */
+} walk;
+
+/* The innermost frames of a stack; the frame behind the last of the `making` is among them, or not:
+ * then `making` is MORE. */
+struct stack_start {
+    uint64_t key; /* 0: none */
+    uint32_t making;
+};
+
+#define MORE UINT32_MAX
+
+/* One that the last walk did not know, and how many frames it has. */
+struct new_start {
+    uint64_t key;
+    uint32_t frames;
+};
+
+struct frame_walker {
+    uintptr_t thread; /* JavaThread */
+    uintptr_t stack_end;
+    uint32_t new_count, passed;
+    struct new_start new_starts[STARTS_LOOKED_AT];
+    struct stack_start starts[STARTS];
+    uintptr_t methods[METHODS]; /* that were seen to be methods */
+    struct code_place places[PLACES];
+};
+
+/* A frame that is being looked at. */
+struct machine_frame {
+    uintptr_t pc, sp, fp;
+};
+
+static uintptr_t word_at(uintptr_t base, intptr_t words)
+{
+    return vm_word(base + (uintptr_t) (words * WORD), 0);
+}
+
+#if defined(__x86_64__) && defined(__linux__)
+static const bool machine_is_known = true;
+#else
+static const bool machine_is_known = false;
+#endif
+
+/* The JVM's structure of the calling thread; 0: unknown. */
+static uintptr_t thread_pointer(JNIEnv *jni)
+{
+    jthread thread = NULL;
+    if ((*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &thread) != JVMTI_ERROR_NONE ||
+        thread == NULL)
+        return 0;
+    jlong pointer = (*jni)->GetLongField(jni, thread, walk.thread_pointer);
+    (*jni)->DeleteLocalRef(jni, thread);
+    return (uintptr_t) pointer;
+}
+
+static bool find_thread_offset(JNIEnv *jni)
+{
+    jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
+    walk.thread_pointer = class != NULL ? (*jni)->GetFieldID(jni, class, "eetop", "J") : NULL;
+    if (walk.thread_pointer == NULL) {
+        (*jni)->ExceptionClear(jni);
+        return false;
+    }
+    (*jni)->DeleteLocalRef(jni, class);
+    uintptr_t thread = thread_pointer(jni);
+    walk.environment_offset = (intptr_t) ((uintptr_t) jni - thread);
+    return thread != 0 && walk.environment_offset > 0 && walk.environment_offset < 1 << 14;
+}
+
+static bool find_interpreter(const struct vm_structs *vm)
+{
+    uintptr_t queue = *vm->interpreter;
+    if (queue == 0)
+        return false;
+    walk.interpreter_start = vm_word(queue, vm->queue_buffer);
+    walk.interpreter_end = walk.interpreter_start + vm_half(queue, vm->queue_limit);
+    walk.call_stub_return = *vm->call_stub_return;
+    return walk.interpreter_start != 0 && walk.call_stub_return != 0;
+}
+
+static bool find_counters(const struct vm_structs *vm)
+{
+    walk.unloaded = vm_counter(vm, "java.cls.unloadedClasses");
+    walk.shared_unloaded = vm_counter(vm, "java.cls.sharedUnloadedClasses");
+    return walk.unloaded != NULL && walk.shared_unloaded != NULL;
+}
+
+bool frame_walk_prepare(JNIEnv *jni, const char **reason)
+{
+    if (walk.vm != NULL)
+        return true;
+    *reason = "it is known for x86-64 only";
+    const struct vm_structs *vm = machine_is_known ? vm_structs_get(reason) : NULL;
+    if (vm == NULL)
+        return false;
+    *reason = "the code cache, the interpreter or the calls into Java are not found";
+    if (!code_cache_prepare(vm) || !find_interpreter(vm))
+        return false;
+    *reason = "the JVM does not count the classes that it unloads (-XX:-UsePerfData)";
+    if (!find_counters(vm))
+        return false;
+    *reason = "threads are not found";
+    if (!find_thread_offset(jni))
+        return false;
+    frame_hash_prepare();
+    walk.vm = vm;
+    return true;
+}
+
+static uintptr_t end_of_stack(void)
+{
+    pthread_attr_t attributes;
+    void *start = NULL;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return 0;
+    bool known = pthread_attr_getstack(&attributes, &start, &size) == 0;
+    pthread_attr_destroy(&attributes);
+    uintptr_t here = (uintptr_t) __builtin_frame_address(0);
+    return known && here > (uintptr_t) start && here - (uintptr_t) start < size
+               ? (uintptr_t) start + size
+               : 0;
+}
+
+struct frame_walker *frame_walker_create(JNIEnv *jni)
+{
+    uintptr_t end = walk.vm != NULL ? end_of_stack() : 0;
+    uintptr_t thread = (uintptr_t) jni - (uintptr_t) walk.environment_offset;
+    struct frame_walker *walker = end != 0 ? calloc(1, sizeof *walker) : NULL;
+    if (walker == NULL)
+        return NULL;
+    walker->thread = thread;
+    walker->stack_end = end;
+    return walker;
+}
+
+void frame_walker_destroy(struct frame_walker *walker)
+{
+    free(walker);
+}
+
+static bool in_stack(const struct frame_walker *walker, uintptr_t low, uintptr_t address)
+{
+    return address >= low && address < walker->stack_end - 2 * sizeof(uintptr_t) &&
+           address % sizeof(uintptr_t) == 0;
+}
+
+/* Where Java was left: the frame that the JVM has noted down. */
+static bool from_anchor(const struct vm_structs *vm, uintptr_t anchor, struct machine_frame *frame)
+{
+    frame->sp = vm_word(anchor, vm->anchor_sp);
+    frame->pc = vm_word(anchor, vm->anchor_pc);
+    frame->fp = vm_word(anchor, vm->anchor_fp);
+    return frame->sp != 0;
+}
+
+static bool anchored_is_sound(const struct frame_walker *walker, uintptr_t low,
+                              struct machine_frame *frame)
+{
+    if (!in_stack(walker, low, frame->sp))
+        return false;
+    if (frame->pc == 0)
+        frame->pc = word_at(frame->sp, -1);
+    return true;
+}
+
+/* Whether a word can be read: the system looks for us. */
+static bool is_readable(uintptr_t address)
+{
+    int saved = errno;
+    bool readable = address % sizeof(uintptr_t) == 0 &&
+                    (syscall(SYS_rt_sigprocmask, ~0, address, NULL, 8) == 0 || errno != EFAULT);
+    errno = saved;
+    return readable;
+}
+
+/* What an interpreted frame calls its method is looked at with care the first time. */
+static bool is_method(struct frame_walker *walker, uintptr_t method)
+{
+    const struct vm_structs *vm = walk.vm;
+    uintptr_t *seen = &walker->methods[(method >> 3 ^ method >> 13) % METHODS];
+    if (__builtin_expect(*seen == method && method != 0, 1))
+        return true;
+    if (!is_readable(method + vm->method_const))
+        return false;
+    uintptr_t constant = vm_word(method, vm->method_const);
+    if (!is_readable(constant) || !is_readable(constant + vm->const_size) ||
+        !is_readable(vm_word(constant, vm->const_constants) + vm->pool_holder))
+        return false;
+    *seen = method;
+    return true;
+}
+
+/* The bytecode's index and one, 0 where it is native; false: not one of the method's. */
+static bool find_index(uintptr_t method, uintptr_t bytecode, uint32_t *index)
+{
+    const struct vm_structs *vm = walk.vm;
+    uintptr_t constant = vm_word(method, vm->method_const);
+    uintptr_t code = constant + vm->const_size;
+    uint16_t size = *(const volatile uint16_t *) (constant + vm->const_code_size);
+    *index = bytecode != 0 ? (uint32_t) (bytecode - code) + 1 : 0;
+    return bytecode == 0 || (bytecode >= code && bytecode < code + size);
+}
+
+static bool leave_interpreted(struct frame_walker *walker, struct machine_frame *frame,
+                              struct frame_hash *hash)
+{
+    const struct vm_structs *vm = walk.vm;
+    if (!in_stack(walker, frame->sp, frame->fp))
+        return false;
+    uintptr_t method = word_at(frame->fp, METHOD);
+    uint32_t index;
+    if (!is_method(walker, method) || !find_index(method, word_at(frame->fp, BYTECODE), &index))
+        return false;
+    struct frame_hash own = frame_hash_of(vm, method, index);
+    frame_hash_join(hash, &own);
+    uintptr_t sp = word_at(frame->fp, (intptr_t) vm->interpreted_sender);
+    uintptr_t pc = word_at(frame->fp, RETURN), link = word_at(frame->fp, LINK);
+    bool sound = in_stack(walker, frame->fp + (uintptr_t) WORD, sp);
+    *frame = (struct machine_frame){.pc = pc, .sp = sp, .fp = link};
+    return sound;
+}
+
+static bool leave_compiled(struct frame_walker *walker, struct machine_frame *frame,
+                           struct frame_hash *hash)
+{
+    if (frame->pc == 0)
+        return false;
+    struct code_place *place = &walker->places[(frame->pc ^ frame->pc >> 12) % PLACES];
+    if (__builtin_expect(!code_place_holds(place, frame->pc), 0))
+        *place = code_cache_find(walk.vm, frame->pc);
+    uintptr_t end = frame->sp + place->frame_words * sizeof(uintptr_t);
+    if (place->frame_words == 0 || !in_stack(walker, frame->sp, end))
+        return false;
+    frame_hash_join(hash, &place->frames);
+    *frame = (struct machine_frame){
+        .pc = word_at(end, RETURN_BEFORE_END), .sp = end, .fp = word_at(end, LINK_BEFORE_END)};
+    return true;
+}
+
+/* From native code that called Java to where that was called from Java; `*is_end` if it was not. */
+static bool leave_entry(const struct frame_walker *walker, struct machine_frame *frame,
+                        bool *is_end)
+{
+    const struct vm_structs *vm = walk.vm;
+    if (!in_stack(walker, frame->sp, frame->fp))
+        return false;
+    uintptr_t wrapper = word_at(frame->fp, (intptr_t) vm->entry_wrapper);
+    if (!in_stack(walker, frame->fp, wrapper))
+        return false;
+    *is_end = !from_anchor(vm, wrapper + vm->wrapper_anchor, frame);
+    return *is_end || anchored_is_sound(walker, wrapper, frame);
+}
+
+static bool leave_frame(struct frame_walker *walker, struct machine_frame *frame,
+                        struct frame_hash *hash, bool *is_end)
+{
+    if (frame->pc == walk.call_stub_return)
+        return leave_entry(walker, frame, is_end);
+    if (frame->pc >= walk.interpreter_start && frame->pc < walk.interpreter_end)
+        return leave_interpreted(walker, frame, hash);
+    return leave_compiled(walker, frame, hash);
+}
+
+/* How many of the frames so far are making the object: known, or MORE. */
+static uint32_t find_making(struct frame_walker *walker, const struct frame_hash *hash,
+                            uint64_t salt)
+{
+    uint64_t key = stack_key_mix(stack_key_mix(hash->low, hash->high ^ salt), salt) | 1;
+    const struct stack_start *start = &walker->starts[(key >> 20) % STARTS];
+    if (start->key == key)
+        return start->making;
+    if (walker->new_count < STARTS_LOOKED_AT)
+        walker->new_starts[walker->new_count++] = (struct new_start){key, hash->count};
+    return MORE;
+}
+
+void frame_walk_learn(struct frame_walker *walker, uint32_t making)
+{
+    for (uint32_t i = 0; i < walker->new_count; i++) {
+        const struct new_start *new = &walker->new_starts[i];
+        bool is_enough = new->frames > walker->passed + making;
+        walker->starts[(new->key >> 20) % STARTS] =
+            (struct stack_start){.key = new->key, .making = is_enough ? making : MORE};
+    }
+    walker->new_count = 0;
+}
+
+static bool walk_frames(struct frame_walker *walker, struct machine_frame *frame,
+                        const struct frame_limit *limit, uint64_t unloaded, struct frame_hash *hash,
+                        bool *is_end)
+{
+    uint32_t most = limit->wanted + limit->passed + limit->making;
+    bool decided = limit->making == 0;
+    walker->new_count = 0;
+    walker->passed = limit->passed;
+    while (hash->count < most && !*is_end) {
+        if (!leave_frame(walker, frame, hash, is_end))
+            return false;
+        if (decided || hash->count <= limit->passed)
+            continue;
+        uint32_t making = find_making(walker, hash, limit->salt ^ unloaded << 32);
+        decided = making != MORE || hash->count > limit->passed + limit->making;
+        if (making < limit->making)
+            most = limit->wanted + limit->passed + making;
+    }
+    return true;
+}
+
+bool frame_walk(struct frame_walker *walker, const struct frame_limit *limit, struct stack_key *key)
+{
+    const struct vm_structs *vm = walk.vm;
+    struct machine_frame frame;
+    uintptr_t here = (uintptr_t) __builtin_frame_address(0);
+    /* A virtual thread's frames may go on in the heap. */
+    if (vm->thread_continuation != 0 && vm_word(walker->thread, vm->thread_continuation) != 0)
+        return false;
+    if (!from_anchor(vm, walker->thread + vm->thread_anchor, &frame) ||
+        !anchored_is_sound(walker, here, &frame))
+        return false;
+    struct frame_hash hash = {0};
+    bool is_end = false;
+    uint64_t unloaded = (uint64_t) (*walk.unloaded + *walk.shared_unloaded);
+    if (!walk_frames(walker, &frame, limit, unloaded, &hash, &is_end))
+        return false;
+    key->low = stack_key_mix(stack_key_mix(hash.low, hash.count), unloaded << 1 | is_end);
+    key->high = stack_key_mix(stack_key_mix(hash.high, unloaded << 1 | is_end), hash.count);
+    key->low = stack_key_mix(key->low, limit->salt);
+    key->high = stack_key_mix(key->high, ~limit->salt);
+    return true;
+}

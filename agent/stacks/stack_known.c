@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A slot is two words that check each other, so that a reader who meets a slot half written takes
+ * it for another key's: `name` is half of the other half of the key and the number, `check` is the
+ * one half of the key, exclusive-or'ed with `name`.  96 bits of the key count.
+ */
+#include "agent/stacks/stack_known.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define FIRST_SLOTS ((size_t) 1 << 14)
+#define SLOTS_MOST ((size_t) 1 << 21)
+#define BUCKET 4u /* slots of one cache line */
+
+struct known_slot {
+    _Atomic uint64_t check, name;
+};
+
+struct known_table {
+    size_t mask;               /* of slots */
+    struct known_table *older; /* readers may still be in it */
+    struct known_slot slots[] __attribute__((aligned(64)));
+};
+
+struct stack_known {
+    _Atomic(struct known_table *) table;
+    _Atomic size_t added; /* to this table */
+    pthread_mutex_t growing;
+};
+
+static struct known_table *table_create(size_t slots)
+{
+    size_t size = sizeof(struct known_table) + slots * sizeof(struct known_slot);
+    struct known_table *table = aligned_alloc(64, (size + 63) / 64 * 64);
+    if (table == NULL)
+        return NULL;
+    table->mask = slots - 1;
+    table->older = NULL;
+    for (size_t i = 0; i < slots; i++) {
+        atomic_init(&table->slots[i].check, 0);
+        atomic_init(&table->slots[i].name, 0);
+    }
+    return table;
+}
+
+struct stack_known *stack_known_create(void)
+{
+    struct stack_known *known = calloc(1, sizeof *known);
+    struct known_table *table = table_create(FIRST_SLOTS);
+    if (known == NULL || table == NULL) {
+        free(known);
+        free(table);
+        return NULL;
+    }
+    atomic_store(&known->table, table);
+    pthread_mutex_init(&known->growing, NULL);
+    return known;
+}
+
+void stack_known_destroy(struct stack_known *known)
+{
+    if (known == NULL)
+        return;
+    struct known_table *table = atomic_load(&known->table);
+    while (table != NULL) {
+        struct known_table *older = table->older;
+        free(table);
+        table = older;
+    }
+    pthread_mutex_destroy(&known->growing);
+    free(known);
+}
+
+static struct known_slot *bucket_of(struct known_table *table, uint64_t low)
+{
+    return &table->slots[low & table->mask & ~(size_t) (BUCKET - 1)];
+}
+
+bool stack_known_find(struct stack_known *known, const struct stack_key *key, uint32_t *number)
+{
+    struct known_table *table = atomic_load_explicit(&known->table, memory_order_acquire);
+    const struct known_slot *bucket = bucket_of(table, key->low);
+    for (size_t i = 0; i < BUCKET; i++) {
+        uint64_t name = atomic_load_explicit(&bucket[i].name, memory_order_relaxed);
+        uint64_t check = atomic_load_explicit(&bucket[i].check, memory_order_relaxed);
+        if ((check ^ name) == key->low && name >> 32 == key->high >> 32) {
+            *number = (uint32_t) name;
+            return (uint32_t) name != 0;
+        }
+    }
+    return false;
+}
+
+/* Into an empty slot, or one that the key chooses. */
+static void put(struct known_table *table, uint64_t low, uint64_t name)
+{
+    struct known_slot *bucket = bucket_of(table, low), *slot = &bucket[name >> 32 & (BUCKET - 1)];
+    for (size_t i = 0; i < BUCKET; i++)
+        if (atomic_load_explicit(&bucket[i].name, memory_order_relaxed) == 0) {
+            slot = &bucket[i];
+            break;
+        }
+    atomic_store_explicit(&slot->check, low ^ name, memory_order_relaxed);
+    atomic_store_explicit(&slot->name, name, memory_order_relaxed);
+}
+
+/* What others add meanwhile may get lost, and is added again. */
+static void grow(struct stack_known *known)
+{
+    if (pthread_mutex_trylock(&known->growing) != 0)
+        return;
+    struct known_table *old = atomic_load(&known->table);
+    size_t slots = (old->mask + 1) * 2;
+    struct known_table *table = slots <= SLOTS_MOST && atomic_load(&known->added) > old->mask / 2
+                                    ? table_create(slots)
+                                    : NULL;
+    if (table != NULL) {
+        size_t count = 0;
+        for (size_t i = 0; i <= old->mask; i++) {
+            uint64_t name = atomic_load(&old->slots[i].name);
+            if (name == 0)
+                continue;
+            put(table, atomic_load(&old->slots[i].check) ^ name, name);
+            count++;
+        }
+        table->older = old;
+        atomic_store(&known->added, count);
+        atomic_store_explicit(&known->table, table, memory_order_release);
+    }
+    pthread_mutex_unlock(&known->growing);
+}
+
+void stack_known_add(struct stack_known *known, const struct stack_key *key, uint32_t number)
+{
+    struct known_table *table = atomic_load_explicit(&known->table, memory_order_acquire);
+    uint64_t name = (key->high >> 32 << 32) | number;
+    if (number == 0)
+        return;
+    put(table, key->low, name);
+    size_t added = atomic_fetch_add_explicit(&known->added, 1, memory_order_relaxed);
+    if (added > table->mask / 2 && table->mask + 1 < SLOTS_MOST)
+        grow(known);
+}

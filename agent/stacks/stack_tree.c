@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tree of frames: an open-addressed table from (parent, method, bytecode index) to a number,
+ * read without a lock.  Bytecode indexes of one line share a number.
+ */
+#include "agent/stacks/stack_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/records/classes.h"
+#include "agent/stacks/stack_known.h"
+
+#define FIRST_SLOTS ((size_t) 4096)
+#define HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+
+/* A place under a parent.  `number` is written last: 0 is an empty slot. */
+struct stack_slot {
+    void *method;
+    int32_t bytecode;
+    uint32_t parent;
+    _Atomic uint32_t number;
+};
+
+struct stack_table {
+    size_t mask;
+    size_t count;
+    struct stack_table *older; /* readers may still be in it */
+    struct stack_slot slots[];
+};
+
+/* Children of a parent by line: what the dictionary has.  Under the lock. */
+struct line_slot {
+    uint64_t method_and_parent; /* numbers */
+    uint64_t place;
+    uint32_t number; /* 0: empty */
+};
+
+struct stack_tree {
+    _Atomic(struct stack_table *) table;
+    pthread_mutex_t lock;
+    struct line_slot *lines;
+    size_t line_mask;
+    uint32_t count; /* frames in the dictionary */
+    struct stack_known *known;
+};
+
+static struct stack_table *table_create(size_t slots)
+{
+    struct stack_table *table = calloc(1, sizeof *table + slots * sizeof table->slots[0]);
+    if (table != NULL)
+        table->mask = slots - 1;
+    return table;
+}
+
+static void want_line_numbers(void)
+{
+    jvmtiCapabilities wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_get_line_numbers = 1;
+    (*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted);
+}
+
+struct stack_tree *stack_tree_create(void)
+{
+    want_line_numbers();
+    struct stack_tree *tree = calloc(1, sizeof *tree);
+    struct stack_table *table = table_create(FIRST_SLOTS);
+    struct line_slot *lines = calloc(FIRST_SLOTS, sizeof *lines);
+    struct stack_known *known = stack_known_create();
+    if (tree == NULL || table == NULL || lines == NULL || known == NULL) {
+        free(tree);
+        free(table);
+        free(lines);
+        stack_known_destroy(known);
+        return NULL;
+    }
+    tree->known = known;
+    atomic_store(&tree->table, table);
+    tree->lines = lines;
+    tree->line_mask = FIRST_SLOTS - 1;
+    pthread_mutex_init(&tree->lock, NULL);
+    return tree;
+}
+
+void stack_tree_destroy(struct stack_tree *tree)
+{
+    if (tree == NULL)
+        return;
+    struct stack_table *table = atomic_load(&tree->table);
+    while (table != NULL) {
+        struct stack_table *older = table->older;
+        free(table);
+        table = older;
+    }
+    free(tree->lines);
+    stack_known_destroy(tree->known);
+    pthread_mutex_destroy(&tree->lock);
+    free(tree);
+}
+
+struct stack_known *stack_tree_known(struct stack_tree *tree)
+{
+    return tree->known;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * HASH_FACTOR;
+    return hash ^ hash >> 29;
+}
+
+static size_t frame_hash(uint32_t parent, const jvmtiFrameInfo *frame)
+{
+    uint64_t hash = mix(parent, (uint64_t) (uintptr_t) frame->method);
+    return (size_t) (mix(hash, (uint64_t) frame->location) >> 20);
+}
+
+/* The slot of the frame, or the empty one where it would go. */
+static struct stack_slot *find_slot(struct stack_table *table, uint32_t parent,
+                                    const jvmtiFrameInfo *frame, uint32_t *number)
+{
+    for (size_t i = frame_hash(parent, frame) & table->mask;; i = (i + 1) & table->mask) {
+        struct stack_slot *slot = &table->slots[i];
+        *number = atomic_load_explicit(&slot->number, memory_order_acquire);
+        if (*number == 0 || (slot->method == (void *) frame->method && slot->parent == parent &&
+                             slot->bytecode == (int32_t) frame->location))
+            return slot;
+    }
+}
+
+static void insert(struct stack_table *table, uint32_t parent, const jvmtiFrameInfo *frame,
+                   uint32_t number)
+{
+    uint32_t found;
+    struct stack_slot *slot = find_slot(table, parent, frame, &found);
+    if (found != 0)
+        return;
+    slot->method = (void *) frame->method;
+    slot->parent = parent;
+    slot->bytecode = (int32_t) frame->location;
+    table->count++;
+    atomic_store_explicit(&slot->number, number, memory_order_release);
+}
+
+/* A table with room for one more; the lock is held. */
+static struct stack_table *grown_table(struct stack_tree *tree)
+{
+    struct stack_table *old = atomic_load(&tree->table);
+    if (old->count < old->mask / 8 * 5)
+        return old;
+    struct stack_table *table = table_create((old->mask + 1) * 2);
+    if (table == NULL)
+        return old->count < old->mask ? old : NULL;
+    for (size_t i = 0; i <= old->mask; i++) {
+        struct stack_slot *slot = &old->slots[i];
+        uint32_t number = atomic_load(&slot->number);
+        if (number != 0)
+            insert(table, slot->parent, &(jvmtiFrameInfo){(jmethodID) slot->method, slot->bytecode},
+                   number);
+    }
+    table->older = old;
+    atomic_store_explicit(&tree->table, table, memory_order_release);
+    return table;
+}
+
+static struct line_slot *find_line(struct line_slot *lines, size_t mask,
+                                   const struct line_slot *key)
+{
+    size_t i = (size_t) (mix(mix(0, key->method_and_parent), key->place) >> 20) & mask;
+    while (lines[i].number != 0 &&
+           (lines[i].method_and_parent != key->method_and_parent || lines[i].place != key->place))
+        i = (i + 1) & mask;
+    return &lines[i];
+}
+
+static bool grow_lines(struct stack_tree *tree)
+{
+    if (tree->count < tree->line_mask / 8 * 5)
+        return true;
+    size_t slots = (tree->line_mask + 1) * 2;
+    struct line_slot *lines = calloc(slots, sizeof *lines);
+    if (lines == NULL)
+        return tree->count < tree->line_mask;
+    for (size_t i = 0; i <= tree->line_mask; i++)
+        if (tree->lines[i].number != 0)
+            *find_line(lines, slots - 1, &tree->lines[i]) = tree->lines[i];
+    free(tree->lines);
+    tree->lines = lines;
+    tree->line_mask = slots - 1;
+    return true;
+}
+
+/* The line of a bytecode index; 0: not known. */
+static uint32_t line_of(const jvmtiFrameInfo *frame)
+{
+    jint count = 0;
+    jvmtiLineNumberEntry *lines = NULL;
+    if (frame->location < 0 ||
+        (*tracer.jvmti)->GetLineNumberTable(tracer.jvmti, frame->method, &count, &lines) !=
+            JVMTI_ERROR_NONE)
+        return 0;
+    jint line = 0;
+    jlocation start = -1;
+    for (jint i = 0; i < count; i++) {
+        if (lines[i].start_location <= frame->location && lines[i].start_location > start) {
+            start = lines[i].start_location;
+            line = lines[i].line_number;
+        }
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) lines);
+    return line > 0 ? (uint32_t) line : 0;
+}
+
+/* The dictionary's number for a place, defined if need be.  The tree's lock is held. */
+static uint32_t define(struct session *session, const struct line_slot *key)
+{
+    struct stack_tree *tree = session->stacks;
+    struct line_slot *slot = find_line(tree->lines, tree->line_mask, key);
+    if (slot->number != 0 || tree->count >= UINT32_MAX - 1)
+        return slot->number;
+    const uint64_t words[] = {live_word(STEP_LIVE_DEFINE_FRAME, tree->count + 1),
+                              key->method_and_parent, key->place};
+    pthread_mutex_lock(&session->global_lock);
+    global_write(session, words, 3, 0);
+    pthread_mutex_unlock(&session->global_lock);
+    *slot = *key;
+    slot->number = ++tree->count;
+    return slot->number;
+}
+
+/* A frame that the table does not have.  Nothing is asked of the JVM under the lock. */
+static uint32_t add_frame(struct session *session, uint32_t parent, const jvmtiFrameInfo *frame)
+{
+    const struct method_entry *method = method_lookup(session, frame->method);
+    if (method == NULL || method->id == 0 || method->id > UINT32_MAX)
+        return parent;
+    uint64_t place = line_of(frame);
+    if (place == 0 && frame->location >= 0)
+        place = ((uint64_t) frame->location + 1) << 32;
+    const struct line_slot key = {.method_and_parent = parent | method->id << 32, .place = place};
+    struct stack_tree *tree = session->stacks;
+    uint32_t number = 0;
+    pthread_mutex_lock(&tree->lock);
+    struct stack_table *table = grown_table(tree);
+    if (table != NULL && grow_lines(tree) && (number = define(session, &key)) != 0)
+        insert(table, parent, frame, number);
+    pthread_mutex_unlock(&tree->lock);
+    return number != 0 ? number : parent;
+}
+
+uint32_t stack_tree_walk(struct session *session, const jvmtiFrameInfo *frames, size_t depth)
+{
+    uint32_t number = 0;
+    for (size_t i = depth; i-- > 0;) {
+        struct stack_table *table =
+            atomic_load_explicit(&session->stacks->table, memory_order_acquire);
+        uint32_t child;
+        find_slot(table, number, &frames[i], &child);
+        number = child != 0 ? child : add_frame(session, number, &frames[i]);
+    }
+    return number;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tree of frames of a session: the dictionary java.Frame of its trace. */
+#ifndef STACK_TREE_H
+#define STACK_TREE_H
+
+#include "agent/base/tracer.h"
+
+struct stack_known;
+
+/* NULL: out of memory. */
+struct stack_tree *stack_tree_create(void);
+void stack_tree_destroy(struct stack_tree *tree);
+
+/* The number of the innermost of `depth` frames, which are given from there out; new frames are
+ * defined in the trace.  0: there are none. */
+uint32_t stack_tree_walk(struct session *session, const jvmtiFrameInfo *frames, size_t depth);
+
+/* The stacks that are known by their keys. */
+struct stack_known *stack_tree_known(struct stack_tree *tree);
+
+#endif

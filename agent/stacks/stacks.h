@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Call stacks of allocations: each is a number in a tree of frames, the dictionary java.Frame of
+ * the session's trace.
+ */
+#ifndef STACKS_H
+#define STACKS_H
+
+#include "agent/base/tracer.h"
+
+struct os_thread;
+struct thread_stacks;
+
+/* When a session that wants stacks begins, on a Java thread: how they are walked. */
+void stacks_begin(struct session *session, JNIEnv *jni);
+/* When it has ended: logs what the option walk=check found. */
+void stacks_report(const struct session *session);
+void thread_stacks_destroy(struct thread_stacks *stacks);
+
+/* The frame that the calling thread is in, within the innermost frames that the option `stack`
+ * asks for; 0: call stacks are not recorded, or the thread has none.  To be called in a probe, with
+ * no lock held and no room reserved in a stream.  Where Java code called the probe, `made` is the
+ * new object and `class` the number of its class: the probe's own frame and those of the object's
+ * constructors are passed over; else both are 0. */
+uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIEnv *jni,
+                             jobject made, uint64_t class);
+
+#endif

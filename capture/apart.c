@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables are taken apart with close_range(2), Linux 5.9, or else unshare(2). */
+#include "capture/apart.h"
+
+#include <limits.h>
+#include <linux/close_range.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/log.h"
+
+#define STACK_BYTES ((size_t) 512 << 10)
+
+static bool take_table_apart(void)
+{
+    if (syscall(SYS_close_range, 0u, UINT_MAX, CLOSE_RANGE_UNSHARE) == 0)
+        return true;
+    return unshare(CLONE_FILES) == 0 && syscall(SYS_close_range, 0u, UINT_MAX, 0u) == 0;
+}
+
+/* Messages must still find the program's stderr. */
+bool apart_begin(void)
+{
+    if (!log_reaches_from_apart() || !take_table_apart())
+        return false;
+    log_from_apart();
+    return true;
+}
+
+struct errand {
+    void (*step)(void *data);
+    void *data;
+};
+
+static void *run(void *data)
+{
+    const struct errand *errand = data;
+    apart_begin();
+    errand->step(errand->data);
+    return NULL;
+}
+
+/* The new thread takes no signals: they are the program's. */
+void apart_run(void (*step)(void *data), void *data)
+{
+    struct errand errand = {step, data};
+    sigset_t all, old;
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int code = pthread_create(&thread, &attributes, run, &errand);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attributes);
+    if (code == 0)
+        pthread_join(thread, NULL);
+    else
+        step(data);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choice and calibration of the clock. */
+#include "capture/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#define CALIBRATION_NS UINT64_C(10000000)
+#define SCALE_SHIFT 32u
+
+bool clock_uses_counter;
+
+/* The kernel has checked the counters of all CPUs against each other if it uses them itself. */
+static bool kernel_trusts_counter(void)
+{
+    char name[64] = "";
+    FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+    if (file == NULL)
+        return false;
+    if (fgets(name, sizeof name, file) == NULL)
+        name[0] = '\0';
+    fclose(file);
+    name[strcspn(name, "\n")] = '\0';
+    return strcmp(name, "tsc") == 0 || strcmp(name, "arch_sys_counter") == 0 ||
+           strcmp(name, "kvm-clock") == 0;
+}
+
+static bool counter_is_invariant(void)
+{
+#if defined(__x86_64__)
+    unsigned a, b, c, d;
+    const unsigned invariant_bit = 1u << 8, rdtscp_bit = 1u << 27;
+    if (!__get_cpuid(0x80000001u, &a, &b, &c, &d) || (d & rdtscp_bit) == 0)
+        return false;
+    return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & invariant_bit) != 0;
+#elif defined(__aarch64__)
+    return true;
+#else
+    return false;
+#endif
+}
+
+bool clock_select(enum option_clock wanted)
+{
+    bool usable = wanted != CLOCK_MONOTONIC_NS && counter_is_invariant();
+    clock_uses_counter = usable && (wanted == CLOCK_TSC || kernel_trusts_counter());
+    return wanted != CLOCK_TSC || clock_uses_counter;
+}
+
+const char *clock_name(void)
+{
+    return clock_uses_counter ? "tsc" : "monotonic";
+}
+
+struct clock_moment clock_moment_now(void)
+{
+    struct clock_moment best = {0, 0, 0};
+    uint64_t best_width = UINT64_MAX;
+    for (int i = 0; i < 8; i++) {
+        uint64_t before = clock_raw();
+        uint64_t monotonic = clock_monotonic_ns();
+        uint64_t after = clock_raw();
+        if (after - before < best_width) {
+            best_width = after - before;
+            best.raw = before + (after - before) / 2;
+            best.monotonic_ns = monotonic;
+        }
+    }
+    struct timespec wall;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    uint64_t wall_ns = (uint64_t) wall.tv_sec * 1000000000u + (uint64_t) wall.tv_nsec;
+    best.wall_ns = wall_ns - (clock_monotonic_ns() - best.monotonic_ns);
+    return best;
+}
+
+void clock_calibrate(const struct clock_moment *first, struct clock_scale *scale)
+{
+    scale->zero = first->raw;
+    scale->shift = clock_uses_counter ? SCALE_SHIFT : 0;
+    scale->multiplier = 1;
+    if (!clock_uses_counter)
+        return;
+    uint64_t passed = clock_monotonic_ns() - first->monotonic_ns;
+    if (passed < CALIBRATION_NS) {
+        struct timespec rest = {0, (long) (CALIBRATION_NS - passed)};
+        nanosleep(&rest, NULL);
+    }
+    struct clock_moment second = clock_moment_now();
+    unsigned __int128 span_ns = second.monotonic_ns - first->monotonic_ns;
+    scale->multiplier = (uint64_t) ((span_ns << SCALE_SHIFT) / (second.raw - first->raw));
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Growing the live file, handing out chunks, and the wait for room. */
+#include "capture/live_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/clock.h"
+
+/* Chunks come in three sizes: a stream's first; its later ones; those of the global stream, which
+ * must hold a class name and a method's texts (64 KiB each) in one piece. */
+static const uint64_t chunk_sizes[LIVE_CHUNK_SIZES] = {STEP_LIVE_PAGE, UINT64_C(64) << 10,
+                                                       UINT64_C(256) << 10};
+#define SEGMENT_BYTES (UINT64_C(1) << 20)
+#define FIRST_OBJECT_STEP 32u
+#define LAST_OBJECT_STEP 4096u
+
+_Static_assert(sizeof(struct step_live_header) <= STEP_LIVE_PAGE, "the header is one page");
+_Static_assert(sizeof(struct step_live_chunk) == 64, "a chunk header is 64 bytes");
+
+static enum step_status fail(struct step_error *error, const char *path, const char *what)
+{
+    return step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "%s: %s", what,
+                          strerror(errno));
+}
+
+struct growth {
+    const struct live_map *map;
+    uint64_t start, bytes;
+    void *base; /* NULL: it failed, with this code */
+    int code;
+};
+
+/* Disk blocks are set aside before they are mapped: a store to a mapping of a full disk kills. */
+static void grow_by(struct growth *growth, int descriptor)
+{
+    growth->code = posix_fallocate(descriptor, (off_t) growth->start, (off_t) growth->bytes);
+    if (growth->code != 0)
+        return;
+    void *base = mmap(NULL, growth->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
+                      (off_t) growth->start);
+    growth->base = base != MAP_FAILED ? base : NULL;
+    growth->code = base != MAP_FAILED ? 0 : errno;
+}
+
+static bool is_its_file(const struct live_map *map, int descriptor)
+{
+    struct stat now;
+    return fstat(descriptor, &now) == 0 && now.st_dev == map->device && now.st_ino == map->inode;
+}
+
+static void grow_apart(void *data)
+{
+    struct growth *growth = data;
+    int descriptor = open(growth->map->path, O_RDWR | O_CLOEXEC);
+    if (descriptor >= 0 && is_its_file(growth->map, descriptor))
+        grow_by(growth, descriptor);
+    else
+        growth->code = ESTALE;
+    if (descriptor >= 0)
+        close(descriptor);
+}
+
+static void *map_more(struct live_map *map, uint64_t bytes)
+{
+    uint64_t start = map->header != NULL ? map->header->file_bytes : 0;
+    struct growth growth = {.map = map, .start = start, .bytes = bytes};
+    if (map->run_apart != NULL && !pthread_equal(map->keeper, pthread_self()))
+        map->run_apart(grow_apart, &growth);
+    else if (is_its_file(map, map->descriptor))
+        grow_by(&growth, map->descriptor);
+    else
+        growth.code = ESTALE;
+    void *base = growth.base;
+    errno = growth.code;
+    if (base == NULL)
+        return NULL;
+    if (map->segment_count == map->segment_capacity) {
+        size_t wanted = map->segment_capacity * 2 + 16;
+        struct segment *grown = realloc(map->segments, wanted * sizeof *grown);
+        if (grown == NULL) {
+            munmap(base, bytes);
+            return NULL;
+        }
+        map->segments = grown;
+        map->segment_capacity = wanted;
+    }
+    map->segments[map->segment_count++] = (struct segment){base, bytes};
+    return base;
+}
+
+static bool lock_header(const struct live_map *map)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+    return fcntl(map->descriptor, F_SETLK, &lock) == 0;
+}
+
+static enum step_status open_map(struct live_map *map, struct step_error *error)
+{
+    if (unlink(map->path) != 0 && errno != ENOENT)
+        return fail(error, map->path, "cannot be replaced");
+    map->descriptor = open(map->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (map->descriptor < 0)
+        return fail(error, map->path, "cannot be created");
+    struct stat made;
+    if (fstat(map->descriptor, &made) != 0 || !lock_header(map))
+        return fail(error, map->path, "cannot be locked");
+    map->device = made.st_dev;
+    map->inode = made.st_ino;
+    map->keeper = pthread_self();
+    map->header = map_more(map, STEP_LIVE_PAGE);
+    if (map->header == NULL)
+        return fail(error, map->path, "cannot be mapped");
+    memcpy(map->header->magic, STEP_LIVE_MAGIC, sizeof map->header->magic);
+    map->header->version = STEP_LIVE_VERSION;
+    map->header->page_bytes = STEP_LIVE_PAGE;
+    map->header->process_id = (uint64_t) getpid();
+    map->header->file_bytes = STEP_LIVE_PAGE;
+    return STEP_STATUS_OK;
+}
+
+struct live_map *live_map_create(const char *path, uint64_t limit_bytes, bool drop,
+                                 struct step_error *error)
+{
+    struct live_map *map = calloc(1, sizeof *map);
+    if (map == NULL || (map->path = strdup(path)) == NULL) {
+        free(map);
+        errno = ENOMEM;
+        fail(error, path, "cannot be mapped");
+        return NULL;
+    }
+    map->descriptor = -1;
+    map->limit_bytes = limit_bytes;
+    map->drop = drop;
+    map->next_object = 1;
+    pthread_mutex_init(&map->lock, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&map->room, &attributes);
+    pthread_condattr_destroy(&attributes);
+    sem_init(&map->work, 0, 0);
+    if (open_map(map, error) != STEP_STATUS_OK) {
+        live_map_destroy(map, false);
+        return NULL;
+    }
+    return map;
+}
+
+static void free_streams(struct live_map *map)
+{
+    while (map->all_streams != NULL) {
+        struct live_stream *stream = map->all_streams;
+        map->all_streams = stream->next_all;
+        for (struct live_chunk_ref *ref = stream->retained_head; ref != NULL;) {
+            struct live_chunk_ref *next = ref->next;
+            free(ref);
+            ref = next;
+        }
+        free(atomic_load(&stream->ref));
+        free(stream);
+    }
+}
+
+static void free_refs(struct live_chunk_ref *ref)
+{
+    while (ref != NULL) {
+        struct live_chunk_ref *next = ref->next;
+        free(ref);
+        ref = next;
+    }
+}
+
+void live_map_destroy(struct live_map *map, bool keep_file)
+{
+    if (map == NULL)
+        return;
+    if (map->descriptor >= 0 && !keep_file)
+        unlink(map->path);
+    free_streams(map);
+    for (size_t i = 0; i < LIVE_CHUNK_SIZES; i++)
+        free_refs(map->free_chunks[i]);
+    free_refs(map->full);
+    for (size_t i = 0; i < map->segment_count; i++)
+        munmap(map->segments[i].base, map->segments[i].bytes);
+    free(map->segments);
+    if (map->descriptor >= 0 && (map->device == 0 || is_its_file(map, map->descriptor)))
+        close(map->descriptor);
+    sem_destroy(&map->work);
+    pthread_cond_destroy(&map->room);
+    pthread_mutex_destroy(&map->lock);
+    free(map->path);
+    free(map);
+}
+
+struct live_stream *live_stream_create(struct live_map *map, bool forced)
+{
+    struct live_stream *stream = calloc(1, sizeof *stream);
+    if (stream == NULL)
+        return NULL;
+    stream->forced = forced;
+    stream->object_step = FIRST_OBJECT_STEP;
+    pthread_mutex_lock(&map->lock);
+    stream->number = map->stream_count++;
+    stream->next_all = map->all_streams;
+    map->all_streams = stream;
+    pthread_mutex_unlock(&map->lock);
+    return stream;
+}
+
+struct live_stream *live_stream_take(struct live_map *map, bool forced)
+{
+    pthread_mutex_lock(&map->lock);
+    struct live_stream *stream = map->idle_streams;
+    if (stream != NULL)
+        map->idle_streams = stream->next_idle;
+    pthread_mutex_unlock(&map->lock);
+    if (stream == NULL)
+        return live_stream_create(map, forced);
+    stream->forced = forced;
+    return stream;
+}
+
+void live_stream_give_back(struct live_map *map, struct live_stream *stream)
+{
+    pthread_mutex_lock(&map->lock);
+    stream->next_idle = map->idle_streams;
+    map->idle_streams = stream;
+    pthread_mutex_unlock(&map->lock);
+}
+
+uint64_t live_take_objects(struct live_map *map, struct live_stream *stream)
+{
+    uint64_t first = atomic_fetch_add(&map->next_object, stream->object_step);
+    stream->next_object = first + 1;
+    stream->end_object = first + stream->object_step;
+    if (stream->object_step < LAST_OBJECT_STEP)
+        stream->object_step *= 2;
+    return first;
+}
+
+/* Cuts a new segment into chunks of one size.  Called with the lock held. */
+static bool carve(struct live_map *map, uint64_t chunk_bytes, struct live_chunk_ref **list)
+{
+    uint8_t *base = map_more(map, SEGMENT_BYTES);
+    if (base == NULL)
+        return false;
+    for (uint64_t at = 0; at + chunk_bytes <= SEGMENT_BYTES; at += chunk_bytes) {
+        struct step_live_chunk *chunk = (struct step_live_chunk *) (void *) (base + at);
+        struct live_chunk_ref *ref = calloc(1, sizeof *ref);
+        chunk->magic = STEP_LIVE_CHUNK_MAGIC;
+        chunk->size_bytes = (uint32_t) chunk_bytes;
+        if (ref == NULL)
+            break;
+        ref->chunk = chunk;
+        ref->next = *list;
+        *list = ref;
+    }
+    map->header->file_bytes += SEGMENT_BYTES;
+    return *list != NULL;
+}
+
+/* Waits until there is room for another chunk.  Called with the lock held. */
+static bool wait_for_room(struct live_map *map, const struct live_stream *stream)
+{
+    if (stream->forced || atomic_load(&map->backlog_bytes) < map->limit_bytes)
+        return true;
+    if (map->drop)
+        return false;
+    uint64_t start = clock_monotonic_ns();
+    while (!map->stopping && atomic_load(&map->backlog_bytes) >= map->limit_bytes)
+        pthread_cond_wait(&map->room, &map->lock);
+    atomic_fetch_add(&map->waited_ns, clock_monotonic_ns() - start);
+    return !map->stopping;
+}
+
+/* The first chunk of a stream is small; so are all when very many threads run at once. */
+static struct live_chunk_ref *take_chunk(struct live_map *map, const struct live_stream *stream)
+{
+    bool crowded = map->active_bytes > map->limit_bytes / 2;
+    size_t size = stream->number == STEP_LIVE_STREAM_GLOBAL ? 2
+                  : stream->order == 0 || crowded           ? 0
+                                                            : 1;
+    struct live_chunk_ref **list = &map->free_chunks[size];
+    if (*list == NULL && !carve(map, chunk_sizes[size], list))
+        return NULL;
+    struct live_chunk_ref *ref = *list;
+    *list = ref->next;
+    map->active_bytes += ref->chunk->size_bytes;
+    return ref;
+}
+
+static void begin_chunk(struct live_stream *stream, struct live_chunk_ref *ref)
+{
+    struct step_live_chunk *chunk = ref->chunk;
+    ref->stream = stream;
+    ref->next = NULL;
+    ref->parsed_words = 0;
+    chunk->stream = stream->number;
+    chunk->order = stream->order++;
+    chunk->first_record = stream->events;
+    chunk->thread = stream->thread;
+    atomic_store_explicit(&chunk->used, 0, memory_order_relaxed);
+    atomic_store_explicit(&chunk->state, STEP_LIVE_ACTIVE, memory_order_release);
+    stream->last_object = 0;
+    stream->base_stamp = 0;
+    stream->stack = 0;
+    stream->base = stream->cursor = live_chunk_words(chunk);
+    stream->used = &chunk->used;
+    stream->end = stream->base + (chunk->size_bytes - sizeof *chunk) / sizeof(uint64_t);
+    atomic_store_explicit(&stream->ref, ref, memory_order_release);
+}
+
+static void queue_full(struct live_map *map, struct live_chunk_ref *ref)
+{
+    if (!ref->stream->forced)
+        atomic_fetch_add(&map->backlog_bytes, ref->chunk->size_bytes);
+    atomic_store_explicit(&ref->chunk->state, STEP_LIVE_FULL, memory_order_release);
+    struct live_chunk_ref *head = atomic_load(&map->full);
+    do
+        ref->next = head;
+    while (!atomic_compare_exchange_weak(&map->full, &head, ref));
+    sem_post(&map->work);
+}
+
+uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, size_t words)
+{
+    struct live_chunk_ref *old = atomic_load_explicit(&stream->ref, memory_order_relaxed);
+    size_t most = stream->number == STEP_LIVE_STREAM_GLOBAL ? chunk_sizes[2] : chunk_sizes[0];
+    if (words * sizeof(uint64_t) > most - sizeof(struct step_live_chunk) ||
+        atomic_load_explicit(&map->failed, memory_order_relaxed))
+        return NULL;
+    pthread_mutex_lock(&map->lock);
+    struct live_chunk_ref *ref = NULL;
+    if (wait_for_room(map, stream)) {
+        ref = take_chunk(map, stream);
+        if (ref == NULL)
+            atomic_store(&map->failed, true);
+        else if (old != NULL)
+            map->active_bytes -= old->chunk->size_bytes;
+    }
+    pthread_mutex_unlock(&map->lock);
+    if (ref == NULL) {
+        atomic_fetch_add(&map->header->dropped, 1);
+        if (map->failed)
+            sem_post(&map->work);
+        return NULL;
+    }
+    begin_chunk(stream, ref);
+    if (old != NULL)
+        queue_full(map, old);
+    return stream->cursor;
+}
+
+struct live_chunk_ref *live_map_take_full(struct live_map *map)
+{
+    struct live_chunk_ref *newest = atomic_exchange(&map->full, NULL), *oldest = NULL;
+    while (newest != NULL) {
+        struct live_chunk_ref *next = newest->next;
+        newest->next = oldest;
+        oldest = newest;
+        newest = next;
+    }
+    return oldest;
+}
+
+void live_map_release(struct live_map *map, struct live_chunk_ref *ref)
+{
+    uint64_t bytes = ref->chunk->size_bytes;
+    atomic_store_explicit(&ref->chunk->state, STEP_LIVE_FREE, memory_order_release);
+    pthread_mutex_lock(&map->lock);
+    size_t size = bytes == chunk_sizes[0] ? 0 : bytes == chunk_sizes[1] ? 1 : 2;
+    ref->next = map->free_chunks[size];
+    map->free_chunks[size] = ref;
+    if (!ref->stream->forced)
+        atomic_fetch_sub(&map->backlog_bytes, bytes);
+    pthread_cond_broadcast(&map->room);
+    pthread_mutex_unlock(&map->lock);
+}
+
+void live_map_stop(struct live_map *map)
+{
+    pthread_mutex_lock(&map->lock);
+    atomic_store(&map->stopping, true);
+    pthread_cond_broadcast(&map->room);
+    pthread_mutex_unlock(&map->lock);
+}

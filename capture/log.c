@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One write(2) a message, so that messages of several JVMs do not mix. */
+#include "capture/log.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static __thread bool is_apart;
+
+/* A descriptor of this thread's for the program's stderr; -1: there is none. */
+static int borrow_stderr(void)
+{
+    int process = (int) syscall(SYS_pidfd_open, getpid(), 0u);
+    if (process < 0)
+        return -1;
+    int descriptor = (int) syscall(SYS_pidfd_getfd, process, STDERR_FILENO, 0u);
+    int code = errno;
+    close(process);
+    errno = code;
+    return descriptor;
+}
+
+bool log_reaches_from_apart(void)
+{
+    int descriptor = borrow_stderr();
+    bool reaches = descriptor >= 0 || errno == EBADF;
+    if (descriptor >= 0)
+        close(descriptor);
+    return reaches;
+}
+
+void log_from_apart(void)
+{
+    is_apart = true;
+}
+
+static void put(const char *line, size_t length)
+{
+    int descriptor = is_apart ? borrow_stderr() : STDERR_FILENO;
+    if (descriptor < 0)
+        return;
+    ssize_t ignored = write(descriptor, line, length);
+    (void) ignored;
+    if (is_apart)
+        close(descriptor);
+}
+
+void log_message(const char *format, ...)
+{
+    char line[1024] = "steptrace: ";
+    size_t start = strlen(line);
+    va_list arguments;
+    va_start(arguments, format);
+    int written = vsnprintf(line + start, sizeof line - start - 1, format, arguments);
+    va_end(arguments);
+    if (written < 0)
+        return;
+    size_t end = start + (size_t) written;
+    if (end > sizeof line - 2)
+        end = sizeof line - 2;
+    line[end++] = '\n';
+    put(line, end);
+}

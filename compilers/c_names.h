@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names in the generated C. */
+#ifndef C_NAMES_H
+#define C_NAMES_H
+
+#include "compilers/stepc/c_source.h"
+
+#define C_NAME_SIZE 512
+
+/* Is it a keyword, a macro of the standard headers, or the compiler's?  A type of these? */
+bool c_names_is_reserved(const char *name);
+bool c_names_is_type(const char *name);
+
+/* "zoo.NightFeeding" to "zoo_night_feeding"; not the record's name in C, see c_output.names. */
+void c_names_of_record(const char *name, char *out, size_t size);
+void c_names_upper(const char *name, char *out, size_t size);
+/* A reserved name gets an underscore behind it.  Returns `out`. */
+const char *c_names_of_field(const struct step_field *field, char *out, size_t size);
+/* The same of a record's field by its index, and no other field of the record has that name. */
+const char *c_names_of_member(const struct step_record *record, size_t field, char *out,
+                              size_t size);
+
+/* Fills output->prefix. */
+void c_names_find_prefix(struct c_output *output);
+/* Fills output->names: each record gets as many underscores as make all its names its own, those
+ * of records before it being taken.  False: a name is too long, or the base's begins like the
+ * library's; said on stderr. */
+bool c_names_make(struct c_output *output, const char *file_name);
+
+#endif

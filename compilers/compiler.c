@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the compilers have in common. */
+#include "compilers/compiler.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef STEPTRACE_VERSION
+#define STEPTRACE_VERSION "0.1.0"
+#endif
+
+int compiler_finish_output(const char *program)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_DONE;
+    fprintf(stderr, "%s: standard output: %s\n", program, strerror(errno));
+    return EXIT_FAILED;
+}
+
+static const struct compiler_output version = {"--version", "", "says which version this is", NULL};
+static const struct compiler_output help = {"--help", "", "says this", NULL};
+
+static void print_option(const char *program, const struct compiler_output *output)
+{
+    printf("  %s %-10s %-10s %s\n", program, output->option, output->arguments, output->meaning);
+}
+
+static int print_help(const struct compiler *compiler)
+{
+    printf("%s, %s\n\n", compiler->program, compiler->title);
+    for (size_t i = 0; i < compiler->output_count; i++)
+        print_option(compiler->program, &compiler->outputs[i]);
+    print_option(compiler->program, &version);
+    print_option(compiler->program, &help);
+    printf("\n%s", compiler->notes);
+    return compiler_finish_output(compiler->program);
+}
+
+/* NULL: there is none of that name. */
+static const struct compiler_output *find_output(const struct compiler *compiler,
+                                                 const char *option)
+{
+    if (strcmp(option, version.option) == 0)
+        return &version;
+    if (strcmp(option, help.option) == 0)
+        return &help;
+    for (size_t i = 0; i < compiler->output_count; i++)
+        if (strcmp(option, compiler->outputs[i].option) == 0)
+            return &compiler->outputs[i];
+    return NULL;
+}
+
+static int run_output(const struct compiler *compiler, const struct compiler_output *output,
+                      int count, char **arguments)
+{
+    if (output->run != NULL)
+        return output->run(count, arguments);
+    if (count != 0)
+        return EXIT_USAGE;
+    if (output == &help)
+        return print_help(compiler);
+    printf("%s %s\n", compiler->program, STEPTRACE_VERSION);
+    return compiler_finish_output(compiler->program);
+}
+
+int compiler_run(const struct compiler *compiler, bool valid, int count, char **arguments)
+{
+    const struct compiler_output *output =
+        valid && count > 1 ? find_output(compiler, arguments[1]) : NULL;
+    if (output == NULL) {
+        fprintf(stderr, "usage: %s %s ... (see %s --help)\n", compiler->program, compiler->usage,
+                compiler->program);
+        return EXIT_USAGE;
+    }
+    int code = run_output(compiler, output, count - 2, arguments + 2);
+    if (code == EXIT_USAGE)
+        fprintf(stderr, "usage: %s %s %s\n", compiler->program, output->option, output->arguments);
+    return code;
+}
+
+/* The line with a caret below the fault's place; a tab in front of it stays one. */
+static void show_line(const struct step_fault *fault)
+{
+    const size_t most = 200;
+    size_t from = 0, caret = fault->text_column - 1;
+    if (caret > fault->text_length)
+        caret = fault->text_length;
+    if (caret > most / 2 && fault->text_length > most)
+        from = caret - most / 2;
+    size_t length = fault->text_length - from < most ? fault->text_length - from : most;
+    fputs("  ", stderr);
+    for (size_t i = from; i < from + length; i++)
+        fputc((unsigned char) fault->text[i] < ' ' && fault->text[i] != '\t' ? ' ' : fault->text[i],
+              stderr);
+    fputs("\n  ", stderr);
+    for (size_t i = from; i < caret; i++)
+        if (((unsigned char) fault->text[i] & 0xc0) != 0x80)
+            fputc(fault->text[i] == '\t' ? '\t' : ' ', stderr);
+    fputs("^\n", stderr);
+}
+
+void compiler_report_fault(void *user, const struct step_fault *fault)
+{
+    (void) user;
+    fprintf(stderr, "%s:%u:%u: ", fault->name, fault->line, fault->column);
+    for (const char *at = fault->message; *at != '\0'; at++)
+        fputc((unsigned char) *at < ' ' || *at == 0x7f ? ' ' : *at, stderr);
+    fputc('\n', stderr);
+    if (fault->text_length > 0)
+        show_line(fault);
+}
+
+bool compiler_write_file(const char *program, const char *base, const char *ending,
+                         void (*write)(const void *user, FILE *out), const void *user)
+{
+    char path[4096], temporary[4200];
+    snprintf(path, sizeof path, "%s.%s", base, ending);
+    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long) getpid());
+    FILE *file = fopen(temporary, "w");
+    if (file != NULL) {
+        write(user, file);
+        bool good = !ferror(file);
+        good = fclose(file) == 0 && good;
+        if (good && rename(temporary, path) == 0)
+            return true;
+    }
+    fprintf(stderr, "%s: %s: %s\n", program, path, strerror(errno));
+    unlink(temporary);
+    return false;
+}
+
+const char *compiler_base(const char *program, const char *path, char *name, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    const char *file = slash != NULL ? slash + 1 : path;
+    size_t length = strlen(file);
+    if (length == 0 || length > 100 || strpbrk(file, "\"\\\n") != NULL) {
+        fprintf(stderr, "%s: '%s' does not do as the name of C files\n", program, file);
+        return NULL;
+    }
+    bool digit = isdigit((unsigned char) file[0]) != 0;
+    snprintf(name, size, "%s%s", digit ? "n" : "", file);
+    for (char *at = name; *at != '\0'; at++)
+        if (!isalnum((unsigned char) *at))
+            *at = '_';
+    return file;
+}

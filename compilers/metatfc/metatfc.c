@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* metatfc, the compiler of Meta-TF's DTDs: checks them, and makes C readers and writers of them. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compilers/compiler.h"
+#include "compilers/metatfc/metatfc_model.h"
+
+#define TEXT_LIMIT ((size_t) 1 << 20)
+
+static char *read_text(const char *path, size_t *length)
+{
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    char *text = file != NULL ? malloc(TEXT_LIMIT + 1) : NULL;
+    *length = text != NULL ? fread(text, 1, TEXT_LIMIT + 1, file) : 0;
+    if (text == NULL || ferror(file)) {
+        fprintf(stderr, "metatfc: %s: %s\n", path, strerror(errno));
+        free(text);
+        text = NULL;
+    }
+    if (file != NULL && file != stdin)
+        fclose(file);
+    return text;
+}
+
+/* NULL: said why; `*code` is the exit code. */
+static struct metatf_dtd *parse_file(const char *path, int *code)
+{
+    size_t length;
+    struct metatf_dtd *dtd = NULL;
+    struct step_error error;
+    char *text = read_text(path, &length);
+    *code = EXIT_FAILED;
+    if (text == NULL)
+        return NULL;
+    enum step_status status =
+        metatf_dtd_parse(text, length, path, compiler_report_fault, NULL, &dtd, &error);
+    if (status == STEP_STATUS_INVALID)
+        *code = EXIT_BAD_INPUT;
+    else if (status != STEP_STATUS_OK)
+        fprintf(stderr, "metatfc: %s: %s\n", path, error.message);
+    free(text);
+    return dtd;
+}
+
+static int check_files(int count, char **arguments)
+{
+    int worst = EXIT_DONE;
+    if (count < 1)
+        return EXIT_USAGE;
+    for (int i = 0; i < count; i++) {
+        int code = EXIT_DONE;
+        struct metatf_dtd *dtd = parse_file(arguments[i], &code);
+        if (dtd == NULL)
+            worst = code > worst ? code : worst;
+        metatf_dtd_destroy(dtd);
+    }
+    return worst;
+}
+
+static int write_c(int count, char **arguments)
+{
+    int code;
+    if (count != 2)
+        return EXIT_USAGE;
+    struct metatf_dtd *dtd = parse_file(arguments[1], &code);
+    if (dtd == NULL)
+        return code;
+    const char *slash = strrchr(arguments[1], '/');
+    struct mc_model model = {.dtd = dtd, .source = slash != NULL ? slash + 1 : arguments[1]};
+    model.file = compiler_base("metatfc", arguments[0], model.base, sizeof model.base);
+    code = EXIT_USAGE;
+    if (model.file != NULL) {
+        code = EXIT_BAD_INPUT;
+        if (mc_model_init(&model))
+            code =
+                compiler_write_file("metatfc", arguments[0], "h", mc_write_header, &model) &&
+                        compiler_write_file("metatfc", arguments[0], "c", mc_write_source, &model)
+                    ? EXIT_DONE
+                    : EXIT_FAILED;
+        mc_model_reset(&model);
+    }
+    metatf_dtd_destroy(dtd);
+    return code;
+}
+
+static void list_field(uint32_t i, const struct metatf_field *field)
+{
+    printf("    %3" PRIu32 " %s: %s", i, field->path,
+           field->kind == METATF_BYTES ? "bytes" : "number");
+    if (field->width_field == METATF_NO_FIELD)
+        printf(", width %" PRIu32, field->width);
+    else
+        printf(", width by field %" PRIu32, field->width_field);
+    printf(", %s", metatf_interpretation_name(field->interpretation));
+    if (field->repeat > 0)
+        printf(", repeats the next %" PRIu32, field->repeat);
+    putchar('\n');
+}
+
+static int list_records(int count, char **arguments)
+{
+    int code;
+    if (count != 1)
+        return EXIT_USAGE;
+    struct metatf_dtd *dtd = parse_file(arguments[0], &code);
+    if (dtd == NULL)
+        return code;
+    for (uint32_t s = 0; s < dtd->section_count; s++) {
+        const struct metatf_section *section = &dtd->sections[s];
+        printf("section %" PRIu32 " %s%s\n", section->number, section->name,
+               section->is_data ? " (numbers)" : "");
+        for (uint32_t r = 0; r < section->record_count && !section->is_data; r++) {
+            const struct metatf_record *record = &section->records[r];
+            printf("  %" PRIu64 " %s\n", record->tag, record->name);
+            for (uint32_t f = 1; f < record->field_count; f++)
+                list_field(f, &record->fields[f]);
+        }
+    }
+    metatf_dtd_destroy(dtd);
+    return compiler_finish_output("metatfc");
+}
+
+static const struct compiler_output outputs[] = {
+    {"--check", "DTD...", "checks DTDs", check_files},
+    {"--c", "BASE DTD", "writes BASE.h and BASE.c: event structs, reader and writer", write_c},
+    {"--list", "DTD", "lists sections, records with tags, fields with numbers", list_records},
+};
+
+static const struct compiler metatfc = {
+    .program = "metatfc",
+    .title = "the compiler of Meta-TF's trace descriptions (DTDs)",
+    .notes = "A DTD of '-' is standard input.\n"
+             "Exit codes: 0 done, 1 failed, 2 usage, 3 a DTD has faults\n",
+    .usage = "--check|--c|--list|--help",
+    .outputs = outputs,
+    .output_count = sizeof outputs / sizeof outputs[0],
+};
+
+int main(int count, char **arguments)
+{
+    return compiler_run(&metatfc, true, count, arguments);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stepc --doc: a definition as a page of Markdown. */
+#include <string.h>
+
+#include "compilers/stepc/text_outputs.h"
+
+/* Text of a definition is no markup; line ends would break tables. */
+static void put_text(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr("\\`*_[]<>|#~", *text) != NULL)
+            fputc('\\', out);
+        fputc(*text == '\n' || *text == '\r' ? ' ' : *text, out);
+    }
+}
+
+static void put_link(const struct text_output *output, uint32_t record)
+{
+    const char *name = output->definition->records[record].name;
+    fprintf(output->out, "[`%s`](#%s)", name, name);
+}
+
+static void put_tree(const struct text_output *output, const struct doc_children *children,
+                     uint32_t first, unsigned depth)
+{
+    for (uint32_t i = first; i != UINT32_MAX; i = children->next[i]) {
+        fprintf(output->out, "%*s- ", (int) (2 * depth), "");
+        put_link(output, i);
+        if (output->definition->records[i].label != NULL) {
+            fputs(": ", output->out);
+            put_text(output->out, output->definition->records[i].label);
+        }
+        fputc('\n', output->out);
+        put_tree(output, children, children->first[i], depth + 1);
+    }
+}
+
+static void put_attributes(FILE *out, const struct step_attributes *attributes, size_t from,
+                           const char *path, bool *any)
+{
+    for (size_t i = from; i < attributes->count; i++) {
+        fputs(*any ? ", " : "", out);
+        if (path != NULL)
+            fprintf(out, "`%s`: ", path);
+        fprintf(out, "%s ", attributes->items[i].group);
+        put_text(out, attributes->items[i].value);
+        *any = true;
+    }
+}
+
+static void put_field(const struct text_output *output, const struct step_field *field)
+{
+    bool any = false;
+    fprintf(output->out, "| `%s` | `", field->name);
+    doc_put_type(output->out, output->definition, field);
+    fputs("` | ", output->out);
+    put_attributes(output->out, &field->attributes, 0, NULL, &any);
+    for (size_t i = 0; i < field->sub_attribute_count; i++)
+        put_attributes(output->out, &field->sub_attributes[i].attributes, 0,
+                       field->sub_attributes[i].path, &any);
+    fputs(any ? " | " : "| ", output->out);
+    if (field->description != NULL)
+        put_text(output->out, field->description);
+    fputs(field->description != NULL ? " |\n" : "|\n", output->out);
+}
+
+/* Own fields, and inherited ones that the record itself changed. */
+static void put_fields(const struct text_output *output, uint32_t index)
+{
+    const struct step_definition *definition = output->definition;
+    const struct step_record *record = &definition->records[index];
+    size_t inherited = doc_inherited_count(definition, index);
+    bool table = false;
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct step_field *field = &record->fields[i];
+        const struct step_field *old =
+            i < inherited ? &definition->records[record->parent].fields[i] : NULL;
+        if (old != NULL && old->attributes.items == field->attributes.items &&
+            old->sub_attributes == field->sub_attributes)
+            continue;
+        if (!table)
+            fputs("| field | type | attributes | |\n|---|---|---|---|\n", output->out);
+        table = true;
+        put_field(output, field);
+    }
+    fputs(table ? "\n" : "", output->out);
+    if (inherited == 0)
+        return;
+    fputs("Inherited:", output->out);
+    for (size_t i = 0; i < inherited; i++)
+        fprintf(output->out, "%s `%s`", i > 0 ? "," : "", record->fields[i].name);
+    fputs(".\n\n", output->out);
+}
+
+static void put_relations(const struct text_output *output, const struct doc_children *children,
+                          uint32_t index)
+{
+    const struct step_record *record = &output->definition->records[index];
+    FILE *out = output->out;
+    if (record->parent != STEP_NO_RECORD) {
+        fputs("Extends ", out);
+        put_link(output, record->parent);
+        fputs(".", out);
+    }
+    for (uint32_t i = children->first[index]; i != UINT32_MAX; i = children->next[i]) {
+        bool is_first = i == children->first[index];
+        fputs(!is_first                          ? ", "
+              : record->parent != STEP_NO_RECORD ? " Extended by "
+                                                 : "Extended by ",
+              out);
+        put_link(output, i);
+    }
+    if (children->first[index] != UINT32_MAX)
+        fputs(".", out);
+    if (record->parent != STEP_NO_RECORD || children->first[index] != UINT32_MAX)
+        fputs("\n\n", out);
+}
+
+static void put_record(const struct text_output *output, const struct doc_children *children,
+                       uint32_t index)
+{
+    const struct step_definition *definition = output->definition;
+    const struct step_record *record = &definition->records[index];
+    const struct step_attributes *inherited =
+        record->parent != STEP_NO_RECORD ? &definition->records[record->parent].attributes : NULL;
+    FILE *out = output->out;
+    bool any = false;
+    fprintf(out, "### <a id=\"%s\"></a>`%s`", record->name, record->name);
+    if (record->label != NULL) {
+        fputs(": ", out);
+        put_text(out, record->label);
+    }
+    fputs("\n\n", out);
+    if (record->description != NULL) {
+        put_text(out, record->description);
+        fputs("\n\n", out);
+    }
+    put_relations(output, children, index);
+    size_t own = doc_own_attributes(&record->attributes, inherited);
+    if (own < record->attributes.count) {
+        fputs("Attributes: ", out);
+        put_attributes(out, &record->attributes, own, NULL, &any);
+        fputs(".\n\n", out);
+    }
+    put_fields(output, index);
+}
+
+void print_markdown(const struct text_output *output)
+{
+    const struct step_definition *definition = output->definition;
+    struct doc_children children = {.first = NULL};
+    size_t package = SIZE_MAX;
+    const char *last = "";
+    if (!doc_children_init(&children, definition)) {
+        doc_children_reset(&children);
+        return;
+    }
+    fprintf(output->out, "# ");
+    put_text(output->out, output->title);
+    fprintf(output->out, "\n\n%zu record types.\n\n", definition->record_count);
+    put_tree(output, &children, children.roots, 0);
+    fputc('\n', output->out);
+    for (uint32_t i = 0; i < definition->record_count; i++) {
+        const char *name = definition->records[i].name;
+        size_t length = doc_package_length(name);
+        if (length > 0 && (length != package || strncmp(last, name, length) != 0))
+            fprintf(output->out, "## Package `%.*s`\n\n", (int) length - 1, name);
+        else if (length == 0 && package != 0)
+            fprintf(output->out, "## Records\n\n");
+        package = length;
+        last = name;
+        put_record(output, &children, i);
+    }
+    doc_children_reset(&children);
+}

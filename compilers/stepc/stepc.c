@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stepc, the STEP-DL compiler: checks definitions and writes them in other forms. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compilers/compiler.h"
+#include "compilers/stepc/c_source.h"
+#include "compilers/stepc/check_definition.h"
+#include "compilers/stepc/text_outputs.h"
+#include "format/language/dl_tree.h"
+
+#define TEXT_LIMIT ((size_t) 16 << 20)
+
+/* Directories of -I. */
+static struct {
+    const char *paths[64];
+    size_t count;
+} directories;
+
+/* -Werror */
+static bool warnings_are_faults;
+
+static enum step_status read_stdin(const struct step_definition_options *options,
+                                   struct step_definition **out, struct step_error *error)
+{
+    char *text = malloc(TEXT_LIMIT + 1);
+    size_t length = text != NULL ? fread(text, 1, TEXT_LIMIT + 1, stdin) : 0;
+    enum step_status status;
+    if (text == NULL)
+        status =
+            step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    else if (ferror(stdin))
+        status = step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, "%s", strerror(errno));
+    else
+        status = step_definition_read(text, length, options, out, error);
+    free(text);
+    return status;
+}
+
+/* NULL: said why; `*code` is the exit code. */
+static struct step_definition *parse_file(const char *path, int *code)
+{
+    struct step_definition *definition = NULL;
+    struct step_error error = {.status = STEP_STATUS_OK};
+    const struct step_definition_options options = {.name = "-",
+                                                    .report = compiler_report_fault,
+                                                    .includes = true,
+                                                    .directories = directories.paths,
+                                                    .directory_count = directories.count};
+    enum step_status status = strcmp(path, "-") == 0
+                                  ? read_stdin(&options, &definition, &error)
+                                  : step_definition_load(path, &options, &definition, &error);
+    *code = status == STEP_STATUS_INVALID ? EXIT_BAD_INPUT : EXIT_FAILED;
+    if (status != STEP_STATUS_OK && status != STEP_STATUS_INVALID)
+        fprintf(stderr, "stepc: %s: %s\n", path, error.message);
+    return definition;
+}
+
+static void write_header(const void *user, FILE *out)
+{
+    c_output_header(user, out);
+}
+
+static void write_source(const void *user, FILE *out)
+{
+    c_output_source(user, out);
+}
+
+static int write_c(int count, char **arguments)
+{
+    int code;
+    if (count != 2)
+        return EXIT_USAGE;
+    struct step_definition *definition = parse_file(arguments[1], &code);
+    if (definition == NULL)
+        return code;
+    struct c_output output = {.definition = definition};
+    output.file = compiler_base("stepc", arguments[0], output.base, sizeof output.base);
+    if (output.file == NULL) {
+        step_definition_destroy(definition);
+        return EXIT_USAGE;
+    }
+    code = check_definition(definition, arguments[1], warnings_are_faults);
+    if (code == EXIT_DONE && !c_output_init(&output, arguments[1]))
+        code = EXIT_BAD_INPUT;
+    if (code == EXIT_DONE &&
+        (!compiler_write_file("stepc", arguments[0], "h", write_header, &output) ||
+         !compiler_write_file("stepc", arguments[0], "c", write_source, &output)))
+        code = EXIT_FAILED;
+    c_output_reset(&output);
+    step_definition_destroy(definition);
+    return code;
+}
+
+static int check_files(int count, char **arguments)
+{
+    int worst = EXIT_DONE;
+    if (count < 1)
+        return EXIT_USAGE;
+    for (int i = 0; i < count; i++) {
+        int code = EXIT_DONE;
+        struct step_definition *definition = parse_file(arguments[i], &code);
+        if (definition != NULL)
+            code = check_definition(definition, arguments[i], warnings_are_faults);
+        worst = code > worst ? code : worst;
+        step_definition_destroy(definition);
+    }
+    return worst;
+}
+
+/* "defs/zoo.step" to "zoo". */
+static void make_title(const char *path, char *title, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = strcmp(path, "-") == 0 ? "definition" : slash != NULL ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    int length = dot != NULL && dot != name ? (int) (dot - name) : (int) strlen(name);
+    snprintf(title, size, "%.*s", length, name);
+}
+
+static int write_text(int count, char **arguments, void (*print)(const struct text_output *output))
+{
+    char title[256];
+    int code;
+    if (count != 1)
+        return EXIT_USAGE;
+    struct step_definition *definition = parse_file(arguments[0], &code);
+    if (definition == NULL)
+        return code;
+    make_title(arguments[0], title, sizeof title);
+    print(&(struct text_output){definition, title, stdout});
+    step_definition_destroy(definition);
+    return compiler_finish_output("stepc");
+}
+
+static int write_canonical(int count, char **arguments)
+{
+    return write_text(count, arguments, print_canonical);
+}
+
+static int write_markdown(int count, char **arguments)
+{
+    return write_text(count, arguments, print_markdown);
+}
+
+static int write_man_page(int count, char **arguments)
+{
+    return write_text(count, arguments, print_man_page);
+}
+
+static int write_schema(int count, char **arguments)
+{
+    return write_text(count, arguments, print_schema);
+}
+
+static const struct compiler_output outputs[] = {
+    {"--check", "FILE...", "checks definitions", check_files},
+    {"--print", "FILE", "prints a definition in its canonical form", write_canonical},
+    {"--doc", "FILE", "prints its documentation, as Markdown", write_markdown},
+    {"--doc=man", "FILE", "prints its documentation, as a man page", write_man_page},
+    {"--json", "FILE", "prints its records, as JSON", write_schema},
+    {"--c", "BASE FILE", "writes BASE.h and BASE.c: structs, tables, writer and reader", write_c},
+};
+
+static const struct compiler stepc = {
+    .program = "stepc",
+    .title = "the compiler of STEP-DL definitions",
+    .notes = "-I DIR before or behind an option: included files are looked for in DIR as well.\n"
+             "-Werror: what --check and --c warn of is a fault.\n"
+             "Exit codes: 0 done, 1 failed, 2 usage, 3 a definition has faults\n",
+    .usage = "[-I DIR] [-Werror] --check|--print|--doc|--json|--c|--help",
+    .outputs = outputs,
+    .output_count = sizeof outputs / sizeof outputs[0],
+};
+
+/* Takes -I DIR and -Werror out of the arguments.  False: a directory is missing, or there are too
+ * many. */
+static bool take_options(int *count, char **arguments)
+{
+    int kept = 1;
+    for (int i = 1; i < *count; i++) {
+        if (strcmp(arguments[i], "-Werror") == 0) {
+            warnings_are_faults = true;
+            continue;
+        }
+        if (strncmp(arguments[i], "-I", 2) != 0) {
+            arguments[kept++] = arguments[i];
+            continue;
+        }
+        const char *path = arguments[i] + 2;
+        if (*path == '\0' && ++i == *count)
+            return false;
+        if (*path == '\0')
+            path = arguments[i];
+        if (directories.count == sizeof directories.paths / sizeof directories.paths[0])
+            return false;
+        directories.paths[directories.count++] = path;
+    }
+    *count = kept;
+    return true;
+}
+
+int main(int count, char **arguments)
+{
+    bool valid = take_options(&count, arguments);
+    return compiler_run(&stepc, valid, count, arguments);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A model of a heap, which expects where an allocator will put the next object: at the place of one
+ * of the last frees of its size class, or behind the last object that was put in fresh memory.  An
+ * address is then a small number, its place among those expected, and an object to be freed is
+ * named by its age (docs/formats/hatf.md, "The heap's model").  Writer and reader run the same
+ * model.
+ */
+#ifndef CONVERTER_HEAP_MODEL_H
+#define CONVERTER_HEAP_MODEL_H
+
+#include "converter/base/object_table.h"
+#include "steptrace/hatf.h"
+
+struct heap_model;
+
+/* `reads`: ages are to be turned into addresses.  NULL: out of memory. */
+struct heap_model *heap_model_create(bool reads);
+void heap_model_destroy(struct heap_model *model);
+
+/* What a record becomes: both 0 where it does not have them. */
+struct heap_place {
+    uint64_t age;   /* of an object that is freed; of a realloc: 1 more, 0 for none */
+    uint64_t place; /* of a new address */
+};
+
+enum heap_answer {
+    HEAP_PLACED, /* the record is told by a place */
+    HEAP_PLAIN,  /* it is not: its addresses are to be stored as they are */
+    HEAP_IMPOSSIBLE /* (reading) the model has no such place: the trace is damaged */,
+    HEAP_NO_MEMORY
+};
+
+/* Turns the addresses of a record into places; the model takes note of the record either way. */
+enum heap_answer heap_model_place(struct heap_model *model, const struct hatf_record *record,
+                                  struct heap_place *place);
+/* Turns places into the record's addresses. */
+enum heap_answer heap_model_find(struct heap_model *model, const struct heap_place *place,
+                                 struct hatf_record *record);
+/* Takes note of a record whose addresses were stored as they are. */
+enum heap_answer heap_model_note(struct heap_model *model, const struct hatf_record *record);
+
+#endif

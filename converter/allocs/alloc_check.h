@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules of a heap trace: what is freed lives, and what lives does not overlap. */
+#ifndef CONVERTER_HEAP_CHECK_H
+#define CONVERTER_HEAP_CHECK_H
+
+#include "converter/allocs/address_numbers.h"
+#include "converter/allocs/record_rules.h"
+#include "converter/base/address_map.h"
+
+enum { HEAP_CHECK_FREED = 1 << 16 };
+
+struct heap_check {
+    struct record_rules rules;
+    struct address_map live;
+    uint64_t record_count;
+    struct address_numbers numbers;
+    uint64_t numbers_overlaps;        /* breaches, unless addresses are numbers throughout */
+    uint64_t freed[HEAP_CHECK_FREED]; /* the last frees, by hash: address + 1 */
+};
+
+/* False: out of memory. */
+bool heap_check_init(struct heap_check *check, heap_breach report, void *user);
+void heap_check_reset(struct heap_check *check);
+/* Takes a record of any tag; `number` is its place in the trace.  False: out of memory. */
+bool heap_check_put(struct heap_check *check, const struct hatf_record *record, uint64_t number);
+/* After the last record of a trace of which nothing was lost. */
+void heap_check_finish(struct heap_check *check);
+uint64_t heap_check_breach_count(const struct heap_check *check);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all sources of records share, and which one a file has. */
+#include "converter/allocs/alloc_source.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "converter/open/format_table.h"
+
+enum step_status record_source_open(const char *path, const struct record_options *options,
+                                    struct record_source **out, struct step_error *error)
+{
+    static const struct record_options defaults = {ADDRESSES_ID, false};
+    struct trace_wish wish;
+    struct trace_source *events;
+    trace_wish_init(&wish);
+    enum step_status status = trace_format_open(path, NULL, &wish, &events, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (events->records != NULL) {
+        *out = events->records;
+        events->records = NULL; /* taken from it */
+        events->operations->destroy(events);
+        return STEP_STATUS_OK;
+    }
+    return event_record_source_create(events, options != NULL ? options : &defaults, out, error);
+}
+
+enum step_status record_source_next(struct record_source *source, struct hatf_record *record,
+                                    struct step_error *error)
+{
+    struct step_error local = {.offset = STEP_NO_OFFSET};
+    if (source->has_damage)
+        return STEP_STATUS_END;
+    enum step_status status = source->operations->next(source, record, &local);
+    if (status == STEP_STATUS_OK) {
+        source->record_count++;
+        return status;
+    }
+    if (status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT) {
+        source->has_damage = true;
+        source->damage.offset = local.offset;
+        snprintf(source->damage.message, sizeof source->damage.message, "%.159s", local.message);
+        return STEP_STATUS_END;
+    }
+    if (status != STEP_STATUS_END && error != NULL)
+        *error = local;
+    return status;
+}
+
+void record_source_summary(const struct record_source *source, struct trace_summary *summary)
+{
+    source->operations->summary(source, summary);
+    summary->whole = summary->whole && !source->has_damage;
+}
+
+size_t record_source_property_count(const struct record_source *source)
+{
+    return source->operations->property_count != NULL ? source->operations->property_count(source)
+                                                      : 0;
+}
+
+void record_source_property(const struct record_source *source, size_t i, const char **key,
+                            const char **value)
+{
+    source->operations->property(source, i, key, value);
+}
+
+static size_t inner_damage_count(const struct record_source *source)
+{
+    return source->operations->damage_count != NULL ? source->operations->damage_count(source) : 0;
+}
+
+size_t record_source_damage_count(const struct record_source *source)
+{
+    return inner_damage_count(source) + source->has_damage;
+}
+
+const struct step_damage *record_source_damage(const struct record_source *source, size_t i)
+{
+    return i < inner_damage_count(source) ? source->operations->damage(source, i) : &source->damage;
+}
+
+uint64_t record_source_offset(const struct record_source *source)
+{
+    return source->operations->offset != NULL ? source->operations->offset(source) : STEP_NO_OFFSET;
+}
+
+uint64_t record_source_number(const struct record_source *source)
+{
+    return source->operations->number != NULL ? source->operations->number(source)
+                                              : source->record_count;
+}
+
+double record_source_progress(const struct record_source *source)
+{
+    return source->operations->progress(source);
+}
+
+void record_source_destroy(struct record_source *source)
+{
+    if (source != NULL)
+        source->operations->destroy(source);
+}
+
+/* The kind of event that stands for the tag; KIND_COUNT: none does. */
+static enum step_text_kind kind_of(enum hatf_tag tag)
+{
+    switch (tag) {
+    case HATF_ALLOC:
+        return STEP_TEXT_OA;
+    case HATF_FREE:
+        return STEP_TEXT_OF;
+    case HATF_CREATE_THREAD:
+        return STEP_TEXT_TB;
+    case HATF_DESTROY_THREAD:
+        return STEP_TEXT_TE;
+    default:
+        return STEP_TEXT_KIND_COUNT;
+    }
+}
+
+bool record_is_wanted(const struct trace_wish *wish, const struct hatf_record *record)
+{
+    if (trace_wish_is_all(wish))
+        return true;
+    if (record->tag == HATF_COMMENT || record->time < wish->from_ns || record->time > wish->to_ns ||
+        (wish->has_thread && record->thread != wish->thread))
+        return false;
+    enum step_text_kind kind = kind_of(record->tag);
+    bool is_kind = kind < STEP_TEXT_KIND_COUNT ? (wish->kinds & TRACE_KIND_BIT(kind)) != 0
+                                               : wish->kinds == TRACE_ALL_KINDS;
+    return is_kind &&
+           (wish->class_glob == NULL || trace_glob_matches(wish->class_glob, record->attributes));
+}

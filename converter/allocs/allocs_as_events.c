@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events that are made of a heap trace's records, for the verbs that know of nothing else: an
+ * allocation is an object, whose number is how many there were before it, plus one; its class is
+ * what its attributes say, or `malloc`.  A realloc in place frees the object and makes another one
+ * of the new size.  Classes and threads are told of before they are used, and VS, VI and VD frame
+ * all, so that the events are a closed trace.  Frees of what does not live are left out, and
+ * counted as damage.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/allocs/alloc_source.h"
+#include "converter/base/name_index.h"
+
+enum { PENDING = 8, CLASSES_MAX = 1 << 20 };
+
+struct record_trace_source {
+    struct trace_source base;
+    struct live_table objects; /* by live_address_key(): value is the object */
+    struct name_index classes;
+    struct name_index threads;
+    uint64_t object_count;
+    uint64_t last_ns;
+    uint64_t unknown_frees;
+    struct step_damage unknown;
+    struct trace_event pending[PENDING]; /* what one record becomes */
+    size_t at;
+    size_t count;
+    bool begun;
+    bool ended;
+};
+
+static struct record_trace_source *of(struct trace_source *source)
+{
+    return (struct record_trace_source *) source;
+}
+
+static const struct record_trace_source *of_const(const struct trace_source *source)
+{
+    return (const struct record_trace_source *) source;
+}
+
+static struct trace_event *add(struct record_trace_source *source, enum step_text_kind kind,
+                               uint64_t time_ns)
+{
+    struct trace_event *event = &source->pending[source->count++];
+    *event = (struct trace_event){.kind = (uint8_t) kind, .time_ns = time_ns};
+    source->last_ns = time_ns > source->last_ns ? time_ns : source->last_ns;
+    return event;
+}
+
+/* The thread's number in the names; it is told of at its first use. */
+static uint32_t thread_of(struct record_trace_source *source, uint64_t number, uint64_t time_ns,
+                          bool tell)
+{
+    static const struct step_bytes nothing = {(const uint8_t *) "", 0};
+    bool is_new;
+    if (number == 0)
+        return 0;
+    uint32_t id = name_index_put(&source->threads, number, nothing, &is_new);
+    if (!is_new)
+        return id;
+    struct trace_thread *thread = id_table_get(&source->base.names.threads, id);
+    if (thread == NULL)
+        return 0;
+    *thread = (struct trace_thread){.number = number, .name = nothing, .known = true};
+    if (tell)
+        add(source, STEP_TEXT_TB, time_ns)->thread_id = id;
+    return id;
+}
+
+static uint32_t class_of(struct record_trace_source *source, struct step_bytes name,
+                         uint64_t time_ns)
+{
+    static const struct step_bytes plain = {(const uint8_t *) "malloc", 6};
+    bool is_new;
+    if (name.length == 0 || source->classes.count > CLASSES_MAX)
+        name = plain;
+    uint32_t id = name_index_put(&source->classes, 0, name, &is_new);
+    if (!is_new)
+        return id;
+    struct trace_class *class = id_table_get(&source->base.names.classes, id);
+    if (class == NULL || !trace_names_copy(&source->base.names, name, &class->name))
+        return 0;
+    class->known = true;
+    name_index_set_text(&source->classes, id, class->name);
+    add(source, STEP_TEXT_CL, time_ns)->class_id = id;
+    return id;
+}
+
+static void note_unknown(struct record_trace_source *source, const struct hatf_record *record)
+{
+    if (source->unknown_frees++ == 0) {
+        uint64_t at = record_source_offset(source->base.records);
+        source->unknown.offset = at == STEP_NO_OFFSET ? 0 : at;
+    }
+    snprintf(source->unknown.message, sizeof source->unknown.message,
+             "%" PRIu64 " frees of addresses that nothing lives at, the last one %" PRIu64,
+             source->unknown_frees, record->address);
+}
+
+static bool add_object(struct record_trace_source *source, const struct hatf_record *record,
+                       uint64_t address, uint32_t thread)
+{
+    uint32_t class_id = class_of(source, record->attributes, record->time);
+    struct trace_event *event = add(source, STEP_TEXT_OA, record->time);
+    event->object = ++source->object_count;
+    event->size = record->size;
+    event->class_id = class_id;
+    event->thread_id = thread;
+    struct live_object object = {
+        .object = live_address_key(address), .value = event->object, .class_id = class_id};
+    return class_id != 0 && live_table_put(&source->objects, &object);
+}
+
+static bool end_object(struct record_trace_source *source, const struct hatf_record *record)
+{
+    struct live_object object;
+    if (!live_table_take(&source->objects, live_address_key(record->address), &object)) {
+        note_unknown(source, record);
+        return false;
+    }
+    struct trace_event *event = add(source, STEP_TEXT_OF, record->time);
+    event->object = object.value;
+    event->class_id = object.class_id;
+    return true;
+}
+
+/* False: out of memory. */
+static bool take(struct record_trace_source *source, const struct hatf_record *record)
+{
+    bool begins = record->tag == HATF_CREATE_THREAD;
+    if (record->tag == HATF_COMMENT)
+        return true;
+    uint32_t thread = thread_of(source, record->thread, record->time, true);
+    bool told = source->count > 0;
+    if (thread == 0 && record->thread != 0)
+        return false;
+    switch (record->tag) {
+    case HATF_ALLOC:
+        return add_object(source, record, record->address, thread);
+    case HATF_FREE:
+        end_object(source, record);
+        return true;
+    case HATF_REALLOC_NO_ALLOC:
+        return record->new_address == 0 || !end_object(source, record) ||
+               add_object(source, record, record->new_address, thread);
+    case HATF_CREATE_THREAD:
+    case HATF_DESTROY_THREAD:
+        if (!begins || !told)
+            add(source, begins ? STEP_TEXT_TB : STEP_TEXT_TE, record->time)->thread_id = thread;
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* Makes the next events; END after the last. */
+static enum step_status advance(struct record_trace_source *source, struct step_error *error)
+{
+    struct hatf_record record;
+    source->at = source->count = 0;
+    if (source->ended)
+        return STEP_STATUS_END;
+    enum step_status status = record_source_next(source->base.records, &record, error);
+    if (status != STEP_STATUS_OK && status != STEP_STATUS_END)
+        return status;
+    if (!source->begun) {
+        uint64_t first_ns = status == STEP_STATUS_OK ? record.time : 0;
+        source->begun = true;
+        add(source, STEP_TEXT_VS, first_ns);
+        add(source, STEP_TEXT_VI, first_ns);
+    }
+    if (status == STEP_STATUS_END) {
+        source->ended = true;
+        add(source, STEP_TEXT_VD, source->last_ns);
+        return STEP_STATUS_OK;
+    }
+    return take(source, &record) ? STEP_STATUS_OK
+                                 : step_error_set(error, STEP_STATUS_NO_MEMORY, source->base.path,
+                                                  STEP_NO_OFFSET, "out of memory");
+}
+
+static enum step_status read_events(struct trace_source *base, struct trace_event *events,
+                                    size_t capacity, size_t *count, struct step_error *error)
+{
+    struct record_trace_source *source = of(base);
+    size_t filled = 0;
+    enum step_status status = STEP_STATUS_OK;
+    while (filled < capacity && status == STEP_STATUS_OK) {
+        if (source->at == source->count) {
+            status = advance(source, error);
+            continue;
+        }
+        events[filled] = source->pending[source->at++];
+        if (!trace_source_follow(base, &events[filled]))
+            return step_error_set(error, STEP_STATUS_NO_MEMORY, base->path, STEP_NO_OFFSET,
+                                  "out of memory");
+        filled += trace_filter_takes(&base->filter, &base->names, &events[filled]);
+    }
+    *count = filled;
+    return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
+}
+
+static void summary(const struct trace_source *base, struct trace_summary *out)
+{
+    record_source_summary(base->records, out);
+}
+
+static size_t property_count(const struct trace_source *base)
+{
+    return record_source_property_count(base->records);
+}
+
+static void property(const struct trace_source *base, size_t i, const char **key,
+                     const char **value)
+{
+    record_source_property(base->records, i, key, value);
+}
+
+static size_t damage_count(const struct trace_source *base)
+{
+    return record_source_damage_count(base->records) + (of_const(base)->unknown_frees > 0);
+}
+
+static const struct step_damage *damage(const struct trace_source *base, size_t i)
+{
+    return i < record_source_damage_count(base->records) ? record_source_damage(base->records, i)
+                                                         : &of_const(base)->unknown;
+}
+
+static double progress(const struct trace_source *base)
+{
+    return record_source_progress(base->records);
+}
+
+static void destroy(struct trace_source *base)
+{
+    struct record_trace_source *source = of(base);
+    record_source_destroy(base->records);
+    live_table_reset(&source->objects);
+    name_index_reset(&source->classes);
+    name_index_reset(&source->threads);
+    trace_source_reset(base);
+    free(source);
+}
+
+static const struct trace_source_operations operations = {
+    .read = read_events,
+    .summary = summary,
+    .property_count = property_count,
+    .property = property,
+    .damage_count = damage_count,
+    .damage = damage,
+    .progress = progress,
+    .destroy = destroy,
+};
+
+enum step_status record_trace_source_create(struct record_source *records,
+                                            const struct trace_wish *wish,
+                                            struct trace_source **out, struct step_error *error)
+{
+    struct record_trace_source *source = calloc(1, sizeof *source);
+    if (source == NULL) {
+        record_source_destroy(records);
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    }
+    bool ok = trace_source_init(&source->base, &operations, records->path, wish);
+    source->base.records = records;
+    ok = live_table_init(&source->objects) && ok;
+    ok = name_index_init(&source->classes) && ok;
+    ok = name_index_init(&source->threads) && ok;
+    if (!ok) {
+        destroy(&source->base);
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    }
+    *out = &source->base;
+    return STEP_STATUS_OK;
+}

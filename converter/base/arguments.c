@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parsing and explaining the options of a verb. */
+#include "converter/base/arguments.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/error_report.h"
+#include "steptrace/text.h"
+
+enum { LONGEST_WORD = 32, HELP_COLUMN = 24 };
+
+enum step_status arguments_fault(const struct arguments *arguments, const char *format, ...)
+{
+    va_list values;
+    fprintf(stderr, "steptrace %s: ", arguments->help->name);
+    va_start(values, format);
+    tell_text(format, values);
+    va_end(values);
+    fprintf(stderr, "\n(`steptrace %s --help` tells how it is used)\n", arguments->help->name);
+    return STEP_STATUS_INVALID;
+}
+
+void arguments_print_help(const struct arguments *arguments)
+{
+    printf("usage: steptrace %s %s\n\n%s", arguments->help->name, arguments->help->operands,
+           arguments->help->text);
+    printf("\noptions:\n");
+    for (size_t i = 0; i < arguments->row_count; i++) {
+        const struct option_row *row = &arguments->rows[i];
+        char left[64];
+        char letter[8] = "    ";
+        if (row->letter != 0)
+            snprintf(letter, sizeof letter, "-%c, ", row->letter);
+        snprintf(left, sizeof left, "%s--%s%s%s", letter, row->name, row->value != NULL ? "=" : "",
+                 row->value != NULL ? row->value : "");
+        printf("  %-*s  %s\n", HELP_COLUMN, left, row->help);
+    }
+    printf("  %-*s  %s\n", HELP_COLUMN, "-h, --help", "print this");
+}
+
+/* Number of letters to change, add or leave out. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[LONGEST_WORD + 1];
+    size_t columns = strlen(b);
+    if (columns > LONGEST_WORD)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= columns; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= columns; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            row[j] = row[j] + 1 < best ? row[j] + 1 : best;
+        }
+    }
+    return row[columns];
+}
+
+const char *nearest_word(const char *typed, const char *const *words, size_t count)
+{
+    const char *nearest = NULL;
+    size_t least = 3;
+    for (size_t i = 0; i < count; i++) {
+        size_t away = distance(typed, words[i]);
+        if (away < least && away < strlen(words[i])) {
+            least = away;
+            nearest = words[i];
+        }
+    }
+    return nearest;
+}
+
+static enum step_status unknown_option(const struct arguments *arguments, const char *name,
+                                       size_t length)
+{
+    const char *words[64];
+    char typed[LONGEST_WORD + 1];
+    size_t count = 0;
+    for (; count < arguments->row_count && count < 64; count++)
+        words[count] = arguments->rows[count].name;
+    snprintf(typed, sizeof typed, "%.*s", (int) (length < sizeof typed ? length : 0), name);
+    const char *nearest = nearest_word(typed, words, count);
+    if (nearest != NULL)
+        return arguments_fault(arguments, "unknown option --%s; did you mean --%s?", typed,
+                               nearest);
+    return arguments_fault(arguments, "unknown option --%s", name);
+}
+
+static const struct option_row *find_row(const struct arguments *arguments, const char *name,
+                                         size_t length, char letter)
+{
+    for (size_t i = 0; i < arguments->row_count; i++) {
+        const struct option_row *row = &arguments->rows[i];
+        if (letter != 0 ? row->letter == letter
+                        : strlen(row->name) == length && memcmp(row->name, name, length) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+static enum step_status take_value(const struct arguments *arguments, const struct option_row *row,
+                                   const char *value)
+{
+    const char *fault = NULL;
+    if (row->take(row->target, value, &fault))
+        return STEP_STATUS_OK;
+    return arguments_fault(arguments, "--%s=%s: %s", row->name, value != NULL ? value : "",
+                           fault != NULL ? fault : "bad value");
+}
+
+/* One option at argv[*at], which moves past it (and past its value). */
+static enum step_status parse_option(struct arguments *arguments, int argc, char **argv, int *at)
+{
+    const char *word = argv[(*at)++];
+    bool is_long = word[1] == '-';
+    const char *name = word + 1 + is_long;
+    size_t length = is_long ? strcspn(name, "=") : 1;
+    const char *value = NULL;
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        arguments_print_help(arguments);
+        arguments->help_wanted = true;
+        return STEP_STATUS_OK;
+    }
+    const struct option_row *row = find_row(arguments, name, length, is_long ? 0 : name[0]);
+    if (row == NULL && is_long)
+        return unknown_option(arguments, name, length);
+    if (row == NULL)
+        return arguments_fault(arguments, "unknown option %s", word);
+    if (is_long && name[length] == '=')
+        value = name + length + 1;
+    else if (!is_long && name[1] != '\0')
+        value = name + 1;
+    if (row->value == NULL)
+        return value == NULL ? take_value(arguments, row, NULL)
+                             : arguments_fault(arguments, "--%s takes no value", row->name);
+    if (value == NULL && *at == argc)
+        return arguments_fault(arguments, "--%s needs a value", row->name);
+    return take_value(arguments, row, value != NULL ? value : argv[(*at)++]);
+}
+
+enum step_status arguments_parse(struct arguments *arguments, int argc, char **argv)
+{
+    enum step_status status = STEP_STATUS_OK;
+    bool options_end = false;
+    int at = 0;
+    size_t count = 0;
+    while (at < argc && status == STEP_STATUS_OK && !arguments->help_wanted) {
+        if (!options_end && strcmp(argv[at], "--") == 0) {
+            options_end = true;
+            at++;
+        } else if (!options_end && argv[at][0] == '-' && argv[at][1] != '\0') {
+            status = parse_option(arguments, argc, argv, &at);
+        } else {
+            options_end = options_end || arguments->stop_at_operand;
+            argv[count++] = argv[at++];
+        }
+    }
+    if (count < (size_t) argc)
+        argv[count] = NULL; /* argv[argc] is */
+    arguments->operands = (const char **) argv;
+    arguments->operand_count = count;
+    return status;
+}
+
+enum step_status arguments_expect(const struct arguments *arguments, size_t least, size_t most)
+{
+    if (arguments->operand_count < least)
+        return arguments_fault(arguments, "too few arguments: %s", arguments->help->operands);
+    if (arguments->operand_count > most)
+        return arguments_fault(arguments, "'%s' is too much: %s", arguments->operands[most],
+                               arguments->help->operands);
+    return STEP_STATUS_OK;
+}
+
+bool take_flag(void *bool_target, const char *value, const char **fault)
+{
+    (void) value;
+    (void) fault;
+    *(bool *) bool_target = true;
+    return true;
+}
+
+bool take_text(void *text_target, const char *value, const char **fault)
+{
+    *fault = "must not be empty";
+    *(const char **) text_target = value;
+    return value[0] != '\0';
+}
+
+bool take_count(void *uint64_target, const char *value, const char **fault)
+{
+    char *end = NULL;
+    *fault = "a number is expected";
+    errno = 0;
+    unsigned long long number = value[0] >= '0' && value[0] <= '9' ? strtoull(value, &end, 10) : 0;
+    if (end == NULL || *end != '\0' || errno != 0)
+        return false;
+    *(uint64_t *) uint64_target = number;
+    return true;
+}
+
+bool take_level(void *int_target, const char *value, const char **fault)
+{
+    uint64_t number;
+    if (!take_count(&number, value, fault) || number < 1 || number > 19) {
+        *fault = "a number from 1 to 19 is expected";
+        return false;
+    }
+    *(int *) int_target = (int) number;
+    return true;
+}
+
+bool take_heap_least(void *export_target, const char *value, const char **fault)
+{
+    struct heap_export *heap = export_target;
+    char *end;
+    *fault = "bytes or a share are expected, as in 4096 or 0.5%";
+    heap->least = strtod(value, &end);
+    heap->least_is_percent = strcmp(end, "%") == 0;
+    heap->has_least = true;
+    return end != value && (*end == '\0' || heap->least_is_percent) && heap->least >= 0 &&
+           heap->least < 1e18 && (!heap->least_is_percent || heap->least <= 100);
+}
+
+bool take_wish_thread(void *wish_target, const char *value, const char **fault)
+{
+    struct trace_wish *wish = wish_target;
+    wish->has_thread = true;
+    return take_count(&wish->thread, value, fault);
+}
+
+/* Digits, perhaps a point and digits, and a unit; what is below a nanosecond is cut off. */
+bool take_time(void *uint64_target, const char *value, const char **fault)
+{
+    static const struct {
+        const char *name;
+        uint64_t ns;
+    } units[] = {{"", 1}, {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+    *fault = "a time as 1500, 3us, 200ms or 1.5s is expected";
+    uint64_t whole = 0;
+    const char *at = value;
+    for (; *at >= '0' && *at <= '9'; at++)
+        if (__builtin_mul_overflow(whole, 10u, &whole) ||
+            __builtin_add_overflow(whole, (uint64_t) (*at - '0'), &whole))
+            return false;
+    bool has_digits = at != value;
+    uint64_t part = 0;
+    uint64_t part_scale = 1;
+    if (*at == '.')
+        for (at++; *at >= '0' && *at <= '9'; at++) {
+            has_digits = true;
+            if (part_scale < 1000000000) {
+                part = part * 10 + (uint64_t) (*at - '0');
+                part_scale *= 10;
+            }
+        }
+    for (size_t i = 0; has_digits && i < sizeof units / sizeof units[0]; i++) {
+        uint64_t ns;
+        if (strcmp(at, units[i].name) != 0)
+            continue;
+        if (__builtin_mul_overflow(whole, units[i].ns, &ns) ||
+            __builtin_add_overflow(ns, part * units[i].ns / part_scale, &ns))
+            return false;
+        *(uint64_t *) uint64_target = ns;
+        return true;
+    }
+    return false;
+}
+
+bool take_kinds(void *uint32_target, const char *value, const char **fault)
+{
+    uint32_t kinds = 0;
+    *fault = "kinds are VS, VI, VD, CL, OA, OF, TB, TE, MN, MX, FP, with commas between";
+    for (const char *at = value;; at++) {
+        unsigned kind = 0;
+        while (kind < STEP_TEXT_KIND_COUNT &&
+               strncasecmp(at, step_text_kind_name((enum step_text_kind) kind), 2) != 0)
+            kind++;
+        if (kind == STEP_TEXT_KIND_COUNT || (at[2] != ',' && at[2] != '\0'))
+            return false;
+        kinds |= TRACE_KIND_BIT(kind);
+        at += 2;
+        if (*at == '\0')
+            break;
+    }
+    *(uint32_t *) uint32_target = kinds;
+    return true;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Command-line options as rows of a table: parsing, `--help` and faults all go by it. */
+#ifndef CONVERTER_ARGUMENTS_H
+#define CONVERTER_ARGUMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "converter/events/event_selection.h"
+#include "converter/events/event_sink.h"
+#include "steptrace/status.h"
+
+struct option_row {
+    const char *name;  /* without the dashes */
+    char letter;       /* 0: none */
+    const char *value; /* what the value is called in the help; NULL: the option takes none */
+    const char *help;
+    /* Takes the value (NULL where the option has none).  False: the value is bad; `*fault` may say
+     * what was expected. */
+    bool (*take)(void *target, const char *value, const char **fault);
+    void *target;
+};
+
+/* What a verb says of itself. */
+struct verb_help {
+    const char *name;
+    const char *operands; /* as in "IN -o OUT" */
+    const char *text;     /* what it does, lines of at most 80 characters */
+};
+
+struct arguments {
+    const struct verb_help *help;
+    const struct option_row *rows;
+    size_t row_count;
+    bool stop_at_operand; /* what follows the first operand belongs to somebody else */
+    /* results */
+    const char **operands; /* point into argv, NULL behind them as behind argv */
+    size_t operand_count;
+    bool help_wanted; /* `--help` was there, and has been printed */
+};
+
+/* Parses argv[0..argc-1] (the verb itself is not among them); operands are moved to the front of
+ * argv.  INVALID: the fault was told on stderr. */
+enum step_status arguments_parse(struct arguments *arguments, int argc, char **argv);
+/* Says that there must be between `least` and `most` operands. */
+enum step_status arguments_expect(const struct arguments *arguments, size_t least, size_t most);
+/* Tells a fault of usage on stderr, with where to find help.  Returns INVALID. */
+__attribute__((format(printf, 2, 3))) enum step_status arguments_fault(
+    const struct arguments *arguments, const char *format, ...);
+void arguments_print_help(const struct arguments *arguments);
+
+/* The nearest of the words to what was typed, or NULL where none is near. */
+const char *nearest_word(const char *typed, const char *const *words, size_t count);
+
+/* Values that several verbs take; the targets' types are in the names. */
+bool take_flag(void *bool_target, const char *value, const char **fault);
+bool take_text(void *text_target, const char *value, const char **fault);
+bool take_count(void *uint64_target, const char *value, const char **fault);
+bool take_level(void *int_target, const char *value, const char **fault);
+bool take_time(void *uint64_target, const char *value, const char **fault);
+bool take_kinds(void *uint32_target, const char *value, const char **fault);
+bool take_heap_least(void *export_target, const char *value, const char **fault);
+bool take_wish_thread(void *wish_target, const char *value, const char **fault);
+
+/* The rows of the slicing options. */
+#define WISH_ROWS(wish)                                                                            \
+    {"from-time", 0,                                                                               \
+     "T",         "only events at T or later (1500, 3us, 200ms, 1.5s; plain: ns)",                 \
+     take_time,   &(wish)->from_ns},                                                               \
+        {"to-time", 0, "T", "only events at T or earlier", take_time, &(wish)->to_ns},             \
+        {"thread", 0, "N", "only events of thread N", take_wish_thread, (wish)},                   \
+        {"dtd",     0,                                                                             \
+         "FILE",    "the DTD of a Meta-TF trace that does not carry it",                           \
+         take_text, &(wish)->dtd_path},                                                            \
+        {"kind", 0, "KINDS", "only these kinds, as OA,OF", take_kinds, &(wish)->kinds},            \
+    {                                                                                              \
+        "class", 0, "GLOB", "only events of classes that match (* stops at /, ** does not)",       \
+            take_text, &(wish)->class_glob                                                         \
+    }
+
+#endif

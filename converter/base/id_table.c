@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages of entries by number. */
+#include "converter/base/id_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_BYTES ((size_t) 1024)
+#define PAGE_BITS_MAX 8u
+/* So long may the directory be for each page that there is. */
+#define DIRECTORY_SHARE ((size_t) 8)
+#define DIRECTORY_LEAST ((size_t) 64)
+
+struct far_page {
+    uint32_t number;
+    void *entries;
+};
+
+/* Pages in the order of their making, or sorted; and an open-addressed table into them. */
+struct id_far_pages {
+    struct far_page *items;
+    size_t count;
+    uint32_t *slots; /* places + 1; 0: empty */
+    size_t slot_count;
+    bool is_sorted;
+};
+
+void id_table_init(struct id_table *table, size_t entry_bytes)
+{
+    *table = (struct id_table){.entry_bytes = entry_bytes};
+    while (table->page_bits < PAGE_BITS_MAX && (entry_bytes << table->page_bits) * 2 <= PAGE_BYTES)
+        table->page_bits++;
+}
+
+static void free_far(struct id_far_pages *far)
+{
+    free(far->items);
+    free(far->slots);
+    free(far);
+}
+
+void id_table_reset(struct id_table *table)
+{
+    for (size_t i = 0; i < table->page_count; i++)
+        free(table->pages[i]);
+    free(table->pages);
+    if (table->far != NULL) {
+        for (size_t i = 0; i < table->far->count; i++)
+            free(table->far->items[i].entries);
+        free_far(table->far);
+    }
+    id_table_init(table, table->entry_bytes);
+}
+
+/* ---- pages far beyond ---- */
+
+static uint32_t *slot_of(const struct id_far_pages *far, uint32_t page)
+{
+    size_t at = (size_t) (page * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (far->slot_count - 1);
+    while (far->slots[at] != 0 && far->items[far->slots[at] - 1].number != page)
+        at = (at + 1) & (far->slot_count - 1);
+    return &far->slots[at];
+}
+
+static void fill_slots(struct id_far_pages *far)
+{
+    memset(far->slots, 0, far->slot_count * sizeof *far->slots);
+    for (size_t i = 0; i < far->count; i++)
+        *slot_of(far, far->items[i].number) = (uint32_t) i + 1;
+}
+
+void *id_table_far_page(const struct id_table *table, uint32_t page)
+{
+    const struct id_far_pages *far = table->far;
+    uint32_t slot = *slot_of(far, page);
+    return slot != 0 ? far->items[slot - 1].entries : NULL;
+}
+
+/* Room for one more. */
+static bool grow_far(struct id_table *table)
+{
+    if (table->far == NULL && (table->far = calloc(1, sizeof *table->far)) == NULL)
+        return false;
+    struct id_far_pages *far = table->far;
+    if (far->count * 2 < far->slot_count)
+        return true;
+    size_t slot_count = far->slot_count > 0 ? far->slot_count * 2 : 16;
+    struct far_page *items = realloc(far->items, slot_count / 2 * sizeof *items);
+    if (items == NULL)
+        return false;
+    far->items = items;
+    uint32_t *slots = malloc(slot_count * sizeof *slots);
+    if (slots == NULL)
+        return false;
+    free(far->slots);
+    far->slots = slots;
+    far->slot_count = slot_count;
+    fill_slots(far);
+    return true;
+}
+
+static bool put_far(struct id_table *table, uint32_t page, void *entries)
+{
+    if (!grow_far(table)) {
+        if (table->far != NULL && table->far->slot_count == 0) {
+            free_far(table->far);
+            table->far = NULL;
+        }
+        return false;
+    }
+    struct id_far_pages *far = table->far;
+    far->is_sorted =
+        far->count == 0 || (far->is_sorted && far->items[far->count - 1].number < page);
+    far->items[far->count] = (struct far_page){page, entries};
+    *slot_of(far, page) = (uint32_t) ++far->count;
+    return true;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const struct far_page *a = left;
+    const struct far_page *b = right;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* The place of the first page from that number on. */
+static size_t far_place(struct id_far_pages *far, uint32_t page)
+{
+    if (!far->is_sorted) {
+        qsort(far->items, far->count, sizeof *far->items, by_number);
+        fill_slots(far);
+        far->is_sorted = true;
+    }
+    size_t low = 0, high = far->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (far->items[middle].number < page)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- the directory ---- */
+
+/* What it reaches now is no longer far. */
+static void take_from_far(struct id_table *table)
+{
+    struct id_far_pages *far = table->far;
+    size_t kept = 0;
+    if (far == NULL)
+        return;
+    for (size_t i = 0; i < far->count; i++) {
+        if (far->items[i].number < table->page_count)
+            table->pages[far->items[i].number] = far->items[i].entries;
+        else
+            far->items[kept++] = far->items[i];
+    }
+    far->count = kept;
+    fill_slots(far);
+}
+
+static bool grow(struct id_table *table, size_t page)
+{
+    size_t count = table->page_count * 2 > page + 1 ? table->page_count * 2 : page + 1;
+    void **pages = realloc(table->pages, count * sizeof *pages);
+    if (pages == NULL)
+        return false;
+    for (size_t i = table->page_count; i < count; i++)
+        pages[i] = NULL;
+    table->pages = pages;
+    table->page_count = count;
+    take_from_far(table);
+    return true;
+}
+
+static bool make_page(struct id_table *table, uint32_t page)
+{
+    size_t reach = DIRECTORY_LEAST + DIRECTORY_SHARE * table->pages_made;
+    bool is_near = page < table->page_count || page < reach;
+    if (page >= table->page_count && is_near && !grow(table, page))
+        return false;
+    void *entries = calloc((size_t) 1 << table->page_bits, table->entry_bytes);
+    if (entries == NULL)
+        return false;
+    if (is_near)
+        table->pages[page] = entries;
+    if (!is_near && !put_far(table, page, entries)) {
+        free(entries);
+        return false;
+    }
+    table->pages_made++;
+    return true;
+}
+
+void *id_table_get(struct id_table *table, uint32_t id)
+{
+    void *entry = id_table_find(table, id);
+    if (entry == NULL) {
+        if (!make_page(table, id >> table->page_bits))
+            return NULL;
+        entry = id_table_find(table, id);
+    }
+    if (id >= table->end && id != UINT32_MAX)
+        table->end = id + 1;
+    return entry;
+}
+
+bool id_table_next(const struct id_table *table, uint32_t *id)
+{
+    uint32_t page = *id >> table->page_bits;
+    for (; page < table->page_count && table->pages[page] == NULL; page++)
+        ;
+    if (page >= table->page_count) {
+        size_t place = table->far != NULL ? far_place(table->far, page) : 0;
+        if (table->far == NULL || place == table->far->count)
+            return false;
+        page = table->far->items[place].number;
+    }
+    uint32_t first = page << table->page_bits;
+    *id = *id > first ? *id : first;
+    return *id < table->end;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A limit of the process's data, which the kernel keeps. */
+#include "converter/base/memory_limit.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "converter/base/quantity.h"
+
+#define DEFAULT_BYTES (UINT64_C(4) << 30)
+#define LEAST_BYTES (UINT64_C(16) << 20)
+
+/* AddressSanitizer's own tables do not fit into any limit. */
+#if defined(__SANITIZE_ADDRESS__)
+#define IS_SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define IS_SANITIZED true
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED false
+#endif
+
+static uint64_t limit_bytes; /* 0: none */
+
+static void set(uint64_t bytes)
+{
+    struct rlimit limit;
+    if (IS_SANITIZED || getrlimit(RLIMIT_DATA, &limit) != 0)
+        return;
+    bool is_none = bytes == 0 || bytes > limit.rlim_max;
+    limit.rlim_cur = is_none ? limit.rlim_max : bytes;
+    limit_bytes = setrlimit(RLIMIT_DATA, &limit) == 0 && !is_none ? bytes : 0;
+}
+
+void memory_limit_set_default(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    uint64_t half = pages > 0 && page_bytes > 0 ? (uint64_t) pages * (uint64_t) page_bytes / 2 : 0;
+    set(half > LEAST_BYTES && half < DEFAULT_BYTES ? half : DEFAULT_BYTES);
+}
+
+bool take_memory(void *unused, const char *value, const char **fault)
+{
+    static const char units[] = "kmg";
+    char *end = NULL;
+    unsigned shift = 0;
+    (void) unused;
+    *fault = "a size of 16m or more is expected, as 500m or 8g, or 0";
+    errno = 0;
+    uint64_t bytes = value[0] >= '0' && value[0] <= '9' ? strtoull(value, &end, 10) : 0;
+    if (end == NULL || errno != 0)
+        return false;
+    for (unsigned i = 0; units[i] != '\0'; i++)
+        if (*end == units[i] || *end == units[i] - 'a' + 'A')
+            shift = 10 * (i + 1);
+    end += shift != 0;
+    if (*end != '\0' || bytes > UINT64_MAX >> shift || (bytes != 0 && bytes << shift < LEAST_BYTES))
+        return false;
+    set(bytes << shift);
+    return true;
+}
+
+void memory_limit_lift(void)
+{
+    set(0);
+}
+
+bool memory_limit_tell(void)
+{
+    if (limit_bytes == 0)
+        return false;
+    fprintf(stderr,
+            "steptrace: what is in it needs more memory than the limit of %s "
+            "(--memory=SIZE sets another)\n",
+            quantity_of_bytes((double) limit_bytes).text);
+    return true;
+}

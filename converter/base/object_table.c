@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Open addressing with linear probing and backward-shift deletion. */
+#include "converter/base/object_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+/* Ids that differ only in these bits lie next to each other. */
+#define GROUP_BITS 4u
+#define GROUP_MASK ((UINT64_C(1) << GROUP_BITS) - 1)
+#define LEAST_SLOTS ((size_t) 1024)
+
+struct live_large {
+    uint64_t object;
+    uint64_t size;
+    UT_hash_handle hh;
+};
+
+static size_t home_of(const struct live_table *table, uint64_t object)
+{
+    uint64_t group = (object >> GROUP_BITS) * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t) (group >> table->shift << GROUP_BITS | (object & GROUP_MASK));
+}
+
+static bool make_slots(struct live_table *table, size_t count)
+{
+    struct live_slot *slots = calloc(count, sizeof *slots);
+    if (slots == NULL)
+        return false;
+    table->slots = slots;
+    table->mask = count - 1;
+    table->shift = 64u + GROUP_BITS - (unsigned) __builtin_ctzll(count);
+    return true;
+}
+
+bool live_table_init(struct live_table *table)
+{
+    *table = (struct live_table){0};
+    return make_slots(table, LEAST_SLOTS);
+}
+
+static void forget_large(struct live_table *table, uint64_t object, uint64_t *size)
+{
+    struct live_large *large;
+    HASH_FIND(hh, table->large, &object, sizeof object, large);
+    if (large == NULL)
+        return;
+    if (size != NULL)
+        *size = large->size;
+    HASH_DEL(table->large, large);
+    free(large);
+}
+
+void live_table_reset(struct live_table *table)
+{
+    struct live_large *large, *next;
+    HASH_ITER(hh, table->large, large, next)
+    {
+        HASH_DEL(table->large, large);
+        free(large);
+    }
+    free(table->slots);
+    *table = (struct live_table){0};
+}
+
+/* The slot of the object, or the empty one where it would go. */
+static size_t slot_of(const struct live_table *table, uint64_t object)
+{
+    size_t at = home_of(table, object);
+    while (table->slots[at].object != 0 && table->slots[at].object != object)
+        at = (at + 1) & table->mask;
+    return at;
+}
+
+static bool resize(struct live_table *table, size_t count)
+{
+    struct live_slot *old = table->slots;
+    size_t old_count = table->mask + 1;
+    if (!make_slots(table, count))
+        return false;
+    for (size_t i = 0; i < old_count; i++)
+        if (old[i].object != 0)
+            table->slots[slot_of(table, old[i].object)] = old[i];
+    free(old);
+    return true;
+}
+
+static bool keep_large(struct live_table *table, const struct live_object *object)
+{
+    struct live_large *large = malloc(sizeof *large);
+    if (large == NULL)
+        return false;
+    large->object = object->object;
+    large->size = object->size;
+    HASH_ADD(hh, table->large, object, sizeof large->object, large);
+    return true;
+}
+
+bool live_table_put(struct live_table *table, const struct live_object *object)
+{
+    size_t slots = table->mask + 1;
+    if (object->object == 0)
+        return true;
+    if (table->count >= slots / 8 * 5 && !resize(table, slots * 2))
+        return false;
+    struct live_slot *slot = &table->slots[slot_of(table, object->object)];
+    if (slot->object != 0 && slot->size == UINT32_MAX)
+        forget_large(table, slot->object, NULL);
+    bool is_large = object->size >= UINT32_MAX;
+    if (is_large && !keep_large(table, object))
+        return false;
+    table->count += slot->object == 0;
+    *slot = (struct live_slot){object->object, object->value,
+                               is_large ? UINT32_MAX : (uint32_t) object->size, object->class_id};
+    return true;
+}
+
+bool live_table_has(const struct live_table *table, uint64_t object)
+{
+    return object != 0 && table->slots[slot_of(table, object)].object != 0;
+}
+
+bool live_table_find(const struct live_table *table, uint64_t object, struct live_object *out)
+{
+    if (object == 0)
+        return false;
+    const struct live_slot *slot = &table->slots[slot_of(table, object)];
+    if (slot->object == 0)
+        return false;
+    *out = (struct live_object){object, slot->value, slot->size, slot->class_id};
+    if (slot->size == UINT32_MAX) {
+        struct live_large *large;
+        HASH_FIND(hh, table->large, &object, sizeof object, large);
+        out->size = large != NULL ? large->size : UINT32_MAX;
+    }
+    return true;
+}
+
+/* Closes the gap at `at`: what lies behind it and may lie nearer to its home moves up. */
+static void close_gap(struct live_table *table, size_t at)
+{
+    size_t next = at;
+    for (;;) {
+        next = (next + 1) & table->mask;
+        if (table->slots[next].object == 0)
+            break;
+        size_t home = home_of(table, table->slots[next].object);
+        if (((next - home) & table->mask) < ((next - at) & table->mask))
+            continue;
+        table->slots[at] = table->slots[next];
+        at = next;
+    }
+    table->slots[at].object = 0;
+}
+
+bool live_table_take(struct live_table *table, uint64_t object, struct live_object *out)
+{
+    if (object == 0)
+        return false;
+    size_t at = slot_of(table, object);
+    const struct live_slot *slot = &table->slots[at];
+    if (slot->object == 0)
+        return false;
+    *out = (struct live_object){object, slot->value, slot->size, slot->class_id};
+    if (slot->size == UINT32_MAX)
+        forget_large(table, object, &out->size);
+    close_gap(table, at);
+    table->count--;
+    size_t slots = table->mask + 1;
+    if (slots > LEAST_SLOTS && table->count < slots / 8)
+        resize(table, slots / 2); /* where memory is short the larger one stays */
+    return true;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The event model of the converter: what every source gives and every sink takes.  Kinds are those
+ * of the text format (steptrace/text.h: STEP_TEXT_VS and so on).  Classes, methods and threads are
+ * numbers in the source's names (names.h).
+ */
+#ifndef CONVERTER_EVENT_H
+#define CONVERTER_EVENT_H
+
+#include <stdint.h>
+
+#include "steptrace/text.h"
+
+enum trace_event_flag {
+    TRACE_EXISTING = 1,   /* CL, TB, OA: it was there when tracing started */
+    TRACE_BORN_KNOWN = 2, /* OF: the allocation was seen; born_ns and size are its own */
+    TRACE_BORN_CLASS = 4  /* OF: class_id is the class of that allocation */
+};
+
+struct trace_event {
+    uint64_t time_ns;
+    uint64_t object;   /* OA, OF, MN */
+    uint64_t size;     /* OA, OF: bytes; 0 if not known */
+    uint64_t born_ns;  /* OF with TRACE_BORN_KNOWN: when it was allocated */
+    uint32_t class_id; /* CL, OA, OF; 0: not known */
+    uint32_t method_id;
+    uint32_t stack_id;  /* OA: the frame (names.h) that it comes from; 0: not known */
+    uint32_t thread_id; /* index in the names; 0: the VM, or not known */
+    uint8_t kind;       /* enum step_text_kind */
+    uint8_t flags;
+};
+
+/* A set of kinds as bits. */
+#define TRACE_KIND_BIT(kind) (UINT32_C(1) << (kind))
+#define TRACE_ALL_KINDS (TRACE_KIND_BIT(STEP_TEXT_KIND_COUNT) - 1)
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Matching events against what is wanted. */
+#include "converter/events/event_selection.h"
+
+void trace_wish_init(struct trace_wish *wish)
+{
+    *wish = (struct trace_wish){.to_ns = UINT64_MAX, .kinds = TRACE_ALL_KINDS};
+}
+
+bool trace_wish_is_all(const struct trace_wish *wish)
+{
+    return wish->from_ns == 0 && wish->to_ns == UINT64_MAX && !wish->has_thread &&
+           wish->kinds == TRACE_ALL_KINDS && wish->class_glob == NULL;
+}
+
+void trace_filter_init(struct trace_filter *filter, const struct trace_wish *wish)
+{
+    filter->wish = *wish;
+    filter->everything = trace_wish_is_all(wish);
+    id_table_init(&filter->classes, sizeof(uint8_t));
+}
+
+void trace_filter_reset(struct trace_filter *filter)
+{
+    id_table_reset(&filter->classes);
+}
+
+static bool matches_one(char glob, uint8_t byte)
+{
+    if (glob == '?')
+        return byte != '/';
+    return (glob == '.' ? '/' : glob) == (char) byte;
+}
+
+/* Goes back to the last star only; where that one stops at a slash, to the last double star. */
+bool trace_glob_matches(const char *glob, struct step_bytes name)
+{
+    const char *star[2] = {NULL, NULL}; /* what follows the last `*`, the last `**` */
+    size_t from[2] = {0, 0};
+    size_t at = 0;
+    for (;;) {
+        if (glob[0] == '*') {
+            size_t kind = glob[1] == '*';
+            glob += 1 + kind;
+            star[kind] = glob;
+            from[kind] = at;
+            if (kind == 1)
+                star[0] = NULL;
+            continue;
+        }
+        if (at == name.length && *glob == '\0')
+            return true;
+        if (at < name.length && *glob != '\0' && matches_one(*glob, name.data[at])) {
+            glob++;
+            at++;
+            continue;
+        }
+        if (star[0] != NULL && from[0] < name.length && name.data[from[0]] != '/') {
+            at = ++from[0];
+            glob = star[0];
+        } else if (star[1] != NULL && from[1] < name.length) {
+            at = ++from[1];
+            glob = star[1];
+            star[0] = NULL;
+        } else {
+            return false;
+        }
+    }
+}
+
+static bool class_is_wanted(struct trace_filter *filter, const struct trace_names *names,
+                            uint32_t class_id)
+{
+    uint8_t *known = id_table_get(&filter->classes, class_id);
+    if (known != NULL && *known != 0)
+        return *known == 1;
+    bool wanted =
+        trace_glob_matches(filter->wish.class_glob, trace_class_of(names, class_id)->name);
+    if (known != NULL)
+        *known = wanted ? 1 : 2;
+    return wanted;
+}
+
+static bool takes_class(struct trace_filter *filter, const struct trace_names *names,
+                        const struct trace_event *event)
+{
+    switch (event->kind) {
+    case STEP_TEXT_CL:
+    case STEP_TEXT_OA:
+    case STEP_TEXT_OF:
+        return class_is_wanted(filter, names, event->class_id);
+    case STEP_TEXT_MN:
+    case STEP_TEXT_MX:
+    case STEP_TEXT_FP:
+        return class_is_wanted(filter, names, trace_method_of(names, event->method_id)->class_id);
+    default:
+        return false;
+    }
+}
+
+bool trace_filter_takes(struct trace_filter *filter, const struct trace_names *names,
+                        const struct trace_event *event)
+{
+    if (filter->everything)
+        return true;
+    const struct trace_wish *wish = &filter->wish;
+    if ((wish->kinds & TRACE_KIND_BIT(event->kind)) == 0 || event->time_ns < wish->from_ns ||
+        event->time_ns > wish->to_ns)
+        return false;
+    if (wish->has_thread &&
+        (event->thread_id == 0 ? wish->thread != 0
+                               : trace_thread_of(names, event->thread_id)->number != wish->thread))
+        return false;
+    return wish->class_glob == NULL || takes_class(filter, names, event);
+}

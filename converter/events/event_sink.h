@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where events go: one interface over all output formats. */
+#ifndef CONVERTER_SINK_H
+#define CONVERTER_SINK_H
+
+#include <stddef.h>
+
+#include "converter/allocs/events_as_allocs.h"
+#include "converter/events/event.h"
+#include "converter/events/event_source.h"
+#include "converter/heap/heap_moment.h"
+#include "steptrace/status.h"
+
+/* What of a heap is written. */
+struct heap_export {
+    struct heap_moment at; /* where it is one moment */
+    bool has_moment;       /* `at` was asked for */
+    uint64_t every_ns;     /* not 0: a series */
+    bool every_collection;
+    bool allocated; /* what was allocated, not what lives */
+    bool v2;        /* memory-infra: heaps_v2 */
+    bool has_least; /* nodes smaller than `least` are left out */
+    bool least_is_percent;
+    double least;
+};
+
+/* What a person may choose of an output format. */
+struct trace_sink_options {
+    struct record_options records; /* how events become HATF's records */
+    enum hatf_encoding encoding;
+    enum hatf_split split;
+    unsigned omitted; /* bits of HATF's fields that are left out, 1 << enum hatf_field */
+    bool is_plain;    /* STEP: addresses as they are, without the heap's model */
+    struct heap_export heap;
+    uint64_t calls_from_ns;        /* formats of calls: where the slice begins */
+    bool is_unpacked;              /* Meta-TF: sections are not compressed */
+    uint32_t packed_block_records; /* STEP: not 0: packed as `steptrace pack` does */
+    int level;                     /* of the compression; 0: the default */
+    bool is_shown;                 /* lines for people: controls in names are escaped as well */
+};
+
+struct trace_sink {
+    const struct trace_sink_operations *operations;
+};
+
+struct trace_sink_operations {
+    enum step_status (*put)(struct trace_sink *sink, const struct trace_event *events, size_t count,
+                            struct step_error *error);
+    /* A visit of the trace's facts, after the last event; NULL: the format has no place for them.
+     */
+    enum step_status (*put_fact)(void *sink, const struct trace_fact *fact);
+    /* Writes what is left; the file is complete after it.  Called once, and not after a put that
+     * failed. */
+    enum step_status (*close)(struct trace_sink *sink, struct step_error *error);
+    void (*destroy)(struct trace_sink *sink);
+};
+
+#endif

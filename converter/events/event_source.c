@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all sources share: names, the live objects, the filter. */
+#include "converter/events/event_source.h"
+
+#include <string.h>
+
+bool trace_source_init(struct trace_source *source,
+                       const struct trace_source_operations *operations, const char *path,
+                       const struct trace_wish *wish)
+{
+    source->operations = operations;
+    source->path = path;
+    source->keep_live =
+        !wish->untracked &&
+        (wish->kinds & (TRACE_KIND_BIT(STEP_TEXT_OF) | TRACE_KIND_BIT(STEP_TEXT_MN))) != 0;
+    trace_names_init(&source->names);
+    trace_filter_init(&source->filter, wish);
+    return live_table_init(&source->live);
+}
+
+void trace_source_reset(struct trace_source *source)
+{
+    trace_names_reset(&source->names);
+    trace_filter_reset(&source->filter);
+    live_table_reset(&source->live);
+}
+
+const char *trace_source_property(const struct trace_source *source, const char *key)
+{
+    size_t count = source->operations->property_count(source);
+    for (size_t i = 0; i < count; i++) {
+        const char *name;
+        const char *value;
+        source->operations->property(source, i, &name, &value);
+        if (strcmp(name, key) == 0)
+            return value;
+    }
+    return NULL;
+}
+
+enum step_status trace_source_facts(struct trace_source *source, trace_fact_visit visit, void *user,
+                                    struct step_error *error)
+{
+    if (source->operations->facts == NULL)
+        return STEP_STATUS_OK;
+    enum step_status status = source->operations->facts(source, visit, user, error);
+    if (status == STEP_STATUS_NO_MEMORY && error->status == STEP_STATUS_OK)
+        step_error_set(error, status, NULL, STEP_NO_OFFSET, "out of memory");
+    return status;
+}
+
+bool trace_source_follow(struct trace_source *source, struct trace_event *event)
+{
+    if (!source->keep_live)
+        return true;
+    if (event->kind == STEP_TEXT_OA)
+        return live_table_put(&source->live, &(struct live_object){event->object, event->time_ns,
+                                                                   event->size, event->class_id});
+    struct live_object born;
+    if (event->kind != STEP_TEXT_OF || !live_table_take(&source->live, event->object, &born))
+        return true;
+    event->flags |= TRACE_BORN_KNOWN;
+    event->born_ns = born.value;
+    event->size = born.size;
+    if (event->class_id == 0)
+        event->class_id = born.class_id;
+    if (event->class_id == born.class_id)
+        event->flags |= TRACE_BORN_CLASS;
+    return true;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sink that writes method events as Chrome trace events (docs/formats/chrome-trace.md): `B` and
+ * `E` for each call, threads' names, and an instant for each collection.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "converter/base/output_stream.h"
+#include "converter/events/call_events.h"
+#include "converter/open/format_table.h"
+#include "format/json/json_output.h"
+
+struct chrome_sink {
+    struct trace_sink base;
+    const struct trace_source *source; /* borrowed */
+    struct call_events calls;
+    struct output_stream stream;
+    struct json_output json;
+    uint64_t process;
+    struct id_table named;    /* uint8_t: threads whose names were written */
+    uint64_t frees_ns, freed; /* of the collection that is being told of; freed 0: none */
+};
+
+static struct chrome_sink *of(struct trace_sink *sink)
+{
+    return (struct chrome_sink *) sink;
+}
+
+static void begin_event(struct chrome_sink *sink, const char *phase, uint64_t thread)
+{
+    fputc('\n', sink->json.file);
+    json_begin_object(&sink->json, NULL);
+    json_text(&sink->json, "ph", phase);
+    json_number(&sink->json, "pid", sink->process);
+    json_number(&sink->json, "tid", thread);
+}
+
+static void put_time(struct chrome_sink *sink, uint64_t time_ns)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64 ".%03u", time_ns / 1000, (unsigned) (time_ns % 1000));
+    json_literal(&sink->json, "ts", text);
+}
+
+static bool name_thread(struct chrome_sink *sink, uint32_t thread_id)
+{
+    uint8_t *known = id_table_get(&sink->named, thread_id);
+    if (known == NULL || *known != 0)
+        return known != NULL;
+    *known = 1;
+    const struct trace_thread *thread = trace_thread_of(&sink->source->names, thread_id);
+    if (thread->name.length == 0)
+        return true;
+    begin_event(sink, "M", thread->number);
+    json_text(&sink->json, "name", "thread_name");
+    json_begin_object(&sink->json, "args");
+    json_bytes(&sink->json, "name", thread->name);
+    json_end_object(&sink->json);
+    json_end_object(&sink->json);
+    return true;
+}
+
+static void put_method(struct chrome_sink *sink, uint32_t method_id)
+{
+    char text[1024];
+    const struct trace_method *method = trace_method_of(&sink->source->names, method_id);
+    struct step_bytes owner = trace_class_of(&sink->source->names, method->class_id)->name;
+    int length =
+        snprintf(text, sizeof text, "%.*s.%.*s", (int) owner.length, (const char *) owner.data,
+                 (int) method->name.length, (const char *) method->name.data);
+    json_bytes(&sink->json, "name",
+               (struct step_bytes){(const uint8_t *) text, (size_t) length < sizeof text
+                                                               ? (size_t) length
+                                                               : sizeof text - 1});
+    json_text(&sink->json, "cat", "java");
+}
+
+static enum step_status receive(void *user, enum call_change change, uint32_t thread_id,
+                                uint32_t method_id, uint64_t time_ns, struct step_error *error)
+{
+    struct chrome_sink *sink = user;
+    if (!name_thread(sink, thread_id))
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    begin_event(sink, change == CALL_OPENS ? "B" : "E",
+                trace_thread_of(&sink->source->names, thread_id)->number);
+    put_time(sink, time_ns);
+    if (change == CALL_OPENS)
+        put_method(sink, method_id);
+    if (change == CALL_THROWS) {
+        json_begin_object(&sink->json, "args");
+        json_bool(&sink->json, "exception", true);
+        json_end_object(&sink->json);
+    }
+    json_end_object(&sink->json);
+    if (sink->stream.error.status != STEP_STATUS_OK && error != NULL)
+        *error = sink->stream.error;
+    return sink->stream.error.status;
+}
+
+static void end_collection(struct chrome_sink *sink)
+{
+    if (sink->freed == 0 || sink->frees_ns < sink->calls.from_ns)
+        return;
+    begin_event(sink, "i", 0);
+    put_time(sink, sink->frees_ns);
+    json_text(&sink->json, "name", "collection");
+    json_text(&sink->json, "s", "g");
+    json_begin_object(&sink->json, "args");
+    json_number(&sink->json, "freed", sink->freed);
+    json_end_object(&sink->json);
+    json_end_object(&sink->json);
+}
+
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
+                            struct step_error *error)
+{
+    struct chrome_sink *sink = of(base);
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
+        bool is_free = events[i].kind == STEP_TEXT_OF;
+        if (sink->freed > 0 && (!is_free || events[i].time_ns != sink->frees_ns)) {
+            end_collection(sink);
+            sink->freed = 0;
+        }
+        if (is_free) {
+            sink->freed++;
+            sink->frees_ns = events[i].time_ns;
+        }
+        status = call_events_put(&sink->calls, &events[i], error);
+    }
+    return status;
+}
+
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+{
+    struct chrome_sink *sink = of(base);
+    end_collection(sink);
+    enum step_status status = call_events_finish(&sink->calls, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    json_end_array(&sink->json);
+    json_end_object(&sink->json);
+    json_finish(&sink->json);
+    return output_stream_close(&sink->stream, error);
+}
+
+static void destroy(struct trace_sink *base)
+{
+    struct chrome_sink *sink = of(base);
+    call_events_reset(&sink->calls);
+    id_table_reset(&sink->named);
+    output_stream_reset(&sink->stream);
+    free(sink);
+}
+
+static const struct trace_sink_operations operations = {
+    .put = put,
+    .close = close_sink,
+    .destroy = destroy,
+};
+
+enum step_status chrome_trace_sink_create(struct output_file *output,
+                                          const struct trace_source *source,
+                                          const struct trace_sink_options *options,
+                                          struct trace_sink **out, struct step_error *error)
+{
+    struct chrome_sink *sink = calloc(1, sizeof *sink);
+    struct step_output to = output_file_as_output(output);
+    if (sink == NULL || !output_stream_open(&sink->stream, &to)) {
+        free(sink);
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    }
+    const char *process = trace_source_property(source, "process-id");
+    sink->base.operations = &operations;
+    sink->source = source;
+    sink->process = process != NULL ? strtoull(process, NULL, 10) : 1;
+    id_table_init(&sink->named, sizeof(uint8_t));
+    call_events_init(&sink->calls, options->calls_from_ns, receive, sink);
+    json_init(&sink->json, sink->stream.file);
+    sink->json.is_compact = true;
+    json_begin_object(&sink->json, NULL);
+    json_text(&sink->json, "displayTimeUnit", "ns");
+    json_begin_array(&sink->json, "traceEvents");
+    *out = &sink->base;
+    return STEP_STATUS_OK;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Collapsed stacks (docs/formats/collapsed.md): a line a stack, frames from the outermost in with
+ * `;` between, the class last, then a blank and the bytes (objects, where sizes are not known).
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "converter/heap/heap_writer.h"
+
+/* What would end a frame or a line is shown otherwise. */
+static void put_text(FILE *out, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char) text[i];
+        fputc(byte == ';' ? ',' : byte < 0x20 || byte == 0x7f ? '?' : byte, out);
+    }
+}
+
+/* The sites from the outermost to this one, in `path`, which has room for them. */
+static size_t path_of(const struct heap_sites *sites, uint32_t site, uint32_t **path,
+                      size_t *capacity)
+{
+    size_t depth = heap_sites_depth(sites, site);
+    if (depth > *capacity) {
+        uint32_t *grown = realloc(*path, depth * 2 * sizeof *grown);
+        if (grown == NULL)
+            return SIZE_MAX;
+        *path = grown;
+        *capacity = depth * 2;
+    }
+    for (size_t i = depth; i-- > 0; site = sites->items[site].parent)
+        (*path)[i] = site;
+    return depth;
+}
+
+static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
+                            struct step_error *error)
+{
+    FILE *out = writer->stream.file;
+    uint32_t *path = NULL;
+    size_t capacity = 0;
+    char text[HEAP_SITE_TEXT];
+    bool ok = true;
+    heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
+    for (size_t i = 0; ok && i < snapshot->count; i++) {
+        const struct heap_row *row = &snapshot->rows[i];
+        const struct heap_amount *amount = heap_export_amount(&writer->options, row);
+        uint64_t weight = snapshot->has_sizes ? amount->bytes : amount->objects;
+        size_t depth = path_of(writer->sites, row->key.site, &path, &capacity);
+        ok = depth != SIZE_MAX;
+        if (!ok || weight == 0)
+            continue;
+        for (size_t j = 0; j < depth; j++) {
+            put_text(out, text, heap_site_print(writer->sites, path[j], text, sizeof text));
+            fputc(';', out);
+        }
+        struct step_bytes name = trace_class_of(writer->sites->names, row->key.class_id)->name;
+        put_text(out, (const char *) name.data, name.length);
+        fprintf(out, " %" PRIu64 "\n", weight);
+    }
+    free(path);
+    return ok ? STEP_STATUS_OK : heap_writer_no_memory(error);
+}
+
+static enum step_status close_file(struct heap_writer *writer, struct step_error *error)
+{
+    (void) writer, (void) error;
+    return STEP_STATUS_OK;
+}
+
+const struct heap_writer_operations collapsed_writer = {
+    .put = put,
+    .close = close_file,
+    .size_bytes = sizeof(struct heap_writer),
+};

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sinks that write HATF files, in any encoding, packed or split. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/allocs/alloc_sink.h"
+#include "steptrace/packed.h"
+
+#define COMMENT_START "HATF 1.0"
+#define COMMENT COMMENT_START ", written by steptrace"
+
+struct hatf_sink {
+    struct record_sink base;
+    struct step_packed_output *packed; /* NULL: split */
+    struct hatf_writer *writer;
+    struct hatf_encoder *encoder;
+    bool begun; /* the first record was put */
+};
+
+static struct hatf_sink *of(struct record_sink *sink)
+{
+    return (struct hatf_sink *) sink;
+}
+
+/* The comment that this project's files begin with, unless the trace has it already. */
+static enum step_status begin(struct hatf_sink *sink, const struct hatf_record *first,
+                              struct step_error *error)
+{
+    const size_t length = sizeof COMMENT_START - 1;
+    const struct hatf_record comment = {.tag = HATF_COMMENT,
+                                        .comment = {(const uint8_t *) COMMENT, sizeof COMMENT - 1}};
+    sink->begun = true;
+    if (first != NULL && first->tag == HATF_COMMENT && first->comment.length >= length &&
+        memcmp(first->comment.data, COMMENT_START, length) == 0)
+        return STEP_STATUS_OK;
+    return hatf_encoder_put(sink->encoder, &comment, error);
+}
+
+static enum step_status put(struct record_sink *base, const struct hatf_record *record,
+                            struct step_error *error)
+{
+    struct hatf_sink *sink = of(base);
+    enum step_status status = sink->begun ? STEP_STATUS_OK : begin(sink, record, error);
+    return status == STEP_STATUS_OK ? hatf_encoder_put(sink->encoder, record, error) : status;
+}
+
+static enum step_status close_sink(struct record_sink *base, struct step_error *error)
+{
+    struct hatf_sink *sink = of(base);
+    enum step_status status = sink->begun ? STEP_STATUS_OK : begin(sink, NULL, error);
+    if (status == STEP_STATUS_OK)
+        status = hatf_encoder_flush(sink->encoder, error);
+    if (status == STEP_STATUS_OK)
+        status = hatf_writer_close(sink->writer, error);
+    return status == STEP_STATUS_OK && sink->packed != NULL
+               ? step_packed_output_close(sink->packed, error)
+               : status;
+}
+
+static void destroy(struct record_sink *base)
+{
+    struct hatf_sink *sink = of(base);
+    hatf_encoder_destroy(sink->encoder);
+    hatf_writer_destroy(sink->writer);
+    step_packed_output_destroy(sink->packed);
+    free(sink);
+}
+
+static const struct record_sink_operations operations = {
+    .put = put,
+    .close = close_sink,
+    .destroy = destroy,
+};
+
+static enum step_status start(struct hatf_sink *sink, enum step_packing packing,
+                              struct output_file *file, const struct trace_sink_options *options,
+                              struct step_error *error)
+{
+    enum step_status status;
+    if (options->split != HATF_SPLIT_NONE) {
+        const char *path = output_file_seekable_path(file, error);
+        status = path != NULL
+                     ? hatf_writer_open(path, options->split, options->level, &sink->writer, error)
+                     : STEP_STATUS_IO;
+    } else {
+        struct step_output output = output_file_as_output(file);
+        status = step_packed_output_create(packing, options->level, &output, &sink->packed, error);
+        if (status == STEP_STATUS_OK) {
+            output = step_packed_output_as_output(sink->packed);
+            status = hatf_writer_create(&output, &sink->writer, error);
+        }
+    }
+    return status == STEP_STATUS_OK
+               ? hatf_encoder_create(sink->writer, options->encoding, &sink->encoder, error)
+               : status;
+}
+
+static enum step_status create(enum step_packing packing, struct output_file *output,
+                               const struct trace_sink_options *options, struct record_sink **out,
+                               struct step_error *error)
+{
+    struct hatf_sink *sink = calloc(1, sizeof *sink);
+    if (sink == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    sink->base.operations = &operations;
+    enum step_status status = start(sink, packing, output, options, error);
+    if (status == STEP_STATUS_OK)
+        *out = &sink->base;
+    else
+        destroy(&sink->base);
+    return status;
+}
+
+enum step_status hatf_record_sink_create(struct output_file *output,
+                                         const struct trace_source *source,
+                                         const struct trace_sink_options *options,
+                                         struct record_sink **out, struct step_error *error)
+{
+    (void) source;
+    return create(STEP_PACKING_NONE, output, options, out, error);
+}
+
+enum step_status hatf_gzip_record_sink_create(struct output_file *output,
+                                              const struct trace_source *source,
+                                              const struct trace_sink_options *options,
+                                              struct record_sink **out, struct step_error *error)
+{
+    (void) source;
+    return create(STEP_PACKING_GZIP, output, options, out, error);
+}
+
+enum step_status hatf_zstd_record_sink_create(struct output_file *output,
+                                              const struct trace_source *source,
+                                              const struct trace_sink_options *options,
+                                              struct record_sink **out, struct step_error *error)
+{
+    (void) source;
+    return create(STEP_PACKING_ZSTD, output, options, out, error);
+}
+
+enum step_status hatf_split_record_sink_create(struct output_file *output,
+                                               const struct trace_source *source,
+                                               const struct trace_sink_options *options,
+                                               struct record_sink **out, struct step_error *error)
+{
+    struct trace_sink_options split = *options;
+    (void) source;
+    if (split.split == HATF_SPLIT_NONE)
+        split.split = HATF_SPLIT_ADDRESS;
+    return create(STEP_PACKING_NONE, output, &split, out, error);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sinks that write a heap trace as text: HATF's lines, and those that Android's memory_replay
+ * reads. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/allocs/alloc_sink.h"
+
+#define BUFFER_BYTES ((size_t) 1 << 17)
+
+struct line_sink {
+    struct record_sink base;
+    struct output_file *output; /* borrowed */
+    size_t (*format)(struct line_sink *sink, const struct hatf_record *record, char *out);
+    size_t used;
+    unsigned own_records; /* of memory_replay: what is to follow of the last realloc */
+    struct hatf_record last_realloc;
+    char buffer[BUFFER_BYTES + HATF_LINE_MAX];
+};
+
+static struct line_sink *of(struct record_sink *sink)
+{
+    return (struct line_sink *) sink;
+}
+
+static size_t format_line(struct line_sink *sink, const struct hatf_record *record, char *out)
+{
+    (void) sink;
+    return hatf_line_format(record, out);
+}
+
+/* ---- memory_replay ---- */
+
+enum { OWN_ALLOC = 1, OWN_FREE = 2 };
+
+/* What a realloc did itself has records of its own, which memory_replay must not see. */
+static bool is_own(struct line_sink *sink, const struct hatf_record *record)
+{
+    const struct hatf_record *last = &sink->last_realloc;
+    if (sink->own_records == 0 || record->thread != last->thread)
+        return false;
+    if ((sink->own_records & OWN_ALLOC) != 0 && record->tag == HATF_ALLOC &&
+        record->address == last->new_address) {
+        sink->own_records &= ~(unsigned) OWN_ALLOC;
+        return true;
+    }
+    if ((sink->own_records & OWN_FREE) != 0 && record->tag == HATF_FREE &&
+        record->address == last->address) {
+        sink->own_records &= ~(unsigned) OWN_FREE;
+        return true;
+    }
+    return false;
+}
+
+static int format_realloc(struct line_sink *sink, const struct hatf_record *record, char *out)
+{
+    static const uint8_t own[] = {[HATF_REALLOC_NO_ALLOC] = 0,
+                                  [HATF_REALLOC_ALLOC_FREE] = OWN_ALLOC | OWN_FREE,
+                                  [HATF_REALLOC_ALLOC] = OWN_ALLOC,
+                                  [HATF_REALLOC_FREE] = OWN_FREE};
+    sink->own_records = own[record->tag];
+    sink->last_realloc = *record;
+    if (record->tag == HATF_REALLOC_NO_ALLOC && record->new_address == 0)
+        return 0; /* it failed */
+    return sprintf(out, "%" PRIu64 ": realloc 0x%" PRIx64 " 0x%" PRIx64 " %" PRIu64 "\n",
+                   record->thread, record->new_address, record->address, record->size);
+}
+
+static size_t format_replay(struct line_sink *sink, const struct hatf_record *record, char *out)
+{
+    int length = 0;
+    switch (record->tag) {
+    case HATF_ALLOC:
+        if (!is_own(sink, record))
+            length = sprintf(out, "%" PRIu64 ": malloc 0x%" PRIx64 " %" PRIu64 "\n", record->thread,
+                             record->address, record->size);
+        break;
+    case HATF_FREE:
+        if (!is_own(sink, record))
+            length =
+                sprintf(out, "%" PRIu64 ": free 0x%" PRIx64 "\n", record->thread, record->address);
+        break;
+    case HATF_REALLOC_NO_ALLOC:
+    case HATF_REALLOC_ALLOC_FREE:
+    case HATF_REALLOC_ALLOC:
+    case HATF_REALLOC_FREE:
+        length = format_realloc(sink, record, out);
+        break;
+    case HATF_DESTROY_THREAD:
+        length = sprintf(out, "%" PRIu64 ": thread_done 0x0\n", record->thread);
+        break;
+    default:
+        break;
+    }
+    return length > 0 ? (size_t) length : 0;
+}
+
+/* ---- both ---- */
+
+static enum step_status flush(struct line_sink *sink, struct step_error *error)
+{
+    size_t used = sink->used;
+    sink->used = 0;
+    return output_file_write(sink->output, sink->buffer, used, error);
+}
+
+static enum step_status put(struct record_sink *base, const struct hatf_record *record,
+                            struct step_error *error)
+{
+    struct line_sink *sink = of(base);
+    sink->used += sink->format(sink, record, sink->buffer + sink->used);
+    return sink->used >= BUFFER_BYTES ? flush(sink, error) : STEP_STATUS_OK;
+}
+
+static enum step_status close_sink(struct record_sink *base, struct step_error *error)
+{
+    return flush(of(base), error);
+}
+
+static void destroy(struct record_sink *base)
+{
+    free(of(base));
+}
+
+static const struct record_sink_operations operations = {
+    .put = put,
+    .close = close_sink,
+    .destroy = destroy,
+};
+
+static enum step_status create(struct output_file *output,
+                               size_t (*format)(struct line_sink *, const struct hatf_record *,
+                                                char *),
+                               struct record_sink **out, struct step_error *error)
+{
+    struct line_sink *sink = malloc(sizeof *sink);
+    if (sink == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    memset(sink, 0, offsetof(struct line_sink, buffer));
+    sink->base.operations = &operations;
+    sink->output = output;
+    sink->format = format;
+    *out = &sink->base;
+    return STEP_STATUS_OK;
+}
+
+enum step_status hatf_text_record_sink_create(struct output_file *output,
+                                              const struct trace_source *source,
+                                              const struct trace_sink_options *options,
+                                              struct record_sink **out, struct step_error *error)
+{
+    (void) source;
+    (void) options;
+    return create(output, format_line, out, error);
+}
+
+enum step_status replay_record_sink_create(struct output_file *output,
+                                           const struct trace_source *source,
+                                           const struct trace_sink_options *options,
+                                           struct record_sink **out, struct step_error *error)
+{
+    (void) source;
+    (void) options;
+    return create(output, format_replay, out, error);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of HATF files, binary and text. */
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "converter/allocs/alloc_source.h"
+
+struct hatf_record_source {
+    struct record_source base;
+    struct hatf_reader *binary; /* one of the two */
+    struct hatf_text_reader *text;
+    uint64_t offset; /* of the last record */
+    uint64_t file_bytes;
+};
+
+static struct hatf_record_source *of(struct record_source *source)
+{
+    return (struct hatf_record_source *) source;
+}
+
+static const struct hatf_record_source *of_const(const struct record_source *source)
+{
+    return (const struct hatf_record_source *) source;
+}
+
+static enum step_status next(struct record_source *base, struct hatf_record *record,
+                             struct step_error *error)
+{
+    struct hatf_record_source *source = of(base);
+    enum step_status status;
+    if (source->text != NULL)
+        return hatf_text_reader_next(source->text, record, error);
+    do {
+        source->offset = hatf_reader_offset(source->binary);
+        status = hatf_reader_next(source->binary, record, error);
+    } while (status == STEP_STATUS_OK && record->tag == HATF_METADATA);
+    return status;
+}
+
+static void summary(const struct record_source *base, struct trace_summary *out)
+{
+    const struct hatf_record_source *source = of_const(base);
+    *out = (struct trace_summary){.format = source->text != NULL ? "hatf.txt" : "hatf",
+                                  .whole = true,
+                                  .file_bytes = source->file_bytes};
+}
+
+static double progress(const struct record_source *base)
+{
+    const struct hatf_record_source *source = of_const(base);
+    return source->text != NULL ? hatf_text_reader_progress(source->text)
+                                : hatf_reader_progress(source->binary);
+}
+
+static uint64_t offset(const struct record_source *base)
+{
+    const struct hatf_record_source *source = of_const(base);
+    return source->text != NULL ? hatf_text_reader_offset(source->text) : source->offset;
+}
+
+static uint64_t number(const struct record_source *base)
+{
+    const struct hatf_record_source *source = of_const(base);
+    return source->text != NULL ? base->record_count : hatf_reader_record_number(source->binary);
+}
+
+static void destroy(struct record_source *base)
+{
+    struct hatf_record_source *source = of(base);
+    hatf_reader_destroy(source->binary);
+    hatf_text_reader_destroy(source->text);
+    free(source);
+}
+
+static const struct record_source_operations operations = {
+    .next = next,
+    .summary = summary,
+    .progress = progress,
+    .offset = offset,
+    .number = number,
+    .destroy = destroy,
+};
+
+static enum step_status create(const char *path, bool is_text, struct record_source **out,
+                               struct step_error *error)
+{
+    struct hatf_record_source *source = calloc(1, sizeof *source);
+    if (source == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+    source->base.operations = &operations;
+    source->base.path = path;
+    struct stat facts;
+    if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode))
+        source->file_bytes = (uint64_t) facts.st_size;
+    enum step_status status = is_text ? hatf_text_reader_open(path, &source->text, error)
+                                      : hatf_reader_open(path, &source->binary, error);
+    if (status == STEP_STATUS_OK)
+        *out = &source->base;
+    else
+        destroy(&source->base);
+    return status;
+}
+
+enum step_status hatf_record_source_create(const char *path, struct record_source **out,
+                                           struct step_error *error)
+{
+    return create(path, false, out, error);
+}
+
+enum step_status hatf_text_record_source_create(const char *path, struct record_source **out,
+                                                struct step_error *error)
+{
+    return create(path, true, out, error);
+}

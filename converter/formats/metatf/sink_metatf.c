@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sinks that write Meta-TF: events as java.dtd has them, HATF's records as hatf.dtd or
+ * hatf-split.dtd has them.  Classes, methods, threads and frames stand in sections of their own;
+ * what names them is their offset there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/open/format_table.h"
+#include "steptrace/hatf_metatf.h"
+#include "steptrace/hatf_split_metatf.h"
+#include "steptrace/java_metatf.h"
+
+static enum step_status create_writer(struct output_file *file,
+                                      const struct trace_sink_options *options,
+                                      const struct metatf_dtd *dtd, const char *dtd_name,
+                                      struct metatf_writer **out, struct step_error *error)
+{
+    struct metatf_writer_options how;
+    metatf_writer_options_init(&how);
+    how.dtd = dtd;
+    how.dtd_name = dtd_name;
+    how.output = output_file_as_output(file);
+    how.compression = options->is_unpacked ? STEP_COMPRESSION_NONE : STEP_COMPRESSION_ZSTD;
+    how.level = options->level;
+    return metatf_writer_create(&how, out, error);
+}
+
+static enum step_status no_memory(struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+}
+
+/* ---- events ---- */
+
+struct metatf_sink {
+    struct trace_sink base;
+    const struct trace_names *names; /* borrowed */
+    struct metatf_writer *writer;
+    bool is_part;              /* not all events come: frees tell their class */
+    struct id_table places[4]; /* offsets in the sections, by number of the names; 0: not written */
+    enum step_status status;
+    struct step_error error;
+};
+
+enum { CLASSES, METHODS, THREADS, FRAMES, TABLES };
+
+static struct metatf_sink *of(struct trace_sink *sink)
+{
+    return (struct metatf_sink *) sink;
+}
+
+static void put_java(struct metatf_sink *sink, const struct java_metatf_event *event)
+{
+    if (sink->status == STEP_STATUS_OK)
+        sink->status = java_metatf_put_event(sink->writer, event, &sink->error);
+}
+
+/* The offset's slot; *slot is not 0 where the entry was written. */
+static uint64_t *slot_of(struct metatf_sink *sink, unsigned table, uint32_t id)
+{
+    uint64_t *slot = id_table_get(&sink->places[table], id);
+    if (slot == NULL && sink->status == STEP_STATUS_OK)
+        sink->status = no_memory(&sink->error);
+    return slot;
+}
+
+static uint64_t write_entry(struct metatf_sink *sink, uint64_t *slot,
+                            const struct java_metatf_event *entry)
+{
+    put_java(sink, entry);
+    return *slot = metatf_writer_position(sink->writer);
+}
+
+static uint64_t class_place(struct metatf_sink *sink, uint32_t id)
+{
+    uint64_t *slot = id != 0 ? slot_of(sink, CLASSES, id) : NULL;
+    if (slot == NULL || *slot != 0)
+        return slot != NULL ? *slot : 0;
+    const struct trace_class *class = trace_class_of(sink->names, id);
+    struct java_metatf_event event = {.kind = JAVA_METATF_CLASSES_CLASS};
+    event.as.classes_class.loader = class->loader;
+    event.as.classes_class.name_data = class->name;
+    return write_entry(sink, slot, &event);
+}
+
+static uint64_t method_place(struct metatf_sink *sink, uint32_t id)
+{
+    uint64_t *slot = id != 0 ? slot_of(sink, METHODS, id) : NULL;
+    if (slot == NULL || *slot != 0)
+        return slot != NULL ? *slot : 0;
+    const struct trace_method *method = trace_method_of(sink->names, id);
+    struct java_metatf_event event = {.kind = JAVA_METATF_METHODS_METHOD};
+    event.as.methods_method.class_ = class_place(sink, method->class_id);
+    event.as.methods_method.modifiers = method->modifiers;
+    event.as.methods_method.name_data = method->name;
+    event.as.methods_method.descriptor_data = method->descriptor;
+    return write_entry(sink, slot, &event);
+}
+
+static uint64_t thread_place(struct metatf_sink *sink, uint32_t id)
+{
+    uint64_t *slot = id != 0 ? slot_of(sink, THREADS, id) : NULL;
+    if (slot == NULL || *slot != 0)
+        return slot != NULL ? *slot : 0;
+    const struct trace_thread *thread = trace_thread_of(sink->names, id);
+    struct java_metatf_event event = {.kind = JAVA_METATF_THREADS_THREAD};
+    event.as.threads_thread.number = thread->number;
+    event.as.threads_thread.flags = thread->flags;
+    event.as.threads_thread.name_data = thread->name;
+    return write_entry(sink, slot, &event);
+}
+
+/* Parents come first: each turn writes the outermost frame that has not been. */
+static uint64_t frame_place(struct metatf_sink *sink, uint32_t id)
+{
+    while (id != 0 && sink->status == STEP_STATUS_OK) {
+        uint32_t first = id;
+        uint64_t *slot = slot_of(sink, FRAMES, id);
+        if (slot == NULL || *slot != 0)
+            return slot != NULL ? *slot : 0;
+        for (uint32_t at = trace_frame_of(sink->names, id)->parent; at != 0 && at < first;
+             at = trace_frame_of(sink->names, at)->parent) {
+            slot = slot_of(sink, FRAMES, at);
+            if (slot == NULL || *slot != 0)
+                break;
+            first = at;
+        }
+        const struct trace_frame *frame = trace_frame_of(sink->names, first);
+        const uint64_t *parent = id_table_find(&sink->places[FRAMES], frame->parent);
+        struct java_metatf_event event = {.kind = JAVA_METATF_FRAMES_FRAME};
+        event.as.frames_frame.parent = parent != NULL ? *parent : 0;
+        event.as.frames_frame.method = method_place(sink, frame->method_id);
+        event.as.frames_frame.line = frame->line;
+        event.as.frames_frame.bytecode = frame->bytecode;
+        slot = slot_of(sink, FRAMES, first);
+        if (slot != NULL)
+            write_entry(sink, slot, &event);
+    }
+    return 0;
+}
+
+static void put_object(struct metatf_sink *sink, const struct trace_event *event,
+                       struct java_metatf_event *out)
+{
+    if (event->kind == STEP_TEXT_OA) {
+        out->kind = JAVA_METATF_EVENTS_ALLOC;
+        out->as.events_alloc.class_ = class_place(sink, event->class_id);
+        out->as.events_alloc.size = event->size;
+        out->as.events_alloc.object = event->object;
+        out->as.events_alloc.flags = event->flags & TRACE_EXISTING;
+        out->as.events_alloc.frame = frame_place(sink, event->stack_id);
+        return;
+    }
+    /* a reader learns the class from the allocation, if that is there and says the same */
+    bool is_known = !sink->is_part && (event->flags & TRACE_BORN_CLASS) != 0;
+    out->kind = JAVA_METATF_EVENTS_FREE;
+    out->as.events_free.object = event->object;
+    out->as.events_free.class_ = is_known ? 0 : class_place(sink, event->class_id);
+}
+
+static void put_event(struct metatf_sink *sink, const struct trace_event *event)
+{
+    struct java_metatf_event out = {.section = 0};
+    /* time and thread stand first in each struct of an event */
+    struct java_metatf_events_vmStart *common = &out.as.events_vmStart;
+    switch ((enum step_text_kind) event->kind) {
+    case STEP_TEXT_VS:
+        out.kind = JAVA_METATF_EVENTS_VMSTART;
+        break;
+    case STEP_TEXT_VI:
+        out.kind = JAVA_METATF_EVENTS_VMINIT;
+        break;
+    case STEP_TEXT_VD:
+        out.kind = JAVA_METATF_EVENTS_VMDEATH;
+        break;
+    case STEP_TEXT_CL:
+        out.kind = JAVA_METATF_EVENTS_CLASSLOAD;
+        out.as.events_classLoad.class_ = class_place(sink, event->class_id);
+        out.as.events_classLoad.flags = event->flags & TRACE_EXISTING;
+        break;
+    case STEP_TEXT_OA:
+    case STEP_TEXT_OF:
+        put_object(sink, event, &out);
+        break;
+    case STEP_TEXT_TB:
+        out.kind = JAVA_METATF_EVENTS_THREADSTART;
+        out.as.events_threadStart.flags = event->flags & TRACE_EXISTING;
+        break;
+    case STEP_TEXT_TE:
+        out.kind = JAVA_METATF_EVENTS_THREADEND;
+        break;
+    case STEP_TEXT_MN:
+        out.kind = JAVA_METATF_EVENTS_ENTER;
+        out.as.events_enter.method = method_place(sink, event->method_id);
+        out.as.events_enter.object = event->object;
+        break;
+    case STEP_TEXT_MX:
+    case STEP_TEXT_FP:
+        out.kind = event->kind == STEP_TEXT_MX ? JAVA_METATF_EVENTS_LEAVE : JAVA_METATF_EVENTS_POP;
+        out.as.events_leave.method = method_place(sink, event->method_id);
+        break;
+    case STEP_TEXT_KIND_COUNT:
+        return;
+    }
+    common->time = event->time_ns;
+    common->thread = thread_place(sink, event->thread_id);
+    put_java(sink, &out);
+}
+
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
+                            struct step_error *error)
+{
+    struct metatf_sink *sink = of(base);
+    for (size_t i = 0; i < count && sink->status == STEP_STATUS_OK; i++)
+        put_event(sink, &events[i]);
+    if (sink->status != STEP_STATUS_OK && error != NULL)
+        *error = sink->error;
+    return sink->status;
+}
+
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+{
+    return metatf_writer_close(of(base)->writer, error);
+}
+
+static void destroy(struct trace_sink *base)
+{
+    struct metatf_sink *sink = of(base);
+    metatf_writer_destroy(sink->writer);
+    for (unsigned i = 0; i < TABLES; i++)
+        id_table_reset(&sink->places[i]);
+    free(sink);
+}
+
+static const struct trace_sink_operations operations = {
+    .put = put,
+    .close = close_sink,
+    .destroy = destroy,
+};
+
+static void put_property(struct metatf_sink *sink, const char *key, const char *value)
+{
+    struct java_metatf_event event = {.kind = JAVA_METATF_PROPERTIES_PROPERTY};
+    event.as.properties_property.key_data = (struct step_bytes){(const uint8_t *) key, strlen(key)};
+    event.as.properties_property.value_data =
+        (struct step_bytes){(const uint8_t *) value, strlen(value)};
+    put_java(sink, &event);
+}
+
+/* So that no entry of a table has offset 0; and what is known of the trace. */
+static enum step_status begin(struct metatf_sink *sink, const struct trace_source *source,
+                              struct step_error *error)
+{
+    static const char *const comments[TABLES] = {"classes", "methods", "threads", "frames"};
+    for (uint32_t i = 0; i < TABLES && sink->status == STEP_STATUS_OK; i++)
+        sink->status = metatf_writer_comment(sink->writer, i + 1, comments[i], strlen(comments[i]),
+                                             &sink->error);
+    size_t count = source->operations->property_count(source);
+    for (size_t i = 0; i < count; i++) {
+        const char *key;
+        const char *value;
+        source->operations->property(source, i, &key, &value);
+        put_property(sink, key, value);
+    }
+    if (sink->status == STEP_STATUS_OK)
+        sink->status = metatf_writer_flush(sink->writer, &sink->error);
+    if (sink->status != STEP_STATUS_OK && error != NULL)
+        *error = sink->error;
+    return sink->status;
+}
+
+enum step_status metatf_sink_create(struct output_file *output, const struct trace_source *source,
+                                    const struct trace_sink_options *options,
+                                    struct trace_sink **out, struct step_error *error)
+{
+    struct metatf_sink *sink = calloc(1, sizeof *sink);
+    if (sink == NULL)
+        return no_memory(error);
+    sink->base.operations = &operations;
+    sink->names = &source->names;
+    sink->is_part = !source->filter.everything;
+    for (unsigned i = 0; i < TABLES; i++)
+        id_table_init(&sink->places[i], sizeof(uint64_t));
+    enum step_status status =
+        create_writer(output, options, &java_metatf_dtd, "java.dtd", &sink->writer, error);
+    if (status == STEP_STATUS_OK)
+        status = begin(sink, source, error);
+    if (status == STEP_STATUS_OK)
+        *out = &sink->base;
+    else
+        destroy(&sink->base);
+    return status;
+}
+
+/* ---- HATF's records ---- */
+
+struct metatf_record_sink {
+    struct record_sink base;
+    struct metatf_writer *writer;
+    uint32_t records[HATF_METADATA]; /* by tag, in the section heap */
+};
+
+static struct metatf_record_sink *of_records(struct record_sink *sink)
+{
+    return (struct metatf_record_sink *) sink;
+}
+
+const char *const metatf_heap_records[HATF_METADATA] = {
+    "alloc",        "free",          "reallocNoAlloc", "reallocAllocFree",
+    "reallocAlloc", "reallocFree",   "createHeap",     "destroyHeap",
+    "createThread", "destroyThread", "comment"};
+
+static enum step_status put_record(struct record_sink *base, const struct hatf_record *record,
+                                   struct step_error *error)
+{
+    struct metatf_record_sink *sink = of_records(base);
+    struct metatf_value values[9] = {{.number = 0}};
+    size_t count = 1;
+    if (record->tag >= HATF_METADATA)
+        return STEP_STATUS_OK;
+    if (record->tag == HATF_COMMENT)
+        return metatf_writer_comment(sink->writer, 1, record->comment.data, record->comment.length,
+                                     error);
+    if (hatf_tag_has(record->tag, HATF_SIZE))
+        values[count++].number = record->size;
+    if (hatf_tag_has(record->tag, HATF_ADDRESS))
+        values[count++].number = record->address;
+    if (record->tag >= HATF_REALLOC_NO_ALLOC && record->tag <= HATF_REALLOC_FREE)
+        values[count++].number = record->new_address;
+    if (record->tag == HATF_CREATE_HEAP || record->tag == HATF_DESTROY_HEAP)
+        values[count++].number = record->heap;
+    values[count++].number = record->thread;
+    if (record->tag < HATF_CREATE_HEAP)
+        values[count++].number = record->heap;
+    values[count++].number = record->time;
+    values[count++].number = record->attributes.length;
+    values[count++].bytes = record->attributes;
+    return metatf_writer_put(sink->writer, 1, sink->records[record->tag], values, count, NULL,
+                             error);
+}
+
+static enum step_status close_records(struct record_sink *base, struct step_error *error)
+{
+    return metatf_writer_close(of_records(base)->writer, error);
+}
+
+static void destroy_records(struct record_sink *base)
+{
+    metatf_writer_destroy(of_records(base)->writer);
+    free(base);
+}
+
+static const struct record_sink_operations record_operations = {
+    .put = put_record,
+    .close = close_records,
+    .destroy = destroy_records,
+};
+
+enum step_status metatf_record_sink_create(struct output_file *output,
+                                           const struct trace_source *source,
+                                           const struct trace_sink_options *options,
+                                           struct record_sink **out, struct step_error *error)
+{
+    (void) source;
+    struct metatf_record_sink *sink = calloc(1, sizeof *sink);
+    if (sink == NULL)
+        return no_memory(error);
+    bool split = options->split == HATF_SPLIT_ADDRESS;
+    const struct metatf_dtd *dtd = split ? &hatf_split_metatf_dtd : &hatf_metatf_dtd;
+    sink->base.operations = &record_operations;
+    for (unsigned tag = 0; tag < HATF_METADATA; tag++)
+        sink->records[tag] = metatf_section_record(&dtd->sections[1], metatf_heap_records[tag]);
+    enum step_status status = create_writer(
+        output, options, dtd, split ? "hatf-split.dtd" : "hatf.dtd", &sink->writer, error);
+    if (status == STEP_STATUS_OK)
+        *out = &sink->base;
+    else
+        free(sink);
+    return status;
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A source that reads Meta-TF: Java traces by java.dtd, heap traces as records. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/allocs/alloc_source.h"
+#include "converter/formats/metatf/metatf_trace.h"
+#include "converter/open/format_table.h"
+#include "steptrace/java_metatf.h"
+
+/* Where the entries of a table stand in their section, in order: the first has number 1. */
+struct places {
+    uint64_t *items;
+    size_t count;
+    size_t capacity;
+};
+
+enum { CLASSES, METHODS, THREADS, FRAMES, TABLES };
+
+struct property {
+    char *key;
+    char *value;
+};
+
+struct metatf_source {
+    struct trace_source base;
+    struct metatf_trace trace;
+    struct places places[TABLES];
+    struct property *properties;
+    size_t property_count;
+    struct java_metatf_event pending; /* the first event behind the properties */
+    bool has_pending;
+    bool has_damage;
+    struct step_damage damage;
+};
+
+static struct metatf_source *of(struct trace_source *source)
+{
+    return (struct metatf_source *) source;
+}
+
+static const struct metatf_source *of_const(const struct trace_source *source)
+{
+    return (const struct metatf_source *) source;
+}
+
+static enum step_status no_memory(struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+}
+
+/* ---- tables ---- */
+
+/* The number of the new entry; 0: out of memory. */
+static uint32_t add_place(struct places *places, uint64_t position)
+{
+    if (places->count == places->capacity) {
+        size_t capacity = places->capacity * 2 + 64;
+        uint64_t *items = realloc(places->items, capacity * sizeof *items);
+        if (items == NULL || capacity > UINT32_MAX)
+            return 0;
+        places->items = items;
+        places->capacity = capacity;
+    }
+    places->items[places->count++] = position;
+    return (uint32_t) places->count;
+}
+
+/* False: nothing stands there. */
+static bool find(const struct places *places, uint64_t position, uint32_t *id)
+{
+    size_t low = 0, high = places->count;
+    *id = 0;
+    if (position == 0)
+        return true;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (places->items[middle] < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == places->count || places->items[low] != position)
+        return false;
+    *id = (uint32_t) low + 1;
+    return true;
+}
+
+static enum step_status dangling(const struct metatf_source *source, const char *what,
+                                 uint64_t position, struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_CORRUPT, source->base.path,
+                          metatf_reader_offset(source->trace.reader),
+                          "record %" PRIu64 ": there is no %s at offset %" PRIu64,
+                          metatf_reader_record_number(source->trace.reader), what, position);
+}
+
+static enum step_status take_class(struct metatf_source *source,
+                                   const struct java_metatf_event *event, struct step_error *error)
+{
+    const struct java_metatf_classes_class *in = &event->as.classes_class;
+    uint32_t id = add_place(&source->places[CLASSES], event->position);
+    struct trace_class *class = id != 0 ? id_table_get(&source->base.names.classes, id) : NULL;
+    if (class == NULL || !trace_names_copy(&source->base.names, in->name_data, &class->name))
+        return no_memory(error);
+    class->loader = in->loader;
+    class->known = true;
+    return STEP_STATUS_OK;
+}
+
+static enum step_status take_method(struct metatf_source *source,
+                                    const struct java_metatf_event *event, struct step_error *error)
+{
+    const struct java_metatf_methods_method *in = &event->as.methods_method;
+    uint32_t class_id;
+    if (!find(&source->places[CLASSES], in->class_, &class_id))
+        return dangling(source, "class", in->class_, error);
+    struct trace_names *names = &source->base.names;
+    uint32_t id = add_place(&source->places[METHODS], event->position);
+    struct trace_method *method = id != 0 ? id_table_get(&names->methods, id) : NULL;
+    if (method == NULL || !trace_names_copy(names, in->name_data, &method->name) ||
+        !trace_names_copy(names, in->descriptor_data, &method->descriptor))
+        return no_memory(error);
+    method->class_id = class_id;
+    method->modifiers = in->modifiers;
+    method->known = true;
+    return STEP_STATUS_OK;
+}
+
+static enum step_status take_thread(struct metatf_source *source,
+                                    const struct java_metatf_event *event, struct step_error *error)
+{
+    const struct java_metatf_threads_thread *in = &event->as.threads_thread;
+    uint32_t id = add_place(&source->places[THREADS], event->position);
+    struct trace_thread *thread = id != 0 ? id_table_get(&source->base.names.threads, id) : NULL;
+    if (thread == NULL || !trace_names_copy(&source->base.names, in->name_data, &thread->name))
+        return no_memory(error);
+    thread->number = in->number;
+    thread->flags = in->flags;
+    thread->known = true;
+    return STEP_STATUS_OK;
+}
+
+static enum step_status take_frame(struct metatf_source *source,
+                                   const struct java_metatf_event *event, struct step_error *error)
+{
+    const struct java_metatf_frames_frame *in = &event->as.frames_frame;
+    uint32_t parent, method;
+    if (!find(&source->places[FRAMES], in->parent, &parent))
+        return dangling(source, "frame", in->parent, error);
+    if (!find(&source->places[METHODS], in->method, &method))
+        return dangling(source, "method", in->method, error);
+    uint32_t id = add_place(&source->places[FRAMES], event->position);
+    struct trace_frame *frame = id != 0 ? id_table_get(&source->base.names.frames, id) : NULL;
+    if (frame == NULL)
+        return no_memory(error);
+    *frame = (struct trace_frame){.parent = parent,
+                                  .method_id = method,
+                                  .line = (uint32_t) in->line,
+                                  .bytecode = (uint32_t) in->bytecode,
+                                  .known = true};
+    return STEP_STATUS_OK;
+}
+
+static char *text_of(struct step_bytes bytes)
+{
+    char *text = malloc(bytes.length + 1);
+    if (text != NULL) {
+        if (bytes.length > 0)
+            memcpy(text, bytes.data, bytes.length);
+        text[bytes.length] = '\0';
+    }
+    return text;
+}
+
+#define PROPERTIES_MAX 4096u
+
+static enum step_status take_property(struct metatf_source *source,
+                                      const struct java_metatf_event *event,
+                                      struct step_error *error)
+{
+    const struct java_metatf_properties_property *in = &event->as.properties_property;
+    struct property *grown =
+        source->property_count < PROPERTIES_MAX
+            ? realloc(source->properties, (source->property_count + 1) * sizeof *grown)
+            : NULL;
+    if (grown == NULL)
+        return no_memory(error);
+    source->properties = grown;
+    struct property *property = &grown[source->property_count];
+    *property = (struct property){text_of(in->key_data), text_of(in->value_data)};
+    if (property->key == NULL || property->value == NULL) {
+        free(property->key);
+        free(property->value);
+        return no_memory(error);
+    }
+    source->property_count++;
+    return STEP_STATUS_OK;
+}
+
+/* ---- events ---- */
+
+static const uint8_t kinds[] = {
+    [JAVA_METATF_EVENTS_VMSTART] = STEP_TEXT_VS,     [JAVA_METATF_EVENTS_VMINIT] = STEP_TEXT_VI,
+    [JAVA_METATF_EVENTS_VMDEATH] = STEP_TEXT_VD,     [JAVA_METATF_EVENTS_CLASSLOAD] = STEP_TEXT_CL,
+    [JAVA_METATF_EVENTS_THREADSTART] = STEP_TEXT_TB, [JAVA_METATF_EVENTS_THREADEND] = STEP_TEXT_TE,
+    [JAVA_METATF_EVENTS_ALLOC] = STEP_TEXT_OA,       [JAVA_METATF_EVENTS_FREE] = STEP_TEXT_OF,
+    [JAVA_METATF_EVENTS_ENTER] = STEP_TEXT_MN,       [JAVA_METATF_EVENTS_LEAVE] = STEP_TEXT_MX,
+    [JAVA_METATF_EVENTS_POP] = STEP_TEXT_FP,
+};
+
+/* What an event refers to, by offset. */
+struct references {
+    uint64_t class_place, method_place, frame_place;
+};
+
+static struct references take_fields(const struct java_metatf_event *in, struct trace_event *event)
+{
+    struct references refer = {0, 0, 0};
+    switch (in->kind) {
+    case JAVA_METATF_EVENTS_CLASSLOAD:
+        refer.class_place = in->as.events_classLoad.class_;
+        event->flags = (uint8_t) in->as.events_classLoad.flags & TRACE_EXISTING;
+        break;
+    case JAVA_METATF_EVENTS_THREADSTART:
+        event->flags = (uint8_t) in->as.events_threadStart.flags & TRACE_EXISTING;
+        break;
+    case JAVA_METATF_EVENTS_ALLOC:
+        refer.class_place = in->as.events_alloc.class_;
+        refer.frame_place = in->as.events_alloc.frame;
+        event->size = in->as.events_alloc.size;
+        event->object = in->as.events_alloc.object;
+        event->flags = (uint8_t) in->as.events_alloc.flags & TRACE_EXISTING;
+        break;
+    case JAVA_METATF_EVENTS_FREE:
+        refer.class_place = in->as.events_free.class_;
+        event->object = in->as.events_free.object;
+        break;
+    case JAVA_METATF_EVENTS_ENTER:
+        refer.method_place = in->as.events_enter.method;
+        event->object = in->as.events_enter.object;
+        break;
+    case JAVA_METATF_EVENTS_LEAVE:
+        refer.method_place = in->as.events_leave.method;
+        break;
+    case JAVA_METATF_EVENTS_POP:
+        refer.method_place = in->as.events_pop.method;
+        break;
+    default:
+        break;
+    }
+    return refer;
+}
+
+static enum step_status take_event(struct metatf_source *source, const struct java_metatf_event *in,
+                                   struct trace_event *event, struct step_error *error)
+{
+    /* time and thread stand first in each struct of an event */
+    const struct java_metatf_events_vmStart *common = &in->as.events_vmStart;
+    *event = (struct trace_event){.kind = kinds[in->kind], .time_ns = common->time};
+    struct references refer = take_fields(in, event);
+    if (!find(&source->places[THREADS], common->thread, &event->thread_id))
+        return dangling(source, "thread", common->thread, error);
+    if (!find(&source->places[CLASSES], refer.class_place, &event->class_id))
+        return dangling(source, "class", refer.class_place, error);
+    if (!find(&source->places[METHODS], refer.method_place, &event->method_id))
+        return dangling(source, "method", refer.method_place, error);
+    if (!find(&source->places[FRAMES], refer.frame_place, &event->stack_id))
+        return dangling(source, "frame", refer.frame_place, error);
+    return trace_source_follow(&source->base, event) ? STEP_STATUS_OK : no_memory(error);
+}
+
+/* Reads on to the next event; what stands in tables is taken on the way. */
+static enum step_status next_event(struct metatf_source *source, struct java_metatf_event *event,
+                                   struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    while (status == STEP_STATUS_OK) {
+        status = java_metatf_get_next_event(source->trace.reader, event, error);
+        if (status != STEP_STATUS_OK)
+            return status;
+        switch (event->kind) {
+        case JAVA_METATF_CLASSES_CLASS:
+            status = take_class(source, event, error);
+            break;
+        case JAVA_METATF_METHODS_METHOD:
+            status = take_method(source, event, error);
+            break;
+        case JAVA_METATF_THREADS_THREAD:
+            status = take_thread(source, event, error);
+            break;
+        case JAVA_METATF_FRAMES_FRAME:
+            status = take_frame(source, event, error);
+            break;
+        case JAVA_METATF_PROPERTIES_PROPERTY:
+            status = take_property(source, event, error);
+            break;
+        case JAVA_METATF_COMMENT:
+            break;
+        default:
+            return STEP_STATUS_OK;
+        }
+    }
+    return status;
+}
+
+static bool is_damage(enum step_status status)
+{
+    return status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT ||
+           status == STEP_STATUS_LIMIT || status == STEP_STATUS_UNSUPPORTED;
+}
+
+static void note_damage(struct metatf_source *source, const struct step_error *error)
+{
+    source->has_damage = true;
+    source->damage.offset = error->offset;
+    snprintf(source->damage.message, sizeof source->damage.message, "%.159s", error->message);
+}
+
+static enum step_status read_one(struct metatf_source *source, struct trace_event *event,
+                                 struct step_error *error)
+{
+    struct java_metatf_event in;
+    struct step_error local = {.offset = STEP_NO_OFFSET};
+    enum step_status status = STEP_STATUS_OK;
+    if (source->has_damage)
+        return STEP_STATUS_END;
+    if (source->has_pending) {
+        in = source->pending;
+        source->has_pending = false;
+    } else {
+        status = next_event(source, &in, &local);
+    }
+    if (status == STEP_STATUS_OK)
+        status = take_event(source, &in, event, &local);
+    if (is_damage(status)) {
+        note_damage(source, &local);
+        return STEP_STATUS_END;
+    }
+    if (status != STEP_STATUS_OK && status != STEP_STATUS_END && error != NULL)
+        *error = local;
+    return status;
+}
+
+static enum step_status read_events(struct trace_source *base, struct trace_event *events,
+                                    size_t capacity, size_t *count, struct step_error *error)
+{
+    struct metatf_source *source = of(base);
+    size_t filled = 0;
+    enum step_status status = STEP_STATUS_OK;
+    while (filled < capacity && status == STEP_STATUS_OK) {
+        status = read_one(source, &events[filled], error);
+        if (status == STEP_STATUS_OK)
+            filled += trace_filter_takes(&base->filter, &base->names, &events[filled]);
+    }
+    *count = filled;
+    return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
+}
+
+/* ---- what is known ---- */
+
+static void summary(const struct trace_source *base, struct trace_summary *out)
+{
+    const struct metatf_source *source = of_const(base);
+    const char *resolution = trace_source_property(base, "resolution-ns");
+    *out = (struct trace_summary){.format = "mtf",
+                                  .whole = !source->has_damage,
+                                  .file_bytes = source->trace.file_bytes,
+                                  .resolution_ns =
+                                      resolution != NULL ? strtoull(resolution, NULL, 10) : 0};
+}
+
+static size_t property_count(const struct trace_source *base)
+{
+    return of_const(base)->property_count;
+}
+
+static void property(const struct trace_source *base, size_t i, const char **key,
+                     const char **value)
+{
+    *key = of_const(base)->properties[i].key;
+    *value = of_const(base)->properties[i].value;
+}
+
+static size_t damage_count(const struct trace_source *base)
+{
+    return of_const(base)->has_damage ? 1 : 0;
+}
+
+static const struct step_damage *damage(const struct trace_source *base, size_t i)
+{
+    (void) i;
+    return &of_const(base)->damage;
+}
+
+static double progress(const struct trace_source *base)
+{
+    return metatf_trace_progress(&of_const(base)->trace);
+}
+
+static void destroy(struct trace_source *base)
+{
+    struct metatf_source *source = of(base);
+    metatf_trace_reset(&source->trace);
+    for (unsigned i = 0; i < TABLES; i++)
+        free(source->places[i].items);
+    for (size_t i = 0; i < source->property_count; i++) {
+        free(source->properties[i].key);
+        free(source->properties[i].value);
+    }
+    free(source->properties);
+    trace_source_reset(base);
+    free(source);
+}
+
+static const struct trace_source_operations operations = {
+    .read = read_events,
+    .summary = summary,
+    .property_count = property_count,
+    .property = property,
+    .damage_count = damage_count,
+    .damage = damage,
+    .progress = progress,
+    .destroy = destroy,
+};
+
+/* ---- opening ---- */
+
+/* As far as the first event, so that the properties are known. */
+static enum step_status begin(struct metatf_source *source, struct step_error *error)
+{
+    struct step_error local = {.offset = STEP_NO_OFFSET};
+    enum step_status status = next_event(source, &source->pending, &local);
+    source->has_pending = status == STEP_STATUS_OK;
+    if (is_damage(status))
+        note_damage(source, &local);
+    else if (status != STEP_STATUS_OK && status != STEP_STATUS_END) {
+        if (error != NULL)
+            *error = local;
+        return status;
+    }
+    return STEP_STATUS_OK;
+}
+
+/* A heap trace is a source of records. */
+static enum step_status open_records(struct metatf_source *source, const struct trace_wish *wish,
+                                     struct trace_source **out, struct step_error *error)
+{
+    struct record_source *records;
+    enum step_status status =
+        metatf_record_source_create(source->trace.path, wish->dtd_path, &records, error);
+    return status == STEP_STATUS_OK ? record_trace_source_create(records, wish, out, error)
+                                    : status;
+}
+
+enum step_status metatf_source_create(const char *path, const struct trace_wish *wish,
+                                      struct trace_source **out, struct step_error *error)
+{
+    struct metatf_source *source = calloc(1, sizeof *source);
+    if (source == NULL)
+        return no_memory(error);
+    enum step_status status = metatf_trace_open(&source->trace, path, wish->dtd_path, error);
+    if (!trace_source_init(&source->base, &operations, path, wish) && status == STEP_STATUS_OK)
+        status = no_memory(error);
+    if (status == STEP_STATUS_OK &&
+        metatf_reader_check(source->trace.reader, &java_metatf_dtd, NULL) != STEP_STATUS_OK) {
+        status = open_records(source, wish, out, error);
+        destroy(&source->base);
+        return status;
+    }
+    if (status == STEP_STATUS_OK)
+        status = begin(source, error);
+    if (status == STEP_STATUS_OK)
+        *out = &source->base;
+    else
+        destroy(&source->base);
+    return status;
+}

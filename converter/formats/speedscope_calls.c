@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sink that writes method events as speedscope's evented profiles, one for each thread
+ * (docs/formats/speedscope.md).  The format wants the threads one after the other: until the end
+ * their events lie in a file, in pieces that each name the thread's next.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "converter/base/output_stream.h"
+#include "converter/events/call_events.h"
+#include "converter/open/format_table.h"
+#include "format/json/json_output.h"
+
+#define PIECE_CHANGES 255u
+
+struct change {
+    uint64_t time_ns;
+    uint32_t method_id;
+    uint32_t opens;
+};
+
+struct piece {
+    uint64_t next; /* where the thread's next piece is */
+    uint64_t count;
+    struct change changes[PIECE_CHANGES];
+};
+
+struct thread_events {
+    uint64_t first; /* piece */
+    uint64_t at;    /* where the one in memory will be */
+    uint64_t start_ns;
+    uint64_t end_ns;
+    struct piece *piece; /* NULL: nothing has happened */
+};
+
+struct calls_sink {
+    struct trace_sink base;
+    const struct trace_source *source; /* borrowed */
+    struct call_events calls;
+    struct output_stream stream;
+    struct json_output json;
+    struct id_table threads; /* struct thread_events */
+    struct id_table frames;  /* uint32_t: by method, its frame + 1 */
+    uint32_t *methods;       /* by frame */
+    size_t frame_count, frame_capacity;
+    int spool;
+    uint64_t spool_bytes;
+};
+
+static struct calls_sink *of(struct trace_sink *sink)
+{
+    return (struct calls_sink *) sink;
+}
+
+static enum step_status no_memory(struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+}
+
+static enum step_status spool_failed(struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_IO, "temporary file", STEP_NO_OFFSET, "%s",
+                          strerror(errno));
+}
+
+static enum step_status write_piece(struct calls_sink *sink, const struct piece *piece, uint64_t at,
+                                    struct step_error *error)
+{
+    for (size_t done = 0; done < sizeof *piece;) {
+        ssize_t put = pwrite(sink->spool, (const char *) piece + done, sizeof *piece - done,
+                             (off_t) (at + done));
+        if (put < 0 && errno != EINTR)
+            return spool_failed(error);
+        done += put > 0 ? (size_t) put : 0;
+    }
+    return STEP_STATUS_OK;
+}
+
+static bool read_piece(const struct calls_sink *sink, struct piece *piece, uint64_t at)
+{
+    for (size_t done = 0; done < sizeof *piece;) {
+        ssize_t got =
+            pread(sink->spool, (char *) piece + done, sizeof *piece - done, (off_t) (at + done));
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return false;
+        done += got > 0 ? (size_t) got : 0;
+    }
+    return true;
+}
+
+static uint64_t new_place(struct calls_sink *sink)
+{
+    uint64_t at = sink->spool_bytes;
+    sink->spool_bytes += sizeof(struct piece);
+    return at;
+}
+
+static bool know_frame(struct calls_sink *sink, uint32_t method_id)
+{
+    uint32_t *frame = id_table_get(&sink->frames, method_id);
+    if (frame == NULL || *frame != 0)
+        return frame != NULL;
+    if (sink->frame_count == sink->frame_capacity) {
+        size_t capacity = sink->frame_capacity * 2 + 256;
+        uint32_t *methods = realloc(sink->methods, capacity * sizeof *methods);
+        if (methods == NULL)
+            return false;
+        sink->methods = methods;
+        sink->frame_capacity = capacity;
+    }
+    sink->methods[sink->frame_count++] = method_id;
+    *frame = (uint32_t) sink->frame_count;
+    return true;
+}
+
+static enum step_status receive(void *user, enum call_change change, uint32_t thread_id,
+                                uint32_t method_id, uint64_t time_ns, struct step_error *error)
+{
+    struct calls_sink *sink = user;
+    struct thread_events *thread = id_table_get(&sink->threads, thread_id);
+    if (thread == NULL || !know_frame(sink, method_id))
+        return no_memory(error);
+    if (thread->piece == NULL) {
+        if ((thread->piece = calloc(1, sizeof *thread->piece)) == NULL)
+            return no_memory(error);
+        thread->first = thread->at = new_place(sink);
+        thread->start_ns = time_ns;
+    }
+    struct piece *piece = thread->piece;
+    piece->changes[piece->count++] = (struct change){time_ns, method_id, change == CALL_OPENS};
+    thread->end_ns = time_ns;
+    if (piece->count < PIECE_CHANGES)
+        return STEP_STATUS_OK;
+    uint64_t at = thread->at;
+    piece->next = thread->at = new_place(sink);
+    enum step_status status = write_piece(sink, piece, at, error);
+    piece->count = 0;
+    return status;
+}
+
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
+                            struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++)
+        status = call_events_put(&of(base)->calls, &events[i], error);
+    return status;
+}
+
+static void put_changes(struct calls_sink *sink, const struct piece *piece)
+{
+    for (size_t i = 0; i < piece->count; i++) {
+        const uint32_t *frame = id_table_find(&sink->frames, piece->changes[i].method_id);
+        json_begin_object(&sink->json, NULL);
+        json_text(&sink->json, "type", piece->changes[i].opens != 0 ? "O" : "C");
+        json_number(&sink->json, "frame", *frame - 1);
+        json_number(&sink->json, "at", piece->changes[i].time_ns);
+        json_end_object(&sink->json);
+    }
+}
+
+static void put_thread_name(struct calls_sink *sink, uint32_t thread_id)
+{
+    char text[256];
+    const struct trace_thread *thread = trace_thread_of(&sink->source->names, thread_id);
+    int length = snprintf(text, sizeof text, "%" PRIu64 " %.*s", thread->number,
+                          (int) thread->name.length, (const char *) thread->name.data);
+    size_t end = (size_t) length < sizeof text ? (size_t) length : sizeof text - 1;
+    if (thread->name.length == 0)
+        end--;
+    json_bytes(&sink->json, "name", (struct step_bytes){(const uint8_t *) text, end});
+}
+
+static enum step_status put_profile(struct calls_sink *sink, uint32_t thread_id,
+                                    const struct thread_events *thread, struct step_error *error)
+{
+    struct json_output *json = &sink->json;
+    struct piece *piece = malloc(sizeof *piece);
+    if (piece == NULL)
+        return no_memory(error);
+    fputc('\n', json->file);
+    json_begin_object(json, NULL);
+    json_text(json, "type", "evented");
+    put_thread_name(sink, thread_id);
+    json_text(json, "unit", "nanoseconds");
+    json_number(json, "startValue", thread->start_ns);
+    json_number(json, "endValue", thread->end_ns);
+    json_begin_array(json, "events");
+    enum step_status status = STEP_STATUS_OK;
+    for (uint64_t at = thread->first; at != thread->at && status == STEP_STATUS_OK;) {
+        if (read_piece(sink, piece, at)) {
+            put_changes(sink, piece);
+            at = piece->next;
+        } else {
+            status = spool_failed(error);
+        }
+    }
+    put_changes(sink, thread->piece);
+    json_end_array(json);
+    json_end_object(json);
+    free(piece);
+    return status;
+}
+
+static void put_frames(struct calls_sink *sink)
+{
+    char text[1024];
+    json_begin_object(&sink->json, "shared");
+    json_begin_array(&sink->json, "frames");
+    for (size_t i = 0; i < sink->frame_count; i++) {
+        const struct trace_method *method = trace_method_of(&sink->source->names, sink->methods[i]);
+        struct step_bytes owner = trace_class_of(&sink->source->names, method->class_id)->name;
+        int length =
+            snprintf(text, sizeof text, "%.*s.%.*s", (int) owner.length, (const char *) owner.data,
+                     (int) method->name.length, (const char *) method->name.data);
+        json_begin_object(&sink->json, NULL);
+        json_bytes(&sink->json, "name",
+                   (struct step_bytes){(const uint8_t *) text, (size_t) length < sizeof text
+                                                                   ? (size_t) length
+                                                                   : sizeof text - 1});
+        json_end_object(&sink->json);
+    }
+    json_end_array(&sink->json);
+    json_end_object(&sink->json);
+}
+
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+{
+    struct calls_sink *sink = of(base);
+    struct json_output *json = &sink->json;
+    const char *title = trace_source_property(sink->source, "java-command");
+    enum step_status status = call_events_finish(&sink->calls, error);
+    json_begin_object(json, NULL);
+    json_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+    json_text(json, "exporter", "steptrace");
+    json_text(json, "name", title != NULL ? title : "java");
+    json_begin_array(json, "profiles");
+    for (uint32_t i = 0; status == STEP_STATUS_OK && id_table_next(&sink->threads, &i); i++) {
+        const struct thread_events *thread = id_table_find(&sink->threads, i);
+        if (thread != NULL && thread->piece != NULL)
+            status = put_profile(sink, i, thread, error);
+    }
+    json_end_array(json);
+    put_frames(sink);
+    json_end_object(json);
+    json_finish(json);
+    return status == STEP_STATUS_OK ? output_stream_close(&sink->stream, error) : status;
+}
+
+static void destroy(struct trace_sink *base)
+{
+    struct calls_sink *sink = of(base);
+    for (uint32_t i = 0; id_table_next(&sink->threads, &i); i++) {
+        struct thread_events *thread = id_table_find(&sink->threads, i);
+        if (thread != NULL)
+            free(thread->piece);
+    }
+    id_table_reset(&sink->threads);
+    id_table_reset(&sink->frames);
+    call_events_reset(&sink->calls);
+    output_stream_reset(&sink->stream);
+    free(sink->methods);
+    if (sink->spool >= 0)
+        close(sink->spool);
+    free(sink);
+}
+
+static const struct trace_sink_operations operations = {
+    .put = put,
+    .close = close_sink,
+    .destroy = destroy,
+};
+
+enum step_status speedscope_calls_sink_create(struct output_file *output,
+                                              const struct trace_source *source,
+                                              const struct trace_sink_options *options,
+                                              struct trace_sink **out, struct step_error *error)
+{
+    struct calls_sink *sink = calloc(1, sizeof *sink);
+    struct step_output to = output_file_as_output(output);
+    if (sink == NULL)
+        return no_memory(error);
+    sink->base.operations = &operations;
+    sink->source = source;
+    id_table_init(&sink->threads, sizeof(struct thread_events));
+    id_table_init(&sink->frames, sizeof(uint32_t));
+    call_events_init(&sink->calls, options->calls_from_ns, receive, sink);
+    sink->spool = output_file_spool();
+    enum step_status status = sink->spool >= 0 ? STEP_STATUS_OK : spool_failed(error);
+    if (status == STEP_STATUS_OK && !output_stream_open(&sink->stream, &to))
+        status = no_memory(error);
+    if (status != STEP_STATUS_OK) {
+        destroy(&sink->base);
+        return status;
+    }
+    json_init(&sink->json, sink->stream.file);
+    sink->json.is_compact = true;
+    *out = &sink->base;
+    return status;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A heap as a sampled profile of speedscope (docs/formats/speedscope.md): a sample for each stack
+ * and class, its weight the bytes (objects, where sizes are not known).
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "converter/heap/heap_writer.h"
+#include "format/json/json_output.h"
+
+struct speedscope_file {
+    struct heap_writer base;
+    struct heap_sites places; /* each place once: sites without parents */
+    struct id_table classes;  /* uint32_t: the frame of a class + 1 */
+    struct json_output json;
+    uint32_t class_count;
+    bool has_snapshot;
+};
+
+static struct speedscope_file *of(struct heap_writer *writer)
+{
+    return (struct speedscope_file *) writer;
+}
+
+/* Frames are the places (from 0), then the classes. */
+static uint32_t place_of(struct speedscope_file *file, uint32_t site)
+{
+    struct heap_site place = file->base.sites->items[site];
+    place.parent = 0;
+    return heap_sites_put(&file->places, &place);
+}
+
+static uint64_t weight_of(const struct speedscope_file *file, const struct heap_snapshot *snapshot,
+                          size_t i)
+{
+    const struct heap_amount *amount = heap_export_amount(&file->base.options, &snapshot->rows[i]);
+    return snapshot->has_sizes ? amount->bytes : amount->objects;
+}
+
+static bool number_frames(struct speedscope_file *file, const struct heap_snapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->count; i++) {
+        if (weight_of(file, snapshot, i) == 0)
+            continue;
+        for (uint32_t at = snapshot->rows[i].key.site; at != 0;
+             at = file->base.sites->items[at].parent)
+            if (place_of(file, at) == 0)
+                return false;
+        uint32_t *class = id_table_get(&file->classes, snapshot->rows[i].key.class_id);
+        if (class == NULL)
+            return false;
+        if (*class == 0)
+            *class = ++file->class_count;
+    }
+    return true;
+}
+
+static void put_frames(struct speedscope_file *file, const uint32_t *classes)
+{
+    struct json_output *json = &file->json;
+    char text[HEAP_SITE_TEXT];
+    json_begin_object(json, "shared");
+    json_begin_array(json, "frames");
+    for (uint32_t i = 1; i < file->places.count; i++) {
+        size_t length = heap_site_print(&file->places, i, text, sizeof text);
+        json_begin_object(json, NULL);
+        json_bytes(json, "name", (struct step_bytes){(const uint8_t *) text, length});
+        if (file->places.items[i].line != 0)
+            json_number(json, "line", file->places.items[i].line);
+        json_end_object(json);
+    }
+    for (uint32_t i = 0; i < file->class_count; i++) {
+        json_begin_object(json, NULL);
+        json_bytes(json, "name", trace_class_of(file->base.sites->names, classes[i])->name);
+        json_end_object(json);
+    }
+    json_end_array(json);
+    json_end_object(json);
+}
+
+static void put_sample(struct speedscope_file *file, const struct heap_row *row, uint32_t *path)
+{
+    size_t depth = 0;
+    for (uint32_t at = row->key.site; at != 0; at = file->base.sites->items[at].parent)
+        path[depth++] = place_of(file, at) - 1;
+    json_begin_array(&file->json, NULL);
+    while (depth > 0)
+        json_number(&file->json, NULL, path[--depth]);
+    const uint32_t *class = id_table_find(&file->classes, row->key.class_id);
+    json_number(&file->json, NULL, file->places.count - 1 + *class - 1);
+    json_end_array(&file->json);
+}
+
+static bool put_profile(struct speedscope_file *file, const struct heap_snapshot *snapshot)
+{
+    struct json_output *json = &file->json;
+    char moment[48];
+    uint64_t total = 0;
+    size_t deepest = 0;
+    for (size_t i = 0; i < snapshot->count; i++) {
+        size_t depth = heap_sites_depth(file->base.sites, snapshot->rows[i].key.site);
+        deepest = depth > deepest ? depth : deepest;
+        total += weight_of(file, snapshot, i);
+    }
+    uint32_t *path = malloc((deepest + 1) * sizeof *path);
+    if (path == NULL)
+        return false;
+    heap_moment_print(&snapshot->moment, moment, sizeof moment);
+    json_begin_array(json, "profiles");
+    json_begin_object(json, NULL);
+    json_text(json, "type", "sampled");
+    json_text(json, "name", moment);
+    json_text(json, "unit", snapshot->has_sizes ? "bytes" : "none");
+    json_number(json, "startValue", 0);
+    json_number(json, "endValue", total);
+    json_begin_array(json, "samples");
+    for (size_t i = 0; i < snapshot->count; i++)
+        if (weight_of(file, snapshot, i) != 0)
+            put_sample(file, &snapshot->rows[i], path);
+    json_end_array(json);
+    json_begin_array(json, "weights");
+    for (size_t i = 0; i < snapshot->count; i++)
+        if (weight_of(file, snapshot, i) != 0)
+            json_number(json, NULL, weight_of(file, snapshot, i));
+    json_end_array(json);
+    json_end_object(json);
+    json_end_array(json);
+    free(path);
+    return true;
+}
+
+static bool put_all(struct speedscope_file *file, const struct heap_snapshot *snapshot)
+{
+    struct json_output *json = &file->json;
+    if (!number_frames(file, snapshot))
+        return false;
+    uint32_t *classes = calloc((size_t) file->class_count + 1, sizeof *classes);
+    if (classes == NULL)
+        return false;
+    for (uint32_t i = 0; id_table_next(&file->classes, &i); i++) {
+        const uint32_t *number = id_table_find(&file->classes, i);
+        if (number != NULL && *number != 0)
+            classes[*number - 1] = i;
+    }
+    json_init(json, file->base.stream.file);
+    json->is_compact = true;
+    json_begin_object(json, NULL);
+    json_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+    json_text(json, "exporter", "steptrace");
+    json_text(json, "name", file->base.title != NULL ? file->base.title : "java");
+    put_frames(file, classes);
+    free(classes);
+    bool ok = put_profile(file, snapshot);
+    json_end_object(json);
+    json_finish(json);
+    return ok;
+}
+
+static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
+                            struct step_error *error)
+{
+    struct speedscope_file *file = of(writer);
+    file->has_snapshot = true;
+    id_table_init(&file->classes, sizeof(uint32_t));
+    heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
+    if (heap_sites_init(&file->places, writer->sites->names) && put_all(file, snapshot))
+        return STEP_STATUS_OK;
+    return heap_writer_no_memory(error);
+}
+
+static enum step_status close_file(struct heap_writer *writer, struct step_error *error)
+{
+    (void) writer, (void) error;
+    return STEP_STATUS_OK;
+}
+
+static void reset(struct heap_writer *writer)
+{
+    struct speedscope_file *file = of(writer);
+    if (!file->has_snapshot)
+        return;
+    heap_sites_reset(&file->places);
+    id_table_reset(&file->classes);
+}
+
+const struct heap_writer_operations speedscope_writer = {
+    .put = put,
+    .close = close_file,
+    .reset = reset,
+    .size_bytes = sizeof(struct speedscope_file),
+};

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads records through what stepc made of the definition. */
+#include "converter/formats/step/event_of_record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    uint8_t kind;
+    uint8_t flags;
+} kinds[JAVA_RECORD_COUNT] = {
+    [JAVA_CLASS] = {STEP_TEXT_KIND_COUNT, 0},
+    [JAVA_METHOD] = {STEP_TEXT_KIND_COUNT, 0},
+    [JAVA_THREAD] = {STEP_TEXT_KIND_COUNT, 0},
+    [JAVA_EVENT] = {STEP_TEXT_KIND_COUNT, 0},
+    [JAVA_METHOD_EVENT] = {STEP_TEXT_KIND_COUNT, 0},
+    [JAVA_VM_START] = {STEP_TEXT_VS, 0},
+    [JAVA_VM_INIT] = {STEP_TEXT_VI, 0},
+    [JAVA_VM_DEATH] = {STEP_TEXT_VD, 0},
+    [JAVA_CLASS_LOAD] = {STEP_TEXT_CL, 0},
+    [JAVA_CLASS_EXISTING] = {STEP_TEXT_CL, TRACE_EXISTING},
+    [JAVA_THREAD_START] = {STEP_TEXT_TB, 0},
+    [JAVA_THREAD_EXISTING] = {STEP_TEXT_TB, TRACE_EXISTING},
+    [JAVA_THREAD_END] = {STEP_TEXT_TE, 0},
+    [JAVA_OBJECT_ALLOC] = {STEP_TEXT_OA, 0},
+    [JAVA_OBJECT_EXISTING] = {STEP_TEXT_OA, TRACE_EXISTING},
+    [JAVA_OBJECT_ALLOC_AT] = {STEP_TEXT_OA, 0},
+    [JAVA_FRAME] = {STEP_TEXT_KIND_COUNT, 0},
+    [JAVA_OBJECT_FREE] = {STEP_TEXT_OF, 0},
+    [JAVA_OBJECT_FREE_UNKNOWN] = {STEP_TEXT_OF, 0},
+    [JAVA_METHOD_ENTRY] = {STEP_TEXT_MN, 0},
+    [JAVA_METHOD_EXIT] = {STEP_TEXT_MX, 0},
+    [JAVA_FRAME_POP] = {STEP_TEXT_FP, 0},
+    [JAVA_NOT_PROBED] = {STEP_TEXT_KIND_COUNT, 0},
+    [JAVA_METHOD_COUNT] = {STEP_TEXT_KIND_COUNT, 0},
+};
+
+static uint64_t resolution_of(const struct step_reader *reader)
+{
+    const char *text = step_reader_property(reader, "resolution-ns");
+    unsigned long long value = text != NULL ? strtoull(text, NULL, 10) : 0;
+    return value > 0 ? value : 1;
+}
+
+enum step_status step_decoder_init(struct step_decoder *decoder, struct step_reader *reader,
+                                   struct trace_names *names, struct step_error *error)
+{
+    const struct step_definition *definition = step_reader_borrow_definition(reader);
+    *decoder = (struct step_decoder){.reader = reader,
+                                     .record_count = definition->record_count,
+                                     .resolution_ns = resolution_of(reader),
+                                     .names = names};
+    const char *numbers = step_reader_property(reader, THREAD_NUMBERS_PROPERTY);
+    decoder->numbers_in_names = numbers != NULL && strcmp(numbers, THREAD_NUMBERS_IN_NAMES) == 0;
+    enum step_status status = java_trace_bind(definition, &decoder->binding, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    decoder->records = calloc(definition->record_count + 1, sizeof *decoder->records);
+    if (decoder->records == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    for (size_t i = 0; i < definition->record_count; i++)
+        decoder->records[i] = java_trace_record(&decoder->binding, (uint32_t) i);
+    return STEP_STATUS_OK;
+}
+
+void step_decoder_reset(struct step_decoder *decoder)
+{
+    java_trace_unbind(&decoder->binding);
+    free(decoder->records);
+    decoder->records = NULL;
+}
+
+enum step_text_kind step_decoder_kind(const struct step_decoder *decoder, uint32_t record)
+{
+    int known = record < decoder->record_count ? decoder->records[record] : -1;
+    return known >= 0 && known < JAVA_RECORD_COUNT ? kinds[known].kind : STEP_TEXT_KIND_COUNT;
+}
+
+/* "?17" for what the dictionary does not have. */
+static struct step_bytes placeholder(struct step_decoder *decoder, uint32_t id)
+{
+    char text[16];
+    int length = snprintf(text, sizeof text, "?%" PRIu32, id);
+    struct step_bytes copy = {NULL, 0};
+    trace_names_copy(decoder->names, (struct step_bytes){(const uint8_t *) text, (size_t) length},
+                     &copy);
+    return copy;
+}
+
+static uint32_t narrow(uint64_t id)
+{
+    return id < UINT32_MAX ? (uint32_t) id : 0;
+}
+
+/* Memory is out: the name stays unknown, and whoever reads the events asks for that. */
+static uint32_t give_up(struct step_decoder *decoder)
+{
+    decoder->names->no_memory = true;
+    return 0;
+}
+
+static uint32_t resolve_class(struct step_decoder *decoder, uint64_t id)
+{
+    uint32_t class_id = narrow(id);
+    struct trace_class *class = id_table_find(&decoder->names->classes, class_id);
+    if (class_id == 0 || (class != NULL && class->known))
+        return class_id;
+    class = id_table_get(&decoder->names->classes, class_id);
+    if (class == NULL)
+        return give_up(decoder);
+    struct java_class entry;
+    if (java_class_look_up(&decoder->binding, decoder->reader, id, &entry)) {
+        class->name = entry.name;
+        class->loader = entry.loader;
+    } else {
+        class->name = placeholder(decoder, class_id);
+    }
+    class->known = true;
+    return class_id;
+}
+
+static uint32_t resolve_method(struct step_decoder *decoder, uint64_t id)
+{
+    uint32_t method_id = narrow(id);
+    struct trace_method *method = id_table_find(&decoder->names->methods, method_id);
+    if (method_id == 0 || (method != NULL && method->known))
+        return method_id;
+    method = id_table_get(&decoder->names->methods, method_id);
+    if (method == NULL)
+        return give_up(decoder);
+    struct java_method entry;
+    if (java_method_look_up(&decoder->binding, decoder->reader, id, &entry)) {
+        method->class_id = resolve_class(decoder, entry.class_);
+        method->name = entry.name;
+        method->descriptor = entry.descriptor;
+        method->modifiers = entry.modifiers;
+    } else {
+        method->name = placeholder(decoder, method_id);
+    }
+    method->known = true;
+    return method_id;
+}
+
+/* The frame and all that it is called from.  A frame is defined after its parent: what the file
+ * says else is passed over, so that there are no cycles. */
+static uint32_t resolve_frame(struct step_decoder *decoder, uint64_t id)
+{
+    for (uint32_t at = narrow(id); at != 0;) {
+        struct trace_frame *frame = id_table_find(&decoder->names->frames, at);
+        if (frame != NULL && frame->known)
+            break;
+        struct java_frame entry;
+        if (!java_frame_look_up(&decoder->binding, decoder->reader, at, &entry))
+            return at == id ? 0 : narrow(id);
+        if ((frame = id_table_get(&decoder->names->frames, at)) == NULL)
+            return give_up(decoder);
+        frame->parent = entry.parent < at ? (uint32_t) entry.parent : 0;
+        frame->method_id = resolve_method(decoder, entry.method);
+        frame->line = narrow(entry.line);
+        frame->bytecode = narrow(entry.bytecode);
+        frame->known = true;
+        at = frame->parent;
+    }
+    return narrow(id);
+}
+
+/* Takes the "#17" or "#17 " off the name, and gives the number; `otherwise` where there is none. */
+static uint64_t take_number(struct step_bytes *name, uint64_t otherwise)
+{
+    uint64_t number = 0;
+    size_t at = 1;
+    if (name->length < 2 || name->data[0] != '#')
+        return otherwise;
+    for (; at < name->length && name->data[at] != ' '; at++) {
+        unsigned digit = (unsigned) name->data[at] - '0';
+        if (digit > 9 || __builtin_mul_overflow(number, 10u, &number) ||
+            __builtin_add_overflow(number, digit, &number))
+            return otherwise;
+    }
+    at += at < name->length;
+    *name = (struct step_bytes){name->data + at, name->length - at};
+    return number;
+}
+
+uint64_t step_decoder_thread_number(const struct step_decoder *decoder, uint64_t id)
+{
+    struct java_thread entry;
+    if (!decoder->numbers_in_names ||
+        !java_thread_look_up(&decoder->binding, decoder->reader, id, &entry))
+        return id;
+    return take_number(&entry.name, id);
+}
+
+static uint32_t resolve_thread(struct step_decoder *decoder, uint64_t id)
+{
+    uint32_t thread_id = narrow(id);
+    struct trace_thread *thread = id_table_find(&decoder->names->threads, thread_id);
+    if (thread_id == 0 || (thread != NULL && thread->known))
+        return thread_id;
+    thread = id_table_get(&decoder->names->threads, thread_id);
+    if (thread == NULL)
+        return give_up(decoder);
+    struct java_thread entry;
+    thread->number = id;
+    if (java_thread_look_up(&decoder->binding, decoder->reader, id, &entry)) {
+        if (decoder->numbers_in_names)
+            thread->number = take_number(&entry.name, id);
+        thread->name = entry.name;
+        thread->flags = entry.flags;
+    }
+    thread->known = true;
+    return thread_id;
+}
+
+static uint64_t put_common(struct step_decoder *decoder, struct trace_event *event, uint64_t time,
+                           uint64_t thread)
+{
+    event->thread_id = resolve_thread(decoder, thread);
+    return time;
+}
+
+/* What the macros below name: a record that has but time and thread, and reading it. */
+#define GET(record, ...)                                                                           \
+    {                                                                                              \
+        struct java_##record out;                                                                  \
+        if (!java_##record##_get(&decoder->binding, view, &out))                                   \
+            return false;                                                                          \
+        *ticks = put_common(decoder, event, out.time, out.thread);                                 \
+        __VA_ARGS__                                                                                \
+        return true;                                                                               \
+    }
+
+bool step_decoder_event(struct step_decoder *decoder, const struct step_record_view *view,
+                        struct trace_event *event, uint64_t *ticks)
+{
+    int known = view->record < decoder->record_count ? decoder->records[view->record] : -1;
+    if (known < 0 || known >= JAVA_RECORD_COUNT || kinds[known].kind == STEP_TEXT_KIND_COUNT)
+        return false;
+    *event = (struct trace_event){.kind = kinds[known].kind, .flags = kinds[known].flags};
+    switch (known) {
+    case JAVA_OBJECT_ALLOC:
+    case JAVA_OBJECT_EXISTING:
+        GET(object_alloc, event->class_id = resolve_class(decoder, out.class_);
+            event->size = out.size; event->object = out.object;)
+    case JAVA_OBJECT_ALLOC_AT:
+        GET(object_alloc_at, event->class_id = resolve_class(decoder, out.class_);
+            event->size = out.size; event->object = out.object;
+            event->stack_id = resolve_frame(decoder, out.stack);)
+    case JAVA_OBJECT_FREE:
+        GET(object_free, event->object = out.object;)
+    case JAVA_OBJECT_FREE_UNKNOWN:
+        GET(object_free_unknown, event->object = out.object;
+            event->class_id = resolve_class(decoder, out.class_);)
+    case JAVA_METHOD_ENTRY:
+        GET(method_entry, event->object = out.object;
+            event->method_id = resolve_method(decoder, out.method);)
+    case JAVA_METHOD_EXIT:
+    case JAVA_FRAME_POP:
+        GET(method_event, event->method_id = resolve_method(decoder, out.method);)
+    case JAVA_CLASS_LOAD:
+    case JAVA_CLASS_EXISTING:
+        GET(class_load, event->class_id = resolve_class(decoder, out.class_);)
+    default:
+        GET(event)
+    }
+}
+
+bool step_decoder_fact(struct step_decoder *decoder, const struct step_record_view *view,
+                       struct trace_fact *fact)
+{
+    struct java_not_probed not_probed;
+    struct java_method_count count;
+    uint64_t ticks;
+    if (java_not_probed_get(&decoder->binding, view, &not_probed)) {
+        *fact = (struct trace_fact){.kind = TRACE_NOT_PROBED,
+                                    .class_name = not_probed.class_,
+                                    .method_name = not_probed.method,
+                                    .descriptor = not_probed.descriptor,
+                                    .reason = not_probed.reason,
+                                    .missing = not_probed.missing};
+        ticks = not_probed.time;
+    } else if (java_method_count_get(&decoder->binding, view, &count)) {
+        *fact = (struct trace_fact){.kind = TRACE_METHOD_COUNT,
+                                    .method_id = resolve_method(decoder, count.method),
+                                    .calls = count.calls,
+                                    .exceptions = count.exceptions,
+                                    .inclusive_ns = count.inclusive,
+                                    .exclusive_ns = count.exclusive};
+        ticks = count.time;
+    } else {
+        return false;
+    }
+    if (__builtin_mul_overflow(ticks, decoder->resolution_ns, &fact->time_ns))
+        fact->time_ns = UINT64_MAX;
+    return true;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of a STEP trace into events, and its dictionaries into names. */
+#ifndef CONVERTER_STEP_DECODE_H
+#define CONVERTER_STEP_DECODE_H
+
+#include "converter/events/event_source.h"
+#include "steptrace/java_trace.h"
+
+/* Set in files where threads' numbers may stand in their names, as "#17" or "#17 name": those that
+ * the converter wrote (step_events_sink.c). */
+#define THREAD_NUMBERS_PROPERTY "thread-numbers"
+#define THREAD_NUMBERS_IN_NAMES "name"
+
+struct step_decoder {
+    struct step_reader *reader; /* borrowed */
+    struct java_trace_binding binding;
+    int *records; /* by record of the file: the nearest that we know, or -1 */
+    size_t record_count;
+    uint64_t resolution_ns;
+    bool numbers_in_names;
+    struct trace_names *names; /* borrowed */
+};
+
+enum step_status step_decoder_init(struct step_decoder *decoder, struct step_reader *reader,
+                                   struct trace_names *names, struct step_error *error);
+void step_decoder_reset(struct step_decoder *decoder);
+
+/* The kind that records of the file's type become; STEP_TEXT_KIND_COUNT: they are no events. */
+enum step_text_kind step_decoder_kind(const struct step_decoder *decoder, uint32_t record);
+
+/* Fills the event, but for its time, which is given in the trace's own ticks.  False: the record is
+ * no event (or memory ran out for a name, which then stays unknown). */
+bool step_decoder_event(struct step_decoder *decoder, const struct step_record_view *view,
+                        struct trace_event *event, uint64_t *ticks);
+
+/* False: the record is no fact. */
+bool step_decoder_fact(struct step_decoder *decoder, const struct step_record_view *view,
+                       struct trace_fact *fact);
+
+/* The number, as text shows it, of a thread that the file's dictionary has. */
+uint64_t step_decoder_thread_number(const struct step_decoder *decoder, uint64_t id);
+
+#endif

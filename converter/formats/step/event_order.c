@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which blocks and records are needed, and the order at one tick. */
+#include "converter/formats/step/event_order.h"
+
+#include <stdlib.h>
+
+#include "steptrace/live.h"
+
+#define LIVE_KINDS (TRACE_KIND_BIT(STEP_TEXT_OA) | TRACE_KIND_BIT(STEP_TEXT_OF))
+
+/* At one tick; the higher waits for the lower. */
+enum rank { RANK_GLOBAL = 0, RANK_BUFFER = 1, RANK_FREES = 2, RANK_LAST = 3 };
+
+/* ---- what is wanted ---- */
+
+/* The identifier of the thread that text shows as `number`; 0 if there is none. */
+static uint64_t thread_id_of(const struct event_order *order, uint64_t number)
+{
+    if (!order->decoder.numbers_in_names)
+        return number;
+    const struct step_definition *definition = step_reader_borrow_definition(order->reader);
+    for (uint32_t i = 0; i < definition->record_count; i++) {
+        if (order->decoder.records[i] != JAVA_THREAD)
+            continue;
+        uint64_t count = step_reader_dictionary_count(order->reader, i);
+        for (uint64_t id = 1; id <= count && id < UINT32_MAX; id++)
+            if (step_decoder_thread_number(&order->decoder, id) == number)
+                return id;
+    }
+    return 0;
+}
+
+static void choose_records(struct event_order *order, uint32_t kinds)
+{
+    uint32_t decoded = kinds | (order->keep_live ? LIVE_KINDS : 0);
+    for (uint32_t i = 0; i < order->decoder.record_count; i++) {
+        enum step_text_kind kind = step_decoder_kind(&order->decoder, i);
+        uint32_t bit = kind < STEP_TEXT_KIND_COUNT ? TRACE_KIND_BIT(kind) : 0;
+        order->wanted[i] = (decoded & bit) != 0;
+        order->wanted_live[i] = (LIVE_KINDS & bit) != 0;
+    }
+}
+
+static bool holds(const struct step_block_info *info, const uint8_t *wanted)
+{
+    bool found = false;
+    for (size_t i = 0; !found && i < info->type_count; i++)
+        found = wanted[info->counts[i].record] != 0;
+    return found;
+}
+
+static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
+{
+    const struct event_order *order = user;
+    if (info->time_min > order->to_ticks)
+        return NULL;
+    bool outside = info->time_max < order->from_ticks;
+    if (order->wish->has_thread &&
+        (order->thread_id < info->thread_min || order->thread_id > info->thread_max))
+        outside = true;
+    if (outside && !order->keep_live)
+        return NULL;
+    const uint8_t *wanted = outside ? order->wanted_live : order->wanted;
+    return holds(info, wanted) ? wanted : NULL;
+}
+
+/* ---- the order ---- */
+
+static uint8_t rank_of(uint64_t stream, const struct trace_event *event)
+{
+    if (stream == STEP_LIVE_STREAM_GLOBAL)
+        return event->kind == STEP_TEXT_VD ? RANK_LAST : RANK_GLOBAL;
+    return stream == STEP_LIVE_STREAM_FREES ? RANK_FREES : RANK_BUFFER;
+}
+
+static bool take_front(void *user, struct step_records_front *front)
+{
+    struct event_order *order = user;
+    struct trace_event *event = &order->fronts[front->queue];
+    if (!step_decoder_event(&order->decoder, &front->view, event, &front->time))
+        return false;
+    front->rank = rank_of(front->stream, event);
+    return true;
+}
+
+static bool must_wait(void *user, const struct step_records_front *front)
+{
+    const struct event_order *order = user;
+    const struct trace_event *event = &order->fronts[front->queue];
+    return order->live != NULL && event->object != 0 &&
+           (event->kind == STEP_TEXT_MN || event->kind == STEP_TEXT_OF) &&
+           !live_table_has(order->live, event->object);
+}
+
+/* ---- from start to end ---- */
+
+enum step_status event_order_init(struct event_order *order, struct step_reader *reader,
+                                  struct trace_names *names, const struct trace_wish *wish,
+                                  bool keep_live, struct step_error *error)
+{
+    *order = (struct event_order){.reader = reader, .wish = wish, .keep_live = keep_live};
+    enum step_status status = step_decoder_init(&order->decoder, reader, names, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    order->wanted = calloc(order->decoder.record_count + 1, 1);
+    order->wanted_live = calloc(order->decoder.record_count + 1, 1);
+    if (order->wanted == NULL || order->wanted_live == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    choose_records(order, wish->kinds);
+    order->from_ticks = wish->from_ns / order->decoder.resolution_ns;
+    order->to_ticks = wish->to_ns / order->decoder.resolution_ns;
+    if (wish->has_thread && wish->thread != 0) {
+        order->thread_id = thread_id_of(order, wish->thread);
+        /* Frees belong to no thread, so nobody needs to know of what. */
+        order->keep_live = false;
+    }
+    return STEP_STATUS_OK;
+}
+
+enum step_status event_order_start(struct event_order *order, const struct live_table *live,
+                                   struct step_error *error)
+{
+    const struct step_records_rules rules = {
+        .user = order, .wanted = wanted_of, .front = take_front, .waits = must_wait};
+    order->live = live;
+    enum step_status status =
+        step_records_create_ordered(order->reader, &rules, &order->records, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    order->fronts = calloc(step_records_queue_count(order->records) + 1, sizeof *order->fronts);
+    return order->fronts != NULL ? STEP_STATUS_OK
+                                 : step_error_set(error, STEP_STATUS_NO_MEMORY, NULL,
+                                                  STEP_NO_OFFSET, "out of memory");
+}
+
+void event_order_reset(struct event_order *order)
+{
+    step_records_destroy(order->records);
+    step_decoder_reset(&order->decoder);
+    free(order->fronts);
+    free(order->wanted);
+    free(order->wanted_live);
+}

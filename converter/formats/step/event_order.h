@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The events of a STEP trace in one order: by time; at one tick those of the global stream first,
+ * then those of the buffers, then the frees, and VM death last.  A stream's own order is never
+ * changed, so a trace of one stream comes as it is.  Between buffers at one tick, an event that
+ * uses an object waits until another has told of its allocation; where nobody can, it goes on.
+ */
+#ifndef CONVERTER_EVENT_ORDER_H
+#define CONVERTER_EVENT_ORDER_H
+
+#include "converter/base/object_table.h"
+#include "converter/formats/step/event_of_record.h"
+#include "steptrace/records.h"
+
+struct event_order {
+    struct step_decoder decoder;
+    struct step_reader *reader; /* borrowed */
+    const struct trace_wish *wish;
+    bool keep_live;
+    uint8_t *wanted;      /* by record of the file: decoded in blocks of the slice */
+    uint8_t *wanted_live; /* in blocks outside of it: allocations and frees */
+    uint64_t from_ticks;
+    uint64_t to_ticks;
+    uint64_t thread_id;            /* of wish->thread */
+    const struct live_table *live; /* borrowed; says which objects were told of; NULL: no waiting */
+    struct step_records *records;
+    struct trace_event *fronts; /* of each queue of `records` */
+};
+
+/* Knows the trace's records, and which of them are wanted; `keep_live` may be given up. */
+enum step_status event_order_init(struct event_order *order, struct step_reader *reader,
+                                  struct trace_names *names, const struct trace_wish *wish,
+                                  bool keep_live, struct step_error *error);
+/* Goes before the first event. */
+enum step_status event_order_start(struct event_order *order, const struct live_table *live,
+                                   struct step_error *error);
+void event_order_reset(struct event_order *order);
+
+/* The next event, borrowed until the next call, and its time in ticks; END after the last. */
+static inline enum step_status event_order_next(struct event_order *order,
+                                                const struct trace_event **event, uint64_t *ticks,
+                                                struct step_error *error)
+{
+    const struct step_records_front *front;
+    enum step_status status = step_records_next_front(order->records, &front, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    *event = &order->fronts[front->queue];
+    *ticks = front->time;
+    return status;
+}
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sink that writes a heap trace as STEP (hatf.step): all records in one stream, in the trace's
+ * order, with addresses as places of the heap's model where it has them.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/allocs/address_model.h"
+#include "converter/allocs/alloc_sink.h"
+#include "converter/base/name_index.h"
+#include "converter/formats/step/alloc_forms.h"
+#include "steptrace/hatf_trace.h"
+
+/* One stream, so that the order of the records is kept. */
+#define STREAM 0
+
+/* Attributes that come again are dictionary entries, up to these limits. */
+enum { ENTRIES_MAX = 1 << 16, ENTRY_BYTES_MAX = 1 << 22 };
+
+struct heap_step_sink {
+    struct record_sink base;
+    struct step_writer *writer;
+    struct heap_model *model; /* NULL: addresses as they are */
+    uint64_t resolution_ns;
+    struct name_index attributes; /* their texts are copies, in `texts` */
+    uint8_t **texts;
+    size_t text_count;
+    size_t text_bytes;
+};
+
+static struct heap_step_sink *of(struct record_sink *sink)
+{
+    return (struct heap_step_sink *) sink;
+}
+
+static enum step_status no_memory(struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+}
+
+/* Adds an entry; name_index has numbered it as the dictionary will. */
+static bool define(struct heap_step_sink *sink, uint32_t id, struct step_bytes value)
+{
+    uint8_t *text = malloc(value.length);
+    if (text == NULL)
+        return false;
+    memcpy(text, value.data, value.length);
+    sink->texts[sink->text_count++] = text;
+    sink->text_bytes += value.length;
+    name_index_set_text(&sink->attributes, id, (struct step_bytes){text, value.length});
+    return heap_attributes_define(sink->writer, &(struct heap_attributes){value}, NULL) ==
+           STEP_STATUS_OK;
+}
+
+/* What the record's field attributes is; for what is no entry, a record before it. */
+static bool put_attributes(struct heap_step_sink *sink, struct step_bytes value, uint64_t *id)
+{
+    bool is_new = false;
+    *id = 0;
+    if (value.length == 0)
+        return true;
+    bool has_room =
+        sink->text_count < ENTRIES_MAX && value.length <= ENTRY_BYTES_MAX - sink->text_bytes;
+    if (!has_room && name_index_find(&sink->attributes, 0, value) == 0)
+        return heap_next_attributes_put(sink->writer, STREAM,
+                                        &(struct heap_next_attributes){value}) == STEP_STATUS_OK;
+    *id = name_index_put(&sink->attributes, 0, value, &is_new);
+    return *id != 0 && (!is_new || define(sink, (uint32_t) *id, value));
+}
+
+static enum step_status put_slots(struct heap_step_sink *sink, const struct hatf_record *record,
+                                  uint64_t attributes, bool is_placed,
+                                  const struct heap_place *place)
+{
+    uint64_t slots[HEAP_STEP_SLOTS] = {record->time / sink->resolution_ns, record->thread,
+                                       attributes};
+    const struct heap_step_form *form = &heap_step_forms[record->tag];
+    size_t at = 3;
+    if (hatf_tag_has(record->tag, HATF_HEAP))
+        slots[at++] = record->heap;
+    if (hatf_tag_has(record->tag, HATF_SIZE))
+        slots[at++] = record->size;
+    if (form->has_old)
+        slots[at++] = is_placed ? place->age : record->address;
+    if (form->has_new)
+        slots[at++] = is_placed       ? place->place
+                      : form->has_old ? record->new_address
+                                      : record->address;
+    return step_writer_put(sink->writer, STREAM, is_placed ? form->placed : form->plain, slots);
+}
+
+static enum step_status put(struct record_sink *base, const struct hatf_record *record,
+                            struct step_error *error)
+{
+    struct heap_step_sink *sink = of(base);
+    struct heap_place place;
+    uint64_t attributes;
+    enum step_status status;
+    if (record->tag == HATF_COMMENT) {
+        status = heap_comment_put(sink->writer, STREAM, &(struct heap_comment){record->comment});
+        return status == STEP_STATUS_OK ? status : step_writer_close(sink->writer, error);
+    }
+    enum heap_answer answer =
+        sink->model != NULL ? heap_model_place(sink->model, record, &place) : HEAP_PLAIN;
+    if (answer == HEAP_NO_MEMORY || !put_attributes(sink, record->attributes, &attributes))
+        return no_memory(error);
+    status = put_slots(sink, record, attributes, answer == HEAP_PLACED, &place);
+    return status == STEP_STATUS_OK ? status : step_writer_close(sink->writer, error);
+}
+
+static enum step_status close_sink(struct record_sink *base, struct step_error *error)
+{
+    return step_writer_close(of(base)->writer, error);
+}
+
+static void destroy(struct record_sink *base)
+{
+    struct heap_step_sink *sink = of(base);
+    step_writer_destroy(sink->writer);
+    heap_model_destroy(sink->model);
+    name_index_reset(&sink->attributes);
+    for (size_t i = 0; i < sink->text_count; i++)
+        free(sink->texts[i]);
+    free(sink->texts);
+    free(sink);
+}
+
+static const struct record_sink_operations operations = {
+    .put = put,
+    .close = close_sink,
+    .destroy = destroy,
+};
+
+static void put_properties(struct heap_step_sink *sink, const struct trace_source *source,
+                           const struct trace_summary *summary)
+{
+    char resolution[32];
+    bool has_producer = trace_source_property(source, "producer") != NULL;
+    size_t count = source->operations->property_count(source);
+    for (size_t i = 0; i < count; i++) {
+        const char *key;
+        const char *value;
+        source->operations->property(source, i, &key, &value);
+        step_writer_property(sink->writer, key, value);
+    }
+    if (!has_producer)
+        step_writer_property(sink->writer, "producer", "StepTrace steptrace");
+    snprintf(resolution, sizeof resolution, "%" PRIu64, sink->resolution_ns);
+    step_writer_property(sink->writer, "resolution-ns", resolution);
+    step_writer_property(sink->writer, "converted-from", summary->format);
+}
+
+enum step_status step_record_sink_create(struct output_file *output,
+                                         const struct trace_source *source,
+                                         const struct trace_sink_options *options,
+                                         struct record_sink **out, struct step_error *error)
+{
+    struct heap_step_sink *sink = calloc(1, sizeof *sink);
+    if (sink == NULL)
+        return no_memory(error);
+    struct trace_summary summary;
+    source->operations->summary(source, &summary);
+    sink->base.operations = &operations;
+    sink->resolution_ns = summary.resolution_ns > 0 ? summary.resolution_ns : 1;
+    sink->texts = calloc(ENTRIES_MAX, sizeof *sink->texts);
+    if (!options->is_plain)
+        sink->model = heap_model_create(false);
+    enum step_status status = STEP_STATUS_OK;
+    if (!name_index_init(&sink->attributes) || sink->texts == NULL ||
+        (!options->is_plain && sink->model == NULL))
+        status = no_memory(error);
+    struct step_writer_options writer_options;
+    step_writer_options_init(&writer_options);
+    writer_options.definition = &hatf_trace_definition;
+    writer_options.output = output_file_as_output(output);
+    writer_options.verify = true;
+    writer_options.level = options->level;
+    if (options->packed_block_records > 0) {
+        writer_options.compression = STEP_COMPRESSION_BEST;
+        writer_options.block_records = options->packed_block_records;
+        writer_options.memory_bytes = (size_t) 1 << 30;
+    }
+    if (status == STEP_STATUS_OK)
+        status = step_writer_create(&writer_options, &sink->writer, error);
+    if (status != STEP_STATUS_OK) {
+        destroy(&sink->base);
+        return status;
+    }
+    put_properties(sink, source, &summary);
+    *out = &sink->base;
+    return status;
+}

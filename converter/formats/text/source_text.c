@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sources that read the text format, zipped or plain. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "converter/base/name_index.h"
+#include "converter/open/format_table.h"
+#include "steptrace/text.h"
+
+struct text_source {
+    struct trace_source base;
+    const char *format;
+    struct step_text_reader *reader;
+    struct name_index classes;
+    struct name_index methods;
+    struct name_index threads;
+    void *mapping; /* of a plain file */
+    size_t mapping_bytes;
+    uint64_t file_bytes;
+    bool has_damage;
+    struct step_damage damage; /* the line that could not be read */
+};
+
+static struct text_source *of(struct trace_source *source)
+{
+    return (struct text_source *) source;
+}
+
+static const struct text_source *of_const(const struct trace_source *source)
+{
+    return (const struct text_source *) source;
+}
+
+static uint32_t class_of(struct text_source *source, struct step_bytes name)
+{
+    struct trace_names *names = &source->base.names;
+    bool is_new;
+    uint32_t id = name_index_put(&source->classes, 0, name, &is_new);
+    if (!is_new)
+        return id;
+    struct trace_class *class = id_table_get(&names->classes, id);
+    if (class == NULL || !trace_names_copy(names, name, &class->name))
+        return 0;
+    class->known = true;
+    name_index_set_text(&source->classes, id, class->name);
+    return id;
+}
+
+static uint32_t method_of(struct text_source *source, uint32_t class_id, struct step_bytes name)
+{
+    struct trace_names *names = &source->base.names;
+    bool is_new;
+    uint32_t id = name_index_put(&source->methods, class_id, name, &is_new);
+    if (!is_new)
+        return id;
+    struct trace_method *method = id_table_get(&names->methods, id);
+    if (method == NULL || !trace_names_copy(names, name, &method->name))
+        return 0;
+    method->class_id = class_id;
+    method->known = true;
+    name_index_set_text(&source->methods, id, method->name);
+    return id;
+}
+
+static uint32_t thread_of(struct text_source *source, uint64_t number)
+{
+    static const struct step_bytes nothing = {(const uint8_t *) "", 0};
+    bool is_new;
+    uint32_t id = name_index_put(&source->threads, number, nothing, &is_new);
+    if (!is_new)
+        return id;
+    struct trace_thread *thread = id_table_get(&source->base.names.threads, id);
+    if (thread == NULL)
+        return 0;
+    *thread = (struct trace_thread){.number = number, .name = nothing, .known = true};
+    return id;
+}
+
+/* False: out of memory. */
+static bool take(struct text_source *source, const struct step_text_event *line,
+                 struct trace_event *event)
+{
+    *event = (struct trace_event){
+        .kind = (uint8_t) line->kind, .time_ns = line->time_ns, .object = line->object};
+    bool ok = true;
+    uint32_t class_id = 0;
+    const char *fields = step_text_kind_fields(line->kind);
+    if (strchr(fields, 'T') != NULL && line->thread != 0)
+        ok = (event->thread_id = thread_of(source, line->thread)) != 0;
+    if (strchr(fields, 'C') != NULL)
+        ok = ok && (class_id = class_of(source, line->class_name)) != 0;
+    if (strchr(fields, 'M') != NULL)
+        ok = ok && (event->method_id = method_of(source, class_id, line->method_name)) != 0;
+    else
+        event->class_id = class_id;
+    return ok && trace_source_follow(&source->base, event);
+}
+
+static enum step_status note_damage(struct text_source *source, const struct step_error *error)
+{
+    source->has_damage = true;
+    source->damage.offset = error->offset;
+    source->damage.length = 0;
+    snprintf(source->damage.message, sizeof source->damage.message, "%.159s", error->message);
+    return STEP_STATUS_END;
+}
+
+static enum step_status read_events(struct trace_source *base, struct trace_event *events,
+                                    size_t capacity, size_t *count, struct step_error *error)
+{
+    struct text_source *source = of(base);
+    size_t filled = 0;
+    enum step_status status = STEP_STATUS_OK;
+    while (filled < capacity && status == STEP_STATUS_OK) {
+        struct step_text_event line;
+        struct step_error local = {.offset = STEP_NO_OFFSET};
+        status = source->has_damage ? STEP_STATUS_END
+                                    : step_text_reader_next(source->reader, &line, &local);
+        if (status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT) {
+            status = note_damage(source, &local);
+        } else if (status == STEP_STATUS_OK && !take(source, &line, &events[filled])) {
+            return step_error_set(error, STEP_STATUS_NO_MEMORY, base->path, STEP_NO_OFFSET,
+                                  "out of memory");
+        } else if (status == STEP_STATUS_OK) {
+            filled += trace_filter_takes(&base->filter, &base->names, &events[filled]);
+        } else if (status != STEP_STATUS_END && error != NULL) {
+            *error = local;
+        }
+    }
+    *count = filled;
+    return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
+}
+
+static void summary(const struct trace_source *base, struct trace_summary *out)
+{
+    const struct text_source *source = of_const(base);
+    *out = (struct trace_summary){
+        .format = source->format, .whole = !source->has_damage, .file_bytes = source->file_bytes};
+}
+
+static size_t property_count(const struct trace_source *base)
+{
+    (void) base;
+    return 0;
+}
+
+static void property(const struct trace_source *base, size_t i, const char **key,
+                     const char **value)
+{
+    (void) base;
+    (void) i;
+    *key = *value = "";
+}
+
+static size_t damage_count(const struct trace_source *base)
+{
+    return of_const(base)->has_damage ? 1 : 0;
+}
+
+static const struct step_damage *damage(const struct trace_source *base, size_t i)
+{
+    (void) i;
+    return &of_const(base)->damage;
+}
+
+static double progress(const struct trace_source *base)
+{
+    const struct text_source *source = of_const(base);
+    uint64_t size = step_text_reader_size(source->reader);
+    return size == 0 ? 1.0 : (double) step_text_reader_offset(source->reader) / (double) size;
+}
+
+static void destroy(struct trace_source *base)
+{
+    struct text_source *source = of(base);
+    step_text_reader_destroy(source->reader);
+    if (source->mapping != NULL)
+        munmap(source->mapping, source->mapping_bytes);
+    name_index_reset(&source->classes);
+    name_index_reset(&source->methods);
+    name_index_reset(&source->threads);
+    trace_source_reset(base);
+    free(source);
+}
+
+static const struct trace_source_operations operations = {
+    .read = read_events,
+    .summary = summary,
+    .property_count = property_count,
+    .property = property,
+    .damage_count = damage_count,
+    .damage = damage,
+    .progress = progress,
+    .destroy = destroy,
+};
+
+static enum step_status open_zip(struct text_source *source, const char *path,
+                                 struct step_error *error)
+{
+    struct stat about;
+    source->format = "text";
+    if (stat(path, &about) == 0)
+        source->file_bytes = (uint64_t) about.st_size;
+    return step_text_reader_open(path, &source->reader, error);
+}
+
+static enum step_status open_plain(struct text_source *source, const char *path,
+                                   struct step_error *error)
+{
+    struct stat about;
+    source->format = "lines";
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fstat(file, &about) != 0) {
+        int code = errno;
+        if (file >= 0)
+            close(file);
+        return step_error_set(error, code == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO, path,
+                              STEP_NO_OFFSET, "cannot open: %s", strerror(code));
+    }
+    source->file_bytes = source->mapping_bytes = (size_t) about.st_size;
+    if (source->mapping_bytes > 0) {
+        void *mapping = mmap(NULL, source->mapping_bytes, PROT_READ, MAP_PRIVATE, file, 0);
+        source->mapping = mapping != MAP_FAILED ? mapping : NULL;
+    }
+    int code = errno;
+    close(file);
+    if (source->mapping_bytes > 0 && source->mapping == NULL)
+        return step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "cannot read: %s",
+                              strerror(code));
+    return step_text_reader_open_plain(source->mapping != NULL ? source->mapping : "",
+                                       source->mapping_bytes, path, &source->reader, error);
+}
+
+typedef enum step_status (*open_function)(struct text_source *source, const char *path,
+                                          struct step_error *error);
+
+static enum step_status create(open_function open_reader, const char *path,
+                               const struct trace_wish *wish, struct trace_source **out,
+                               struct step_error *error)
+{
+    struct text_source *source = calloc(1, sizeof *source);
+    if (source == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+    enum step_status status =
+        step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+    if (trace_source_init(&source->base, &operations, path, wish) &&
+        name_index_init(&source->classes) && name_index_init(&source->methods) &&
+        name_index_init(&source->threads))
+        status = open_reader(source, path, error);
+    if (status != STEP_STATUS_OK) {
+        destroy(&source->base);
+        return status;
+    }
+    *out = &source->base;
+    return status;
+}
+
+enum step_status text_source_create(const char *path, const struct trace_wish *wish,
+                                    struct trace_source **out, struct step_error *error)
+{
+    return create(open_zip, path, wish, out, error);
+}
+
+enum step_status lines_source_create(const char *path, const struct trace_wish *wish,
+                                     struct trace_source **out, struct step_error *error)
+{
+    return create(open_plain, path, wish, out, error);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tree of call sites: an array, and an open-addressed table into it. */
+#include "converter/heap/heap_sites.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SLOTS ((size_t) 1024)
+
+bool heap_sites_init(struct heap_sites *sites, const struct trace_names *names)
+{
+    *sites = (struct heap_sites){.names = names};
+    id_table_init(&sites->frames, sizeof(uint32_t));
+    sites->capacity = FIRST_SLOTS / 2;
+    sites->items = calloc(sites->capacity, sizeof *sites->items);
+    sites->slots = calloc(FIRST_SLOTS, sizeof *sites->slots);
+    sites->mask = FIRST_SLOTS - 1;
+    sites->count = 1;
+    return sites->items != NULL && sites->slots != NULL;
+}
+
+void heap_sites_reset(struct heap_sites *sites)
+{
+    id_table_reset(&sites->frames);
+    free(sites->items);
+    free(sites->slots);
+    free(sites->chain);
+    *sites = (struct heap_sites){.names = NULL};
+}
+
+static size_t hash_of(const struct heap_site *site)
+{
+    uint64_t hash = ((uint64_t) site->parent << 32 | site->method_id) * 0x9e3779b97f4a7c15u;
+    hash ^= ((uint64_t) site->bytecode << 32 | site->line) * 0xc2b2ae3d27d4eb4fu;
+    return (size_t) ((hash ^ hash >> 32) * 0x9e3779b97f4a7c15u >> 20);
+}
+
+static uint32_t *slot_of(const struct heap_sites *sites, const struct heap_site *site)
+{
+    size_t at = hash_of(site) & sites->mask;
+    while (sites->slots[at] != 0 &&
+           memcmp(&sites->items[sites->slots[at]], site, sizeof *site) != 0)
+        at = (at + 1) & sites->mask;
+    return &sites->slots[at];
+}
+
+static bool grow(struct heap_sites *sites)
+{
+    size_t capacity = sites->capacity * 2;
+    struct heap_site *items = realloc(sites->items, capacity * sizeof *items);
+    if (items == NULL)
+        return false;
+    sites->items = items;
+    uint32_t *slots = calloc(capacity * 2, sizeof *slots);
+    if (slots == NULL)
+        return false;
+    free(sites->slots);
+    sites->slots = slots;
+    sites->mask = capacity * 2 - 1;
+    sites->capacity = capacity;
+    for (size_t i = 1; i < sites->count; i++)
+        *slot_of(sites, &items[i]) = (uint32_t) i;
+    return true;
+}
+
+uint32_t heap_sites_put(struct heap_sites *sites, const struct heap_site *site)
+{
+    uint32_t *slot = slot_of(sites, site);
+    if (*slot != 0)
+        return *slot;
+    if (sites->count == sites->capacity) {
+        if (sites->count > UINT32_MAX / 4 || !grow(sites))
+            return 0;
+        slot = slot_of(sites, site);
+    }
+    *slot = (uint32_t) sites->count;
+    sites->items[sites->count++] = *site;
+    return *slot;
+}
+
+/* The frames from this one out to the first whose site is known, whose site is returned; 0: they go
+ * out to the root. */
+static bool gather_frames(struct heap_sites *sites, uint32_t frame, uint32_t *known, size_t *count)
+{
+    *count = 0;
+    for (*known = 0; frame != 0; frame = trace_frame_of(sites->names, frame)->parent) {
+        const uint32_t *site = id_table_find(&sites->frames, frame);
+        if (site != NULL && (*known = *site) != 0)
+            break;
+        if (*count == sites->chain_capacity) {
+            size_t capacity = sites->chain_capacity * 2 + 64;
+            uint32_t *grown = realloc(sites->chain, capacity * sizeof *grown);
+            if (grown == NULL)
+                return false;
+            sites->chain = grown;
+            sites->chain_capacity = capacity;
+        }
+        sites->chain[(*count)++] = frame;
+    }
+    return true;
+}
+
+/* Goes out to a frame that is known, then back in. */
+uint32_t heap_sites_of_frame_slowly(struct heap_sites *sites, uint32_t frame)
+{
+    uint32_t site;
+    size_t count;
+    if (!gather_frames(sites, frame, &site, &count))
+        return 0;
+    while (count-- > 0) {
+        const struct trace_frame *named = trace_frame_of(sites->names, sites->chain[count]);
+        uint32_t *known = id_table_get(&sites->frames, sites->chain[count]);
+        site = heap_sites_put(
+            sites, &(struct heap_site){site, named->method_id, named->line, named->bytecode});
+        if (known == NULL || site == 0)
+            return 0;
+        *known = site;
+    }
+    return site;
+}
+
+size_t heap_sites_depth(const struct heap_sites *sites, uint32_t site)
+{
+    size_t depth = 0;
+    for (; site != 0; site = sites->items[site].parent)
+        depth++;
+    return depth;
+}
+
+size_t heap_site_print_place(const struct heap_site *site, char *out, size_t out_size)
+{
+    out[0] = '\0';
+    int length = 0;
+    if (site->line != 0)
+        length = snprintf(out, out_size, ":%" PRIu32, site->line);
+    else if (site->bytecode != 0)
+        length = snprintf(out, out_size, "@%" PRIu32, site->bytecode - 1);
+    return (size_t) length;
+}
+
+static size_t append(char *out, size_t used, size_t out_size, struct step_bytes text)
+{
+    for (size_t i = 0; i < text.length && used + 1 < out_size; i++)
+        out[used++] = (char) text.data[i];
+    out[used] = '\0';
+    return used;
+}
+
+size_t heap_site_print(const struct heap_sites *sites, uint32_t site, char *out, size_t out_size)
+{
+    const struct heap_site *item = &sites->items[site];
+    const struct trace_method *method = trace_method_of(sites->names, item->method_id);
+    char place[24];
+    size_t used = 0;
+    out[0] = '\0';
+    if (site == 0)
+        return append(out, 0, out_size, (struct step_bytes){(const uint8_t *) "(no stack)", 10});
+    if (method->class_id != 0) {
+        used = append(out, used, out_size, trace_class_of(sites->names, method->class_id)->name);
+        used = append(out, used, out_size, (struct step_bytes){(const uint8_t *) ".", 1});
+    }
+    used = append(out, used, out_size, method->name);
+    size_t length = heap_site_print_place(item, place, sizeof place);
+    return append(out, used, out_size, (struct step_bytes){(const uint8_t *) place, length});
+}

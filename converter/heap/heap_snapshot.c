@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Adding up and comparing rows, by sorting them. */
+#include "converter/heap/heap_snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void heap_snapshot_reset(struct heap_snapshot *snapshot)
+{
+    free(snapshot->rows);
+    free(snapshot->dumped);
+    *snapshot = (struct heap_snapshot){.rows = NULL};
+}
+
+static int compare_keys(const struct heap_key *a, const struct heap_key *b)
+{
+    if (a->class_id != b->class_id)
+        return a->class_id < b->class_id ? -1 : 1;
+    if (a->site != b->site)
+        return a->site < b->site ? -1 : 1;
+    if (a->thread_id != b->thread_id)
+        return a->thread_id < b->thread_id ? -1 : 1;
+    return 0;
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct heap_row *a = left;
+    const struct heap_row *b = right;
+    return compare_keys(&a->key, &b->key);
+}
+
+static void add(struct heap_amount *sum, const struct heap_amount *amount)
+{
+    sum->objects += amount->objects;
+    sum->bytes += amount->bytes;
+    sum->ages_us += amount->ages_us;
+}
+
+bool heap_snapshot_fold(struct heap_snapshot *snapshot, unsigned axes)
+{
+    struct heap_row *rows = snapshot->rows;
+    for (size_t i = 0; i < snapshot->count; i++) {
+        rows[i].key.class_id = (axes & HEAP_BY_CLASS) != 0 ? rows[i].key.class_id : 0;
+        rows[i].key.site = (axes & HEAP_BY_SITE) != 0 ? rows[i].key.site : 0;
+        rows[i].key.thread_id = (axes & HEAP_BY_THREAD) != 0 ? rows[i].key.thread_id : 0;
+    }
+    if (snapshot->count == 0)
+        return true;
+    qsort(rows, snapshot->count, sizeof *rows, compare_rows);
+    size_t last = 0;
+    for (size_t i = 1; i < snapshot->count; i++) {
+        if (compare_keys(&rows[last].key, &rows[i].key) == 0) {
+            add(&rows[last].live, &rows[i].live);
+            add(&rows[last].allocated, &rows[i].allocated);
+        } else {
+            rows[++last] = rows[i];
+        }
+    }
+    snapshot->count = last + 1;
+    return true;
+}
+
+static struct heap_row *sorted_copy(const struct heap_snapshot *snapshot)
+{
+    struct heap_row *rows = malloc((snapshot->count + 1) * sizeof *rows);
+    if (rows == NULL)
+        return NULL;
+    if (snapshot->count > 0) {
+        memcpy(rows, snapshot->rows, snapshot->count * sizeof *rows);
+        qsort(rows, snapshot->count, sizeof *rows, compare_rows);
+    }
+    return rows;
+}
+
+static void note_change(const struct heap_row *before, const struct heap_row *after, bool allocated,
+                        struct heap_change *changes, size_t *count)
+{
+    struct heap_change change = {.key = before != NULL ? before->key : after->key};
+    if (before != NULL)
+        change.before = allocated ? before->allocated : before->live;
+    if (after != NULL)
+        change.after = allocated ? after->allocated : after->live;
+    change.objects = (int64_t) (change.after.objects - change.before.objects);
+    change.bytes = (int64_t) (change.after.bytes - change.before.bytes);
+    if (change.objects != 0 || change.bytes != 0)
+        changes[(*count)++] = change;
+}
+
+bool heap_snapshot_compare(const struct heap_snapshot *before, const struct heap_snapshot *after,
+                           bool allocated, struct heap_change **changes, size_t *count)
+{
+    struct heap_row *a = sorted_copy(before), *b = sorted_copy(after);
+    *changes = malloc((before->count + after->count + 1) * sizeof **changes);
+    *count = 0;
+    bool ok = a != NULL && b != NULL && *changes != NULL;
+    for (size_t i = 0, j = 0; ok && (i < before->count || j < after->count);) {
+        int order = i == before->count  ? 1
+                    : j == after->count ? -1
+                                        : compare_keys(&a[i].key, &b[j].key);
+        note_change(order <= 0 ? &a[i] : NULL, order >= 0 ? &b[j] : NULL, allocated, *changes,
+                    count);
+        i += order <= 0;
+        j += order >= 0;
+    }
+    free(a);
+    free(b);
+    if (!ok) {
+        free(*changes);
+        *changes = NULL;
+    }
+    return ok;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events into running sums, and moments into snapshots. */
+#include "converter/heap/heap_tracker.h"
+
+#include "converter/events/call_stack.h"
+
+static void find_next_time(struct heap_tracker *tracker, uint64_t after_ns, bool is_first)
+{
+    const struct heap_tracker_options *options = &tracker->options;
+    tracker->next_ns = options->every_ns != 0 ? tracker->series_ns : UINT64_MAX;
+    for (size_t i = 0; i < options->moment_count; i++) {
+        const struct heap_moment *moment = &options->moments[i];
+        if (moment->kind == HEAP_AT_TIME && (is_first || moment->value > after_ns) &&
+            moment->value < tracker->next_ns)
+            tracker->next_ns = moment->value;
+    }
+}
+
+bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *names,
+                       const struct heap_tracker_options *options)
+{
+    *tracker = (struct heap_tracker){.options = *options, .series_ns = options->every_ns};
+    bool follow_peak = false;
+    for (size_t i = 0; i < options->moment_count; i++)
+        follow_peak = follow_peak || options->moments[i].kind == HEAP_AT_PEAK;
+    find_next_time(tracker, 0, true);
+    id_table_init(&tracker->threads, sizeof(struct call_stack));
+    bool ok = heap_sites_init(&tracker->sites, names);
+    ok = heap_cells_init(&tracker->cells, follow_peak) && ok;
+    return live_table_init(&tracker->live) && ok;
+}
+
+void heap_tracker_reset(struct heap_tracker *tracker)
+{
+    for (uint32_t i = 0; id_table_next(&tracker->threads, &i); i++) {
+        struct call_stack *calls = id_table_find(&tracker->threads, i);
+        if (calls != NULL)
+            call_stack_reset(calls);
+    }
+    id_table_reset(&tracker->threads);
+    heap_sites_reset(&tracker->sites);
+    heap_cells_reset(&tracker->cells);
+    live_table_reset(&tracker->live);
+}
+
+static enum step_status no_memory(struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET,
+                          "out of memory for the heap");
+}
+
+static enum step_status give(struct heap_tracker *tracker, const struct heap_moment *moment,
+                             uint64_t time_ns, bool at_peak, struct step_error *error)
+{
+    struct heap_snapshot snapshot = {.moment = *moment,
+                                     .time_ns = at_peak ? tracker->cells.peak_ns : time_ns,
+                                     .collections = at_peak ? tracker->cells.peak_collections
+                                                            : tracker->collections};
+    if (!heap_cells_snapshot(&tracker->cells, at_peak, &snapshot))
+        return no_memory(error);
+    return tracker->options.receive(tracker->options.user, &snapshot, error);
+}
+
+/* Gives what was wanted at a time that has passed. */
+static enum step_status give_times(struct heap_tracker *tracker, uint64_t now_ns,
+                                   struct step_error *error)
+{
+    const struct heap_tracker_options *options = &tracker->options;
+    while (tracker->next_ns < now_ns) {
+        uint64_t time_ns = tracker->next_ns;
+        enum step_status status = STEP_STATUS_OK;
+        for (size_t i = 0; i < options->moment_count && status == STEP_STATUS_OK; i++)
+            if (options->moments[i].kind == HEAP_AT_TIME && options->moments[i].value == time_ns)
+                status = give(tracker, &options->moments[i], time_ns, false, error);
+        if (status == STEP_STATUS_OK && options->every_ns != 0 && tracker->series_ns == time_ns) {
+            const struct heap_moment moment = {HEAP_AT_TIME, time_ns};
+            status = give(tracker, &moment, time_ns, false, error);
+            if (__builtin_add_overflow(time_ns, options->every_ns, &tracker->series_ns))
+                tracker->series_ns = UINT64_MAX;
+        }
+        if (status != STEP_STATUS_OK)
+            return status;
+        find_next_time(tracker, time_ns, false);
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status end_collection(struct heap_tracker *tracker, struct step_error *error)
+{
+    const struct heap_tracker_options *options = &tracker->options;
+    const struct heap_moment moment = {HEAP_AT_COLLECTION, tracker->collections};
+    enum step_status status = STEP_STATUS_OK;
+    tracker->in_collection = false;
+    for (size_t i = 0; i < options->moment_count && status == STEP_STATUS_OK; i++)
+        if (options->moments[i].kind == HEAP_AT_COLLECTION &&
+            options->moments[i].value == tracker->collections)
+            status = give(tracker, &moment, tracker->frees_ns, false, error);
+    if (status == STEP_STATUS_OK && options->every_collection)
+        status = give(tracker, &moment, tracker->frees_ns, false, error);
+    return status;
+}
+
+static uint32_t site_of(struct heap_tracker *tracker, const struct trace_event *event)
+{
+    if (event->stack_id != 0)
+        return heap_sites_of_frame(&tracker->sites, event->stack_id);
+    const struct call_stack *calls = id_table_find(&tracker->threads, event->thread_id);
+    return calls != NULL && calls->depth > 0 ? calls->frames[calls->depth - 1].site : 0;
+}
+
+static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *event)
+{
+    struct heap_cells *cells = &tracker->cells;
+    const struct heap_key key = {event->class_id, site_of(tracker, event),
+                                 tracker->options.by_thread ? event->thread_id : 0};
+    uint32_t number = heap_cells_put(cells, &key);
+    uint64_t birth_us = event->time_ns / 1000;
+    if (number == UINT32_MAX ||
+        !live_table_put(&tracker->live,
+                        &(struct live_object){event->object, birth_us, event->size, number}))
+        return false;
+    heap_cell_save(cells, &cells->items[number]);
+    heap_sums_add(&cells->items[number].now, event->size, birth_us);
+    heap_sums_add(&cells->all, event->size, birth_us);
+    if (heap_cells_note_peak(cells, event->time_ns, tracker->collections))
+        tracker->peak_event = tracker->event_count;
+    return true;
+}
+
+static void put_free(struct heap_tracker *tracker, const struct trace_event *event)
+{
+    struct heap_cells *cells = &tracker->cells;
+    struct live_object born;
+    if (!tracker->in_collection) {
+        tracker->in_collection = true;
+        tracker->frees_ns = event->time_ns;
+        tracker->collections++;
+    }
+    if (!live_table_take(&tracker->live, event->object, &born)) {
+        tracker->unknown_frees++;
+        return;
+    }
+    struct heap_cell *cell = &cells->items[born.class_id];
+    heap_cell_save(cells, cell);
+    heap_sums_remove(&cell->now, born.size, born.value);
+    heap_sums_remove(&cells->all, born.size, born.value);
+}
+
+static bool put_entry(struct heap_tracker *tracker, const struct trace_event *event)
+{
+    struct call_stack *calls = id_table_get(&tracker->threads, event->thread_id);
+    if (calls == NULL)
+        return false;
+    const struct heap_site site = {.parent =
+                                       calls->depth > 0 ? calls->frames[calls->depth - 1].site : 0,
+                                   .method_id = event->method_id};
+    const struct call_frame frame = {.method_id = event->method_id,
+                                     .site = heap_sites_put(&tracker->sites, &site)};
+    return frame.site != 0 && call_stack_push(calls, &frame);
+}
+
+/* An exit closes the innermost call of its method, and those further in. */
+static void put_exit(struct heap_tracker *tracker, const struct trace_event *event)
+{
+    struct call_stack *calls = id_table_find(&tracker->threads, event->thread_id);
+    size_t depth = calls != NULL ? call_stack_find(calls, event->method_id) : 0;
+    if (depth != 0)
+        call_stack_cut(calls, depth - 1);
+}
+
+static bool put_event(struct heap_tracker *tracker, const struct trace_event *event)
+{
+    switch (event->kind) {
+    case STEP_TEXT_OA:
+        return event->object == 0 || put_alloc(tracker, event);
+    case STEP_TEXT_OF:
+        put_free(tracker, event);
+        return true;
+    case STEP_TEXT_MN:
+        return put_entry(tracker, event);
+    case STEP_TEXT_MX:
+    case STEP_TEXT_FP:
+        put_exit(tracker, event);
+        return true;
+    default:
+        return true;
+    }
+}
+
+enum step_status heap_tracker_put(struct heap_tracker *tracker, const struct trace_event *events,
+                                  size_t count, struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < count; i++) {
+        const struct trace_event *event = &events[i];
+        if (tracker->event_limit != 0 && tracker->event_count == tracker->event_limit)
+            break;
+        tracker->event_count++;
+        if (tracker->in_collection &&
+            (event->kind != STEP_TEXT_OF || event->time_ns != tracker->frees_ns))
+            status = end_collection(tracker, error);
+        if (status == STEP_STATUS_OK && event->time_ns > tracker->next_ns)
+            status = give_times(tracker, event->time_ns, error);
+        if (status != STEP_STATUS_OK)
+            return status;
+        if (event->time_ns > tracker->now_ns)
+            tracker->now_ns = event->time_ns;
+        if (!put_event(tracker, event))
+            return no_memory(error);
+    }
+    return STEP_STATUS_OK;
+}
+
+/* Tells that a collection never came. */
+static enum step_status give_nothing(struct heap_tracker *tracker, const struct heap_moment *moment,
+                                     struct step_error *error)
+{
+    struct heap_snapshot snapshot = {
+        .moment = *moment, .time_ns = UINT64_MAX, .collections = tracker->collections};
+    return tracker->options.receive(tracker->options.user, &snapshot, error);
+}
+
+enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_error *error)
+{
+    const struct heap_tracker_options *options = &tracker->options;
+    enum step_status status = STEP_STATUS_OK;
+    if (tracker->in_collection)
+        status = end_collection(tracker, error);
+    for (size_t i = 0; i < options->moment_count && status == STEP_STATUS_OK; i++) {
+        const struct heap_moment *moment = &options->moments[i];
+        if (moment->kind == HEAP_AT_COLLECTION && moment->value > tracker->collections)
+            status = give_nothing(tracker, moment, error);
+        else if (moment->kind == HEAP_AT_END || moment->kind == HEAP_AT_PEAK ||
+                 (moment->kind == HEAP_AT_TIME && moment->value >= tracker->next_ns))
+            status = give(tracker, moment, tracker->now_ns, moment->kind == HEAP_AT_PEAK, error);
+    }
+    const struct heap_moment end = {.kind = HEAP_AT_END};
+    if (status == STEP_STATUS_OK && (options->every_ns != 0 || options->every_collection))
+        status = give(tracker, &end, tracker->now_ns, false, error);
+    return status;
+}
+
+void heap_tracker_each_object(const struct heap_tracker *tracker, heap_visit visit, void *user)
+{
+    uint64_t now_us = tracker->now_ns / 1000;
+    for (size_t i = 0; i <= tracker->live.mask; i++) {
+        const struct live_slot *slot = &tracker->live.slots[i];
+        if (slot->object == 0)
+            continue;
+        struct live_object object;
+        if (live_table_find(&tracker->live, slot->object, &object))
+            visit(user, &tracker->cells.items[object.class_id].key, object.size,
+                  now_us - object.value);
+    }
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Formats that hold heaps: one interface over all of them.  A writer takes snapshots, from a trace
+ * (sink_heap.c) or from an imported dump, and writes them into a file.
+ */
+#ifndef CONVERTER_HEAP_WRITER_H
+#define CONVERTER_HEAP_WRITER_H
+
+#include "converter/base/output_stream.h"
+#include "converter/events/event_sink.h"
+#include "converter/heap/heap_snapshot.h"
+
+struct heap_writer {
+    const struct heap_writer_operations *operations;
+    const struct heap_sites *sites; /* borrowed; may grow between snapshots */
+    struct heap_export options;
+    const char *title;           /* what the program was, or NULL; borrowed */
+    uint64_t process;            /* its number */
+    uint64_t start_ns;           /* the wall clock at time zero; 0: not known */
+    struct output_stream stream; /* where it goes */
+};
+
+struct heap_writer_operations {
+    /* Takes the snapshot's rows in any order, and may reorder and fold them. */
+    enum step_status (*put)(struct heap_writer *writer, struct heap_snapshot *snapshot,
+                            struct step_error *error);
+    /* Writes what is left to the stream; called once, not after a put that failed. */
+    enum step_status (*close)(struct heap_writer *writer, struct step_error *error);
+    void (*reset)(struct heap_writer *writer);
+    size_t size_bytes; /* of the writer's own struct, which begins with a heap_writer */
+    bool takes_series; /* else one snapshot */
+};
+
+extern const struct heap_writer_operations memory_infra_writer;
+extern const struct heap_writer_operations pprof_writer;
+extern const struct heap_writer_operations collapsed_writer;
+extern const struct heap_writer_operations speedscope_writer;
+
+/* Makes a writer; `output` is borrowed. */
+enum step_status heap_writer_create(const struct heap_writer_operations *operations,
+                                    const struct step_output *output,
+                                    const struct heap_export *options,
+                                    const struct heap_sites *sites, struct heap_writer **out,
+                                    struct step_error *error);
+/* Closes writer and stream. */
+enum step_status heap_writer_close(struct heap_writer *writer, struct step_error *error);
+void heap_writer_destroy(struct heap_writer *writer);
+
+/* The limit that the options come to for a heap of so many bytes; 0 if none was given. */
+uint64_t heap_export_least_bytes(const struct heap_export *options, uint64_t total_bytes);
+/* What of a row the options ask for. */
+static inline const struct heap_amount *heap_export_amount(const struct heap_export *options,
+                                                           const struct heap_row *row)
+{
+    return options->allocated ? &row->allocated : &row->live;
+}
+
+enum step_status heap_writer_no_memory(struct step_error *error);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sinks that follow what lives and hand its snapshots to a writer of heaps. */
+#include <stdlib.h>
+
+#include "converter/heap/heap_tracker.h"
+#include "converter/heap/heap_writer.h"
+#include "converter/open/format_table.h"
+#include "steptrace/packed.h"
+
+struct heap_sink {
+    struct trace_sink base;
+    struct trace_sink_options options;
+    struct heap_tracker tracker;
+    struct step_packed_output *packed; /* NULL: the file is not packed */
+    struct heap_writer *writer;
+    uint64_t snapshot_count;
+};
+
+static struct heap_sink *of(struct trace_sink *sink)
+{
+    return (struct heap_sink *) sink;
+}
+
+static enum step_status receive(void *user, struct heap_snapshot *snapshot,
+                                struct step_error *error)
+{
+    struct heap_sink *sink = user;
+    enum step_status status = STEP_STATUS_OK;
+    if (snapshot->rows != NULL) {
+        sink->snapshot_count++;
+        status = sink->writer->operations->put(sink->writer, snapshot, error);
+    }
+    heap_snapshot_reset(snapshot);
+    return status;
+}
+
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
+                            struct step_error *error)
+{
+    return heap_tracker_put(&of(base)->tracker, events, count, error);
+}
+
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+{
+    struct heap_sink *sink = of(base);
+    enum step_status status = heap_tracker_finish(&sink->tracker, error);
+    if (status == STEP_STATUS_OK && sink->snapshot_count == 0)
+        status = step_error_set(error, STEP_STATUS_NOT_FOUND, NULL, STEP_NO_OFFSET,
+                                "the trace has no such moment: it has %llu collections",
+                                (unsigned long long) sink->tracker.collections);
+    if (status == STEP_STATUS_OK)
+        status = heap_writer_close(sink->writer, error);
+    if (status == STEP_STATUS_OK && sink->packed != NULL)
+        status = step_packed_output_close(sink->packed, error);
+    return status;
+}
+
+static void destroy(struct trace_sink *base)
+{
+    struct heap_sink *sink = of(base);
+    heap_writer_destroy(sink->writer);
+    if (sink->packed != NULL)
+        step_packed_output_destroy(sink->packed);
+    heap_tracker_reset(&sink->tracker);
+    free(sink);
+}
+
+static const struct trace_sink_operations operations = {
+    .put = put,
+    .close = close_sink,
+    .destroy = destroy,
+};
+
+static enum step_status create(const struct heap_writer_operations *kind, bool gzip,
+                               struct output_file *output, const struct trace_source *source,
+                               const struct trace_sink_options *options, struct trace_sink **out,
+                               struct step_error *error)
+{
+    struct heap_sink *sink = calloc(1, sizeof *sink);
+    if (sink == NULL)
+        return heap_writer_no_memory(error);
+    sink->base.operations = &operations;
+    sink->options = *options;
+    bool is_series = options->heap.every_ns != 0 || options->heap.every_collection;
+    const struct heap_tracker_options wanted = {.moments = &sink->options.heap.at,
+                                                .moment_count = is_series ? 0 : 1,
+                                                .every_ns = options->heap.every_ns,
+                                                .every_collection = options->heap.every_collection,
+                                                .receive = receive,
+                                                .user = sink};
+    struct step_output to = output_file_as_output(output);
+    enum step_status status = STEP_STATUS_OK;
+    if (!heap_tracker_init(&sink->tracker, &source->names, &wanted))
+        status = heap_writer_no_memory(error);
+    if (status == STEP_STATUS_OK && is_series && !kind->takes_series)
+        status = step_error_set(error, STEP_STATUS_UNSUPPORTED, NULL, STEP_NO_OFFSET,
+                                "this format holds one moment: --every is for memory-infra");
+    if (status == STEP_STATUS_OK && gzip)
+        status =
+            step_packed_output_create(STEP_PACKING_GZIP, options->level, &to, &sink->packed, error);
+    if (sink->packed != NULL)
+        to = step_packed_output_as_output(sink->packed);
+    if (status == STEP_STATUS_OK)
+        status = heap_writer_create(kind, &to, &sink->options.heap, &sink->tracker.sites,
+                                    &sink->writer, error);
+    if (status != STEP_STATUS_OK) {
+        destroy(&sink->base);
+        return status;
+    }
+    const char *process = trace_source_property(source, "process-id");
+    const char *start = trace_source_property(source, "start-time-ns");
+    sink->writer->title = trace_source_property(source, "java-command");
+    sink->writer->process = process != NULL ? strtoull(process, NULL, 10) : 1;
+    sink->writer->start_ns = start != NULL ? strtoull(start, NULL, 10) : 0;
+    *out = &sink->base;
+    return status;
+}
+
+#define HEAP_SINK(name, kind, gzip)                                                                \
+    enum step_status name(struct output_file *output, const struct trace_source *source,           \
+                          const struct trace_sink_options *options, struct trace_sink **out,       \
+                          struct step_error *error)                                                \
+    {                                                                                              \
+        return create(&(kind), gzip, output, source, options, out, error);                         \
+    }
+
+HEAP_SINK(memory_infra_sink_create, memory_infra_writer, false)
+HEAP_SINK(memory_infra_gzip_sink_create, memory_infra_writer, true)
+HEAP_SINK(pprof_sink_create, pprof_writer, true)
+HEAP_SINK(collapsed_sink_create, collapsed_writer, false)
+HEAP_SINK(speedscope_sink_create, speedscope_writer, false)

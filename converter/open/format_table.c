@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of formats. */
+#include "converter/open/format_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where one ending is the end of another, the longer one stands first. */
+static const struct trace_format formats[] = {
+    {"step", ".step", "\x9eSTP", step_source_create, step_sink_create, step_record_sink_create},
+    {"hatf.zip", ".hatf.zip", NULL, hatf_source_create, NULL, hatf_split_record_sink_create},
+    {"hatf.txt", ".hatf.txt", "# HATF", hatf_text_source_create, NULL,
+     hatf_text_record_sink_create},
+    {"mtf", ".mtf", "\177MTF", metatf_source_create, metatf_sink_create, metatf_record_sink_create},
+    {"text", ".zip", "PK\003\004", text_source_create, text_sink_create, NULL},
+    {"lines", ".txt", "VS:", lines_source_create, lines_sink_create, NULL},
+    {"hatf", ".hatf", NULL, hatf_source_create, NULL, hatf_record_sink_create},
+    {"hatf.gz", ".hatf.gz", NULL, hatf_source_create, NULL, hatf_gzip_record_sink_create},
+    {"hatf.zst", ".hatf.zst", NULL, hatf_source_create, NULL, hatf_zstd_record_sink_create},
+    {"memory-replay", ".memory-replay.txt", NULL, NULL, NULL, replay_record_sink_create},
+    {"memory-infra", ".memory-infra.json", NULL, NULL, memory_infra_sink_create, NULL},
+    {"memory-infra.gz", ".memory-infra.json.gz", NULL, NULL, memory_infra_gzip_sink_create, NULL},
+    {"pprof", ".pb.gz", NULL, NULL, pprof_sink_create, NULL},
+    {"collapsed", ".collapsed", NULL, NULL, collapsed_sink_create, NULL},
+    {"speedscope-calls", ".calls.speedscope.json", NULL, NULL, speedscope_calls_sink_create, NULL},
+    {"chrome-trace", ".trace.json", NULL, NULL, chrome_trace_sink_create, NULL},
+    {"speedscope", ".speedscope.json", NULL, NULL, speedscope_sink_create, NULL},
+};
+
+#define FORMAT_COUNT (sizeof formats / sizeof formats[0])
+
+const struct trace_format *trace_format_by_name(const char *name)
+{
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        if (strcmp(formats[i].name, name) == 0)
+            return &formats[i];
+    return NULL;
+}
+
+const struct trace_format *trace_format_by_ending(const char *path)
+{
+    size_t length = strlen(path);
+    for (size_t i = 0; i < FORMAT_COUNT; i++) {
+        size_t ending = strlen(formats[i].ending);
+        if (length > ending && strcasecmp(path + length - ending, formats[i].ending) == 0)
+            return &formats[i];
+    }
+    return NULL;
+}
+
+/* HATF has no magic; ours begins with a comment.  A split trace is a ZIP file whose first entry has
+ * one of two names. */
+static const struct trace_format *hatf_by_content(const char *start, size_t length)
+{
+    static const char comment[] = "HATF 1.0";
+    if (length >= 3 + sizeof comment - 1 && start[0] == HATF_COMMENT &&
+        memcmp(start + 3, comment, sizeof comment - 1) == 0)
+        return trace_format_by_name("hatf");
+    if (length >= 34 && memcmp(start, "PK\003\004", 4) == 0 &&
+        (memcmp(start + 30, "hatf", 4) == 0 || memcmp(start + 30, "tag", 3) == 0))
+        return trace_format_by_name("hatf.zip");
+    return NULL;
+}
+
+const struct trace_format *trace_format_by_content(const char *path)
+{
+    char start[40] = {0};
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return NULL;
+    ssize_t got = read(file, start, sizeof start - 1);
+    close(file);
+    const struct trace_format *format = got > 0 ? hatf_by_content(start, (size_t) got) : NULL;
+    for (size_t i = 0; got > 0 && format == NULL && i < FORMAT_COUNT; i++)
+        if (formats[i].magic != NULL &&
+            strncmp(start, formats[i].magic, strlen(formats[i].magic)) == 0)
+            format = &formats[i];
+    return format;
+}
+
+const char *trace_format_names(void)
+{
+    return "step, text, lines, hatf, hatf.gz, hatf.zst, hatf.zip, hatf.txt, mtf, memory-replay, "
+           "memory-infra, memory-infra.gz, pprof, collapsed, speedscope, speedscope-calls, "
+           "chrome-trace";
+}
+
+enum step_status hatf_source_create(const char *path, const struct trace_wish *wish,
+                                    struct trace_source **out, struct step_error *error)
+{
+    struct record_source *records;
+    enum step_status status = hatf_record_source_create(path, &records, error);
+    return status == STEP_STATUS_OK ? record_trace_source_create(records, wish, out, error)
+                                    : status;
+}
+
+enum step_status hatf_text_source_create(const char *path, const struct trace_wish *wish,
+                                         struct trace_source **out, struct step_error *error)
+{
+    struct record_source *records;
+    enum step_status status = hatf_text_record_source_create(path, &records, error);
+    return status == STEP_STATUS_OK ? record_trace_source_create(records, wish, out, error)
+                                    : status;
+}
+
+enum step_status trace_format_open(const char *path, const struct trace_format *format,
+                                   const struct trace_wish *wish, struct trace_source **out,
+                                   struct step_error *error)
+{
+    if (format == NULL)
+        format = trace_format_by_ending(path);
+    if (format == NULL)
+        format = trace_format_by_content(path);
+    if (format == NULL)
+        return access(path, R_OK) == 0
+                   ? step_error_set(error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,
+                                    "its format is none that can be read")
+                   : step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "cannot open: %s",
+                                    strerror(errno));
+    if (format->open_source == NULL)
+        return step_error_set(error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
+                              "the format %s is only written, not read", format->name);
+    return format->open_source(path, wish, out, error);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening, going through, telling. */
+#include "converter/open/input.h"
+#include "converter/base/error_report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define COPY_BYTES ((size_t) 1 << 16)
+
+enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 200, MOST_DAMAGE_TOLD = 20 };
+
+enum step_status tell_error(const struct step_error *error)
+{
+    char text[900];
+    step_error_print(error, text, sizeof text);
+    tell("%s", text);
+    return error->status;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
+}
+
+enum step_status input_spool_stdin(int *spool, struct step_error *error)
+{
+    char *buffer = malloc(COPY_BYTES);
+    bool ok = buffer != NULL && (*spool = output_file_spool()) >= 0;
+    while (ok) {
+        ssize_t got = read(STDIN_FILENO, buffer, COPY_BYTES);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            ok = got == 0;
+            break;
+        }
+        for (ssize_t done = 0; ok && done < got;) {
+            ssize_t put = write(*spool, buffer + done, (size_t) (got - done));
+            ok = put > 0 || (put < 0 && errno == EINTR);
+            done += put > 0 ? put : 0;
+        }
+    }
+    int code = errno;
+    free(buffer);
+    return ok ? STEP_STATUS_OK
+              : step_error_set(error, STEP_STATUS_IO, "standard input", STEP_NO_OFFSET, "%s",
+                               strerror(code));
+}
+
+/* Statuses of a bad input, whatever the library calls them. */
+static enum step_status as_bad_input(enum step_status status)
+{
+    switch (status) {
+    case STEP_STATUS_CORRUPT:
+    case STEP_STATUS_CUT:
+    case STEP_STATUS_FORMAT:
+    case STEP_STATUS_UNSUPPORTED:
+    case STEP_STATUS_LIMIT:
+    case STEP_STATUS_INVALID:
+        return STEP_STATUS_CORRUPT;
+    default:
+        return status;
+    }
+}
+
+enum step_status input_open(struct input *input, const char *path,
+                            const struct trace_format *format, const struct trace_wish *wish)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    *input = (struct input){
+        .spool = -1, .shows_progress = isatty(STDERR_FILENO) != 0, .started_ms = now_ms()};
+    enum step_status status = STEP_STATUS_OK;
+    if (strcmp(path, "-") == 0) {
+        status = input_spool_stdin(&input->spool, &error);
+        snprintf(input->spool_path, sizeof input->spool_path, "/proc/self/fd/%d", input->spool);
+        path = input->spool_path;
+    }
+    bool is_there = access(path, F_OK) == 0;
+    if (status == STEP_STATUS_OK)
+        status = trace_format_open(path, format, wish, &input->source, &error);
+    if (status == STEP_STATUS_OK)
+        return status;
+    if (status == STEP_STATUS_NOT_FOUND && is_there)
+        status = STEP_STATUS_CORRUPT; /* not the file is missing, but something in it */
+    tell_error(&error);
+    input_close(input);
+    return as_bad_input(status);
+}
+
+static void show_progress(struct input *input)
+{
+    uint64_t now = now_ms();
+    if (now - input->started_ms < PROGRESS_AFTER_MS || now - input->shown_ms < PROGRESS_EVERY_MS)
+        return;
+    double share = input->source->operations->progress(input->source);
+    input->shown_ms = now;
+    input->has_shown = true;
+    fprintf(stderr, "\r%3.0f %%  %.1f million events, %.1f s ", 100 * share,
+            (double) input->events / 1e6, (double) (now - input->started_ms) / 1e3);
+    fflush(stderr);
+}
+
+static void clear_progress(struct input *input)
+{
+    if (input->has_shown)
+        fprintf(stderr, "\r%60s\r", "");
+    input->has_shown = false;
+}
+
+enum step_status input_each(struct input *input, input_visit visit, void *user)
+{
+    struct trace_event *events = malloc(INPUT_BATCH * sizeof *events);
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = STEP_STATUS_OK;
+    unsigned batches = 0;
+    if (input->source->is_foreign)
+        status = step_error_set(&error, STEP_STATUS_FORMAT, input->source->path, STEP_NO_OFFSET,
+                                "its records are neither Java's nor a heap's "
+                                "(steptrace dump prints them)");
+    if (events == NULL)
+        status =
+            step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    while (status == STEP_STATUS_OK) {
+        size_t count = 0;
+        status =
+            input->source->operations->read(input->source, events, INPUT_BATCH, &count, &error);
+        if (status != STEP_STATUS_OK)
+            break;
+        for (size_t i = 0; i < count; i++)
+            input->unknown_frees += events[i].kind == STEP_TEXT_OF && events[i].class_id == 0 &&
+                                    !input->source->filter.wish.untracked;
+        status = input->source->names.no_memory
+                     ? step_error_set(&error, STEP_STATUS_NO_MEMORY, input->source->path,
+                                      STEP_NO_OFFSET, "out of memory for its names")
+                     : visit(user, events, count, &error);
+        input->events += count;
+        if (input->shows_progress && (++batches & 63) == 0)
+            show_progress(input);
+    }
+    clear_progress(input);
+    free(events);
+    if (status == STEP_STATUS_END)
+        return STEP_STATUS_OK;
+    tell_error(&error);
+    return as_bad_input(status);
+}
+
+enum step_status input_each_record(struct input *input, input_visit_record visit, void *user)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct record_source *records = input->source->records;
+    const struct trace_wish *wish = &input->source->filter.wish;
+    struct hatf_record record;
+    enum step_status status;
+    while ((status = record_source_next(records, &record, &error)) == STEP_STATUS_OK) {
+        if (record_is_wanted(wish, &record))
+            status = visit(user, &record, &error);
+        if (status != STEP_STATUS_OK)
+            break;
+        input->events++;
+        if (input->shows_progress && (input->events & 0x7fff) == 0)
+            show_progress(input);
+    }
+    clear_progress(input);
+    if (status == STEP_STATUS_END)
+        return STEP_STATUS_OK;
+    tell_error(&error);
+    return as_bad_input(status);
+}
+
+static void tell_cut(const struct input *input)
+{
+    struct trace_summary summary;
+    input->source->operations->summary(input->source, &summary);
+    if (summary.whole || input->source->operations->damage_count(input->source) > 0)
+        return;
+    const char *path = input->source->path;
+    if (summary.running) {
+        tell("%s: its process still runs: of each thread there is what has reached the file, and "
+             "some "
+             "are farther than others",
+             path);
+        return;
+    }
+    const char *what = "the trace was not closed: its process was killed";
+    if (summary.recovered > 0)
+        tell("%s: %s; %" PRIu64 " records were taken from %s.live", path, what, summary.recovered,
+             path);
+    else
+        tell("%s: %s", path, what);
+}
+
+enum step_status input_tell_damage(struct input *input)
+{
+    const struct trace_source *source = input->source;
+    size_t count = source->operations->damage_count(source);
+    for (; input->damage_told < count && input->damage_told < MOST_DAMAGE_TOLD;
+         input->damage_told++) {
+        const struct step_damage *damage = source->operations->damage(source, input->damage_told);
+        char passed[48] = "";
+        if (damage->length > 0)
+            snprintf(passed, sizeof passed, " (%" PRIu64 " bytes passed over)", damage->length);
+        tell("%s: offset %" PRIu64 ": %s%s", source->path, damage->offset, damage->message, passed);
+    }
+    if (count > input->damage_told)
+        tell("%s: and %zu more such places", source->path, count - input->damage_told);
+    tell_cut(input);
+    struct trace_summary summary;
+    source->operations->summary(source, &summary);
+    if (summary.running)
+        input->unknown_frees = 0; /* the allocations are on their way */
+    if (input->unknown_frees > 0)
+        tell("%s: %" PRIu64 " frees of objects whose allocation is not there", source->path,
+             input->unknown_frees);
+    input->is_damaged = count > 0 || !summary.whole || input->unknown_frees > 0;
+    return input->is_damaged ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
+}
+
+void input_close(struct input *input)
+{
+    if (input->source != NULL)
+        input->source->operations->destroy(input->source);
+    if (input->spool >= 0)
+        close(input->spool);
+    input->source = NULL;
+    input->spool = -1;
+}
+
+enum step_status tell_reader_damage(const struct step_reader *reader, const char *path)
+{
+    size_t count = step_reader_damage_count(reader);
+    for (size_t i = 0; i < count; i++) {
+        const struct step_damage *damage = step_reader_damage(reader, i);
+        tell("%s: offset %" PRIu64 ": %s (%" PRIu64 " bytes passed over)", path, damage->offset,
+             damage->message, damage->length);
+    }
+    return count > 0 ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
+}

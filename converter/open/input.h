@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trace that a verb reads: opened in whatever format it has, gone through with progress, and its
+ * damage told on stderr. */
+#ifndef CONVERTER_INPUT_H
+#define CONVERTER_INPUT_H
+
+#include "converter/events/event_source.h"
+#include "converter/open/format_table.h"
+
+#define INPUT_BATCH ((size_t) 512)
+
+struct input {
+    struct trace_source *source;
+    char spool_path[64];
+    int spool; /* standard input in a file; -1: none */
+    size_t damage_told;
+    uint64_t unknown_frees; /* frees of objects that nothing tells of */
+    bool is_damaged;
+    /* progress */
+    bool shows_progress;
+    bool has_shown;
+    uint64_t started_ms;
+    uint64_t shown_ms;
+    uint64_t events;
+};
+
+/* Opens `path` ("-": standard input); `format` NULL: by ending and content.  Faults are told. */
+enum step_status input_open(struct input *input, const char *path,
+                            const struct trace_format *format, const struct trace_wish *wish);
+
+typedef enum step_status (*input_visit)(void *user, const struct trace_event *events, size_t count,
+                                        struct step_error *error);
+/* Gives all events to `visit`, batch by batch.  Faults are told; `error` of a visit too. */
+enum step_status input_each(struct input *input, input_visit visit, void *user);
+
+typedef enum step_status (*input_visit_record)(void *user, const struct hatf_record *record,
+                                               struct step_error *error);
+/* The same with the records of a heap trace (input->source->records is not NULL). */
+enum step_status input_each_record(struct input *input, input_visit_record visit, void *user);
+
+/* Tells what was damaged or cut.  Returns CORRUPT if anything was, else OK. */
+enum step_status input_tell_damage(struct input *input);
+
+/* After input_tell_damage() where the verb says so by itself. */
+void input_close(struct input *input);
+
+/* Standard input in an unlinked file. */
+enum step_status input_spool_stdin(int *spool, struct step_error *error);
+
+/* Tells an error on stderr as "steptrace: ...", and returns its status. */
+enum step_status tell_error(const struct step_error *error);
+
+/* The damage of a STEP file that a verb reads by itself.  CORRUPT if there is any, else OK. */
+enum step_status tell_reader_damage(const struct step_reader *reader, const char *path);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Table, CSV, JSON. */
+#include "converter/replay/replay_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "converter/base/quantity.h"
+#include "format/json/json_output.h"
+
+static const char *touch_name(const struct replay *replay)
+{
+    static const char *const names[] = {"none", "first", "all"};
+    return names[replay->settings.touch];
+}
+
+static const char *threads_name(const struct replay *replay)
+{
+    return replay->settings.is_threaded ? "trace" : "one";
+}
+
+/* What the allocator took, by what the program had asked for, where that was most. */
+static double overhead(const struct replay *replay, const struct replay_control *result)
+{
+    return replay->counts.peak_live_bytes != 0
+               ? (double) result->peak_resident_bytes / (double) replay->counts.peak_live_bytes
+               : 0;
+}
+
+static double calls_per_second(const struct replay *replay,
+                               const struct replay_allocator *allocator)
+{
+    double ns = replay_ns_per_call(replay, allocator);
+    return ns > 0 ? 1e9 / ns : 0;
+}
+
+static double allocator_ns(const struct replay *replay, const struct replay_allocator *allocator)
+{
+    return replay_ns_per_call(replay, allocator) * (double) allocator->best->operations;
+}
+
+static void print_faults(const struct replay *replay, FILE *out)
+{
+    for (unsigned i = 0; i < REPLAY_FAULT_COUNT; i++)
+        if (replay->counts.faults[i] != 0)
+            fprintf(out, "skipped   %s %s\n", quantity_of_count(replay->counts.faults[i]).text,
+                    replay_fault_name((enum replay_fault) i));
+}
+
+void replay_print_table(const struct replay *replay, FILE *out)
+{
+    const struct replay_control *any = replay->driver.best;
+    fprintf(out, "trace     %s, %s records\n", replay->settings.path,
+            quantity_of_count(replay->counts.records).text);
+    print_faults(replay, out);
+    fprintf(out, "calls     %s by %u thread%s, %s objects at most\n",
+            quantity_of_count(any->operations).text, any->thread_count,
+            any->thread_count == 1 ? "" : "s", quantity_of_count(replay->counts.peak_objects).text);
+    fprintf(out, "live      %s at most, %s at the end\n",
+            quantity_of_bytes((double) replay->counts.peak_live_bytes).text,
+            quantity_of_bytes((double) replay->counts.final_live_bytes).text);
+    fprintf(out, "driver    %.2f ns a call (taken off below); touch=%s threads=%s%s\n\n",
+            replay_driver_ns_per_call(replay), touch_name(replay), threads_name(replay),
+            replay->is_streamed ? ", read ahead in pieces" : "");
+    fprintf(out, "%-12s %10s %8s %9s %11s %11s %9s %7s\n", "allocator", "time", "ns/call",
+            "Mcalls/s", "peak RSS", "final RSS", "RSS/live", "failed");
+    for (size_t i = 0; i < replay->allocator_count; i++) {
+        const struct replay_allocator *allocator = &replay->allocators[i];
+        const struct replay_control *result = allocator->best;
+        const char *slash = strrchr(allocator->name, '/');
+        fprintf(out, "%-12s %10s %8.1f %9.2f %11s %11s %9.3f %7" PRIu64 "\n",
+                slash != NULL ? slash + 1 : allocator->name,
+                quantity_of_ns(allocator_ns(replay, allocator)).text,
+                replay_ns_per_call(replay, allocator), calls_per_second(replay, allocator) / 1e6,
+                quantity_of_bytes((double) result->peak_resident_bytes).text,
+                quantity_of_bytes((double) result->final_resident_bytes).text,
+                overhead(replay, result), result->failures);
+    }
+}
+
+void replay_print_csv(const struct replay *replay, FILE *out)
+{
+    fprintf(out, "allocator,calls,threads,touch,allocator_ns,ns_per_call,driver_ns_per_call,"
+                 "calls_per_second,wall_ns,peak_resident_bytes,final_resident_bytes,"
+                 "peak_live_bytes,final_live_bytes,failed\n");
+    for (size_t i = 0; i < replay->allocator_count; i++) {
+        const struct replay_allocator *allocator = &replay->allocators[i];
+        const struct replay_control *result = allocator->best;
+        fprintf(out,
+                "\"%s\",%" PRIu64 ",%u,%s,%.0f,%.3f,%.3f,%.0f,%" PRIu64 ",%" PRIu64 ",%" PRIu64
+                ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+                allocator->name, result->operations, result->thread_count, touch_name(replay),
+                allocator_ns(replay, allocator), replay_ns_per_call(replay, allocator),
+                replay_driver_ns_per_call(replay), calls_per_second(replay, allocator),
+                result->wall_ns, result->peak_resident_bytes, result->final_resident_bytes,
+                replay->counts.peak_live_bytes, replay->counts.final_live_bytes, result->failures);
+    }
+}
+
+static void put_samples(struct json_output *json, const struct replay_control *result)
+{
+    json_begin_array(json, "samples");
+    for (uint32_t i = 0; i < result->sample_count; i++) {
+        json_begin_object(json, NULL);
+        json_number(json, "call", result->samples[i].operation);
+        json_number(json, "live_bytes", result->samples[i].live_bytes);
+        json_number(json, "resident_bytes", result->samples[i].resident_bytes);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+static void put_allocator(const struct replay *replay, struct json_output *json,
+                          const struct replay_allocator *allocator)
+{
+    const struct replay_control *result = allocator->best;
+    json_begin_object(json, NULL);
+    json_text(json, "name", allocator->name);
+    json_text(json, "library", result->allocator);
+    json_bool(json, "heaps", result->has_heaps);
+    json_real(json, "allocator_ns", allocator_ns(replay, allocator));
+    json_real(json, "ns_per_call", replay_ns_per_call(replay, allocator));
+    json_real(json, "calls_per_second", calls_per_second(replay, allocator));
+    json_number(json, "wall_ns", result->wall_ns);
+    json_begin_array(json, "loop_ns");
+    for (uint64_t i = 0; i < allocator->run_count; i++)
+        json_number(json, NULL, allocator->busy_ns[i]);
+    json_end_array(json);
+    json_number(json, "peak_resident_bytes", result->peak_resident_bytes);
+    json_number(json, "final_resident_bytes", result->final_resident_bytes);
+    json_number(json, "failed", result->failures);
+    put_samples(json, result);
+    json_end_object(json);
+}
+
+static void put_faults(const struct replay *replay, struct json_output *json)
+{
+    static const char *const keys[REPLAY_FAULT_COUNT] = {
+        "double_frees", "unknown_frees", "unknown_reallocs", "overlaps", "unknown_heaps"};
+    json_begin_object(json, "skipped");
+    for (unsigned i = 0; i < REPLAY_FAULT_COUNT; i++)
+        json_number(json, keys[i], replay->counts.faults[i]);
+    json_end_object(json);
+}
+
+void replay_print_json(const struct replay *replay, FILE *out)
+{
+    const struct replay_control *any = replay->driver.best;
+    struct json_output json;
+    json_init(&json, out);
+    json_begin_object(&json, NULL);
+    json_text(&json, "trace", replay->settings.path);
+    json_number(&json, "records", replay->counts.records);
+    json_number(&json, "calls", any->operations);
+    json_number(&json, "threads", any->thread_count);
+    json_text(&json, "order", threads_name(replay));
+    json_text(&json, "touch", touch_name(replay));
+    json_bool(&json, "streamed", replay->is_streamed);
+    json_number(&json, "peak_objects", replay->counts.peak_objects);
+    json_number(&json, "peak_live_bytes", replay->counts.peak_live_bytes);
+    json_number(&json, "final_live_bytes", replay->counts.final_live_bytes);
+    put_faults(replay, &json);
+    json_real(&json, "driver_ns_per_call", replay_driver_ns_per_call(replay));
+    json_begin_array(&json, "allocators");
+    for (size_t i = 0; i < replay->allocator_count; i++)
+        put_allocator(replay, &json, &replay->allocators[i]);
+    json_end_array(&json);
+    json_end_object(&json);
+    json_finish(&json);
+}

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the page of a report knows, as compact JSON. */
+#include "converter/report/report_data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/report/report_sites.h"
+#include "converter/statistics/statistics_report.h"
+#include "format/json/json_output.h"
+
+#define BAND_CLASSES 10u /* classes with a band of their own in the chart */
+#define SITE_NODES ((size_t) 12000)
+#define ACTIVE_THREADS 40u   /* threads whose activity is drawn */
+#define LEAST_ACTIVITY 1000u /* of the largest amount in a step, below which none is drawn */
+
+struct writer {
+    const struct report_model *model;
+    const struct report_options *options;
+    struct json_output json;
+};
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* ---- the summary ---- */
+
+static void put_properties(struct writer *writer)
+{
+    const struct trace_source *source = writer->model->source;
+    struct json_output *json = &writer->json;
+    struct trace_summary summary;
+    source->operations->summary(source, &summary);
+    json_text(json, "title",
+              writer->options->title != NULL ? writer->options->title : file_name(source->path));
+    json_bool(json, "whole", summary.whole && source->operations->damage_count(source) == 0);
+    json_begin_array(json, "properties");
+    for (size_t i = 0; i < source->operations->property_count(source); i++) {
+        const char *key;
+        const char *value;
+        source->operations->property(source, i, &key, &value);
+        json_begin_array(json, NULL);
+        json_text(json, NULL, key);
+        json_text(json, NULL, value);
+        json_end_array(json);
+    }
+    json_end_array(json);
+}
+
+static uint64_t used_threads(const struct statistics *statistics)
+{
+    uint64_t used = 0;
+    for (uint32_t i = 1; id_table_next(&statistics->threads, &i); i++) {
+        const struct thread_totals *thread = id_table_find(&statistics->threads, i);
+        used += thread != NULL && thread->is_used;
+    }
+    return used;
+}
+
+static void put_summary(struct writer *writer)
+{
+    const struct statistics *statistics = &writer->model->statistics;
+    const struct object_totals *all = &statistics->all.objects;
+    const struct {
+        const char *key;
+        uint64_t value;
+    } rows[] = {{"events", statistics->event_count},
+                {"first_ns", statistics->first_ns},
+                {"last_ns", statistics->last_ns},
+                {"allocated_bytes", all->allocated_bytes},
+                {"allocated_objects", all->allocated_objects},
+                {"freed_bytes", all->freed_bytes},
+                {"freed_objects", all->freed_objects},
+                {"live_bytes", statistics->live_bytes},
+                {"live_objects", statistics->live_objects},
+                {"peak_bytes", statistics->peak_bytes},
+                {"peak_objects", statistics->peak_objects},
+                {"peak_ns", statistics->peak_ns},
+                {"collections", writer->model->timeline.collections},
+                {"classes", statistics->kinds[STEP_TEXT_CL]},
+                {"threads", used_threads(statistics)},
+                {"calls", statistics->kinds[STEP_TEXT_MN]}};
+    json_begin_object(&writer->json, "summary");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        json_number(&writer->json, rows[i].key, rows[i].value);
+    json_end_object(&writer->json);
+}
+
+static void put_moment(struct writer *writer)
+{
+    const struct heap_snapshot *moment = report_moment(writer->model);
+    char label[64];
+    heap_moment_print(&moment->moment, label, sizeof label);
+    json_begin_object(&writer->json, "moment");
+    json_text(&writer->json, "label",
+              moment->moment.kind == HEAP_AT_END    ? "the end"
+              : moment->moment.kind == HEAP_AT_PEAK ? "the peak"
+                                                    : label);
+    json_number(&writer->json, "time_ns", moment->time_ns);
+    json_number(&writer->json, "live_bytes", moment->live.bytes);
+    json_number(&writer->json, "live_objects", moment->live.objects);
+    json_end_object(&writer->json);
+}
+
+/* ---- over time ---- */
+
+struct band {
+    uint64_t weight;
+    uint32_t class_id;
+};
+
+static int by_weight(const void *left, const void *right)
+{
+    const struct band *a = left;
+    const struct band *b = right;
+    if (a->weight != b->weight)
+        return a->weight > b->weight ? -1 : 1;
+    return a->class_id < b->class_id ? -1 : a->class_id > b->class_id;
+}
+
+/* The classes that hold most over all steps.  NULL: out of memory. */
+static struct band *choose_bands(const struct timeline *timeline, size_t *count)
+{
+    struct id_table numbers; /* uint32_t: the class's place among the bands, and one */
+    struct band *bands = calloc(TIMELINE_STEPS * TIMELINE_CLASSES, sizeof *bands);
+    size_t found = 0;
+    id_table_init(&numbers, sizeof(uint32_t));
+    for (size_t i = 0; bands != NULL && i <= timeline->step; i++) {
+        for (size_t k = 0; k < timeline->steps[i].class_count; k++) {
+            const struct timeline_class *class = &timeline->steps[i].classes[k];
+            uint32_t *number = id_table_get(&numbers, class->class_id);
+            if (number == NULL)
+                goto out;
+            if (*number == 0) {
+                bands[found].class_id = class->class_id;
+                *number = (uint32_t) ++found;
+            }
+            bands[*number - 1].weight += class->bytes;
+        }
+    }
+    if (found > 0)
+        qsort(bands, found, sizeof *bands, by_weight);
+    *count = found < BAND_CLASSES ? found : BAND_CLASSES;
+    id_table_reset(&numbers);
+    return bands;
+out:
+    id_table_reset(&numbers);
+    free(bands);
+    return NULL;
+}
+
+static uint64_t bytes_in_step(const struct timeline_step *step, uint32_t class_id)
+{
+    for (size_t i = 0; i < step->class_count; i++)
+        if (step->classes[i].class_id == class_id)
+            return step->classes[i].bytes;
+    return 0;
+}
+
+static bool put_bands(struct writer *writer)
+{
+    const struct timeline *timeline = &writer->model->timeline;
+    size_t count;
+    struct band *bands = choose_bands(timeline, &count);
+    if (bands == NULL)
+        return false;
+    json_begin_array(&writer->json, "classes");
+    for (size_t i = 0; i < count; i++) {
+        json_begin_object(&writer->json, NULL);
+        json_bytes(&writer->json, "name",
+                   trace_class_of(&writer->model->source->names, bands[i].class_id)->name);
+        json_begin_array(&writer->json, "bytes");
+        for (size_t step = 0; step <= timeline->step; step++)
+            json_number(&writer->json, NULL,
+                        bytes_in_step(&timeline->steps[step], bands[i].class_id));
+        json_end_array(&writer->json);
+        json_end_object(&writer->json);
+    }
+    json_end_array(&writer->json);
+    free(bands);
+    return true;
+}
+
+static void put_steps(struct writer *writer, const char *key, size_t member_offset)
+{
+    const struct timeline *timeline = &writer->model->timeline;
+    json_begin_array(&writer->json, key);
+    for (size_t i = 0; i <= timeline->step; i++) {
+        uint64_t value;
+        memcpy(&value, (const char *) &timeline->steps[i] + member_offset, sizeof value);
+        json_number(&writer->json, NULL, value);
+    }
+    json_end_array(&writer->json);
+}
+
+static void put_collections(struct writer *writer)
+{
+    const struct timeline *timeline = &writer->model->timeline;
+    json_begin_array(&writer->json, "collections");
+    for (size_t i = 0; i <= timeline->step; i++) {
+        if (timeline->steps[i].collections == 0)
+            continue;
+        json_begin_array(&writer->json, NULL);
+        json_number(&writer->json, NULL, i);
+        json_number(&writer->json, NULL, timeline->steps[i].collections);
+        json_number(&writer->json, NULL, timeline->steps[i].freed_bytes);
+        json_end_array(&writer->json);
+    }
+    json_end_array(&writer->json);
+}
+
+static bool put_timeline(struct writer *writer)
+{
+    const struct timeline *timeline = &writer->model->timeline;
+    json_begin_object(&writer->json, "timeline");
+    json_number(&writer->json, "start_ns", timeline->start_ns);
+    json_number(&writer->json, "step_ns", timeline->step_ns);
+    put_steps(writer, "live", offsetof(struct timeline_step, live_bytes));
+    put_steps(writer, "objects", offsetof(struct timeline_step, live_objects));
+    put_steps(writer, "most", offsetof(struct timeline_step, most_bytes));
+    put_collections(writer);
+    bool ok = put_bands(writer);
+    json_end_object(&writer->json);
+    return ok;
+}
+
+static void put_lifetimes(struct writer *writer)
+{
+    const struct lifetimes *lifetimes = &writer->model->statistics.all.lifetimes;
+    json_begin_array(&writer->json, "lifetimes");
+    for (unsigned i = 0; i < LIFETIME_BUCKETS; i++) {
+        if (lifetimes->buckets[i] == 0)
+            continue;
+        json_begin_array(&writer->json, NULL);
+        json_number(&writer->json, NULL, i);
+        json_number(&writer->json, NULL, lifetimes->buckets[i]);
+        json_end_array(&writer->json);
+    }
+    json_end_array(&writer->json);
+}
+
+/* ---- classes ---- */
+
+static void put_mean_and_median(struct json_output *json, const struct lifetimes *lifetimes)
+{
+    if (lifetimes->count == 0) {
+        json_null(json, NULL);
+        json_null(json, NULL);
+        return;
+    }
+    json_real(json, NULL, lifetimes_mean(lifetimes));
+    json_real(json, NULL, lifetimes_percentile(lifetimes, 0.5));
+}
+
+static bool put_classes(struct writer *writer, const struct statistics_report *report)
+{
+    struct json_output *json = &writer->json;
+    struct id_table at_moment; /* struct heap_amount */
+    struct ranking ranking;
+    const struct heap_snapshot *moment = report_moment(writer->model);
+    bool ok = true;
+    if (!rank_classes(report, &ranking))
+        return false;
+    id_table_init(&at_moment, sizeof(struct heap_amount));
+    for (size_t i = 0; i < moment->count && ok; i++) {
+        struct heap_amount *amount = id_table_get(&at_moment, moment->rows[i].key.class_id);
+        if ((ok = amount != NULL)) {
+            amount->objects += moment->rows[i].live.objects;
+            amount->bytes += moment->rows[i].live.bytes;
+        }
+    }
+    json_begin_array(json, "classes");
+    for (size_t i = 0; i < ranking.shown && ok; i++) {
+        uint32_t id = ranking.rows[i].id;
+        const struct class_totals *class = id_table_find(&writer->model->statistics.classes, id);
+        const struct heap_amount *amount = id_table_find(&at_moment, id);
+        json_begin_array(json, NULL);
+        json_bytes(json, NULL, trace_class_of(&writer->model->source->names, id)->name);
+        json_number(json, NULL, class->objects.allocated_objects);
+        json_number(json, NULL, class->objects.allocated_bytes);
+        json_number(json, NULL, live_objects_of(&class->objects));
+        json_number(json, NULL, live_bytes_of(&class->objects));
+        json_number(json, NULL, amount != NULL ? amount->objects : 0);
+        json_number(json, NULL, amount != NULL ? amount->bytes : 0);
+        put_mean_and_median(json, &class->lifetimes);
+        json_end_array(json);
+    }
+    json_end_array(json);
+    json_number(json, "classes_left", ranking.count - ranking.shown);
+    free(ranking.rows);
+    id_table_reset(&at_moment);
+    return ok;
+}
+
+/* ---- threads ---- */
+
+static void put_activity(struct writer *writer, uint32_t id)
+{
+    const struct timeline *timeline = &writer->model->timeline;
+    const struct timeline_thread *thread = id_table_find(&timeline->threads, id);
+    static const struct timeline_amounts nothing = {NULL, 0, 0};
+    const struct timeline_amounts *amounts =
+        thread == NULL                                                 ? &nothing
+        : writer->model->statistics.all.objects.allocated_objects == 0 ? &thread->calls
+                                                                       : &thread->allocated_bytes;
+    uint64_t most = 0;
+    json_begin_array(&writer->json, "activity");
+    for (size_t i = 0; i < amounts->count; i++)
+        most = amounts->items[i].amount > most ? amounts->items[i].amount : most;
+    for (size_t i = 0; i < amounts->count; i++) {
+        const struct timeline_amount *item = &amounts->items[i];
+        if (item->amount == 0 || item->amount < most / LEAST_ACTIVITY)
+            continue;
+        json_begin_array(&writer->json, NULL);
+        json_number(&writer->json, NULL, item->step);
+        json_number(&writer->json, NULL, item->amount);
+        json_end_array(&writer->json);
+    }
+    json_end_array(&writer->json);
+}
+
+static void put_thread(struct writer *writer, uint32_t id, bool is_drawn)
+{
+    struct json_output *json = &writer->json;
+    const struct thread_totals *thread = id_table_find(&writer->model->statistics.threads, id);
+    const struct trace_thread *names = trace_thread_of(&writer->model->source->names, id);
+    json_begin_object(json, NULL);
+    json_number(json, "number", id == 0 ? 0 : names->number);
+    if (id == 0)
+        json_text(json, "name", "(the VM, or not known)");
+    else
+        json_bytes(json, "name", names->name);
+    if (thread->has_start)
+        json_number(json, "start_ns", thread->start_ns);
+    else
+        json_null(json, "start_ns");
+    if (thread->has_end)
+        json_number(json, "end_ns", thread->end_ns);
+    else
+        json_null(json, "end_ns");
+    json_number(json, "allocated_bytes", thread->allocated_bytes);
+    json_number(json, "allocated_objects", thread->allocated_objects);
+    json_number(json, "calls", thread->calls);
+    if (is_drawn) {
+        put_activity(writer, id);
+    } else {
+        json_begin_array(json, "activity");
+        json_end_array(json);
+    }
+    json_end_object(json);
+}
+
+static bool put_threads(struct writer *writer, const struct statistics_report *report)
+{
+    struct ranking ranking;
+    if (!rank_threads(report, &ranking))
+        return false;
+    json_begin_array(&writer->json, "threads");
+    for (size_t i = 0; i < ranking.shown; i++)
+        put_thread(writer, ranking.rows[i].id, i < ACTIVE_THREADS);
+    json_end_array(&writer->json);
+    json_number(&writer->json, "threads_left", ranking.count - ranking.shown);
+    free(ranking.rows);
+    return true;
+}
+
+/* ---- methods ---- */
+
+/* "java/util/HashMap.resize()": with the parameters where they are known. */
+static bool put_method_name(struct writer *writer, uint32_t id)
+{
+    const struct trace_names *names = &writer->model->source->names;
+    const struct trace_method *method = trace_method_of(names, id);
+    const struct step_bytes class_name = trace_class_of(names, method->class_id)->name;
+    size_t length = class_name.length + method->name.length + method->descriptor.length + 1;
+    char *text = malloc(length);
+    if (text == NULL)
+        return false;
+    size_t at = 0;
+    memcpy(text, class_name.data, class_name.length);
+    at += class_name.length;
+    text[at++] = '.';
+    memcpy(text + at, method->name.data, method->name.length);
+    at += method->name.length;
+    if (method->descriptor.length > 0)
+        memcpy(text + at, method->descriptor.data, method->descriptor.length);
+    json_bytes(&writer->json, NULL, (struct step_bytes){(const uint8_t *) text, length});
+    free(text);
+    return true;
+}
+
+static bool put_methods(struct writer *writer, const struct statistics_report *report)
+{
+    struct json_output *json = &writer->json;
+    struct ranking ranking;
+    bool ok = true;
+    if (!rank_methods(report, &ranking))
+        return false;
+    json_begin_array(json, "methods");
+    for (size_t i = 0; i < ranking.shown && ok; i++) {
+        uint32_t id = ranking.rows[i].id;
+        const struct method_totals *method = id_table_find(&writer->model->statistics.methods, id);
+        json_begin_array(json, NULL);
+        ok = put_method_name(writer, id);
+        json_number(json, NULL, method->calls);
+        json_number(json, NULL, method->exceptions);
+        json_number(json, NULL, method->exclusive_ns);
+        json_number(json, NULL, method->inclusive_ns);
+        json_end_array(json);
+    }
+    json_end_array(json);
+    json_number(json, "methods_left", ranking.count - ranking.shown);
+    free(ranking.rows);
+    return ok;
+}
+
+/* ---- sites ---- */
+
+typedef uint64_t (*site_value)(const struct report_sites *sites, size_t i);
+
+static uint64_t parent_of(const struct report_sites *sites, size_t i)
+{
+    return sites->items[i].parent;
+}
+
+static uint64_t live_bytes_in(const struct report_sites *sites, size_t i)
+{
+    return sites->items[i].own.live_bytes;
+}
+
+static uint64_t live_objects_in(const struct report_sites *sites, size_t i)
+{
+    return sites->items[i].own.live_objects;
+}
+
+static uint64_t allocated_bytes_in(const struct report_sites *sites, size_t i)
+{
+    return sites->items[i].own.allocated_bytes;
+}
+
+static uint64_t allocated_objects_in(const struct report_sites *sites, size_t i)
+{
+    return sites->items[i].own.allocated_objects;
+}
+
+static void put_column(struct json_output *json, const struct report_sites *sites, const char *key,
+                       site_value value)
+{
+    json_begin_array(json, key);
+    for (size_t i = 0; i < sites->count; i++)
+        json_number(json, NULL, value(sites, i));
+    json_end_array(json);
+}
+
+/* The leaf of a node: the same method and line under no caller; 0: the root or "...". */
+static uint32_t leaf_of(const struct report_model *model, struct report_sites *sites, size_t i)
+{
+    uint32_t site = sites->items[i].site;
+    if (site == 0 || site == REPORT_SITE_OTHER)
+        return 0;
+    struct heap_site leaf = model->heap.sites.items[site];
+    leaf.parent = 0;
+    return heap_sites_put(&sites->leaves, &leaf);
+}
+
+static void put_places(struct json_output *json, const struct report_model *model,
+                       const struct report_sites *sites)
+{
+    json_begin_array(json, "places");
+    for (size_t i = 0; i < sites->place_count; i++) {
+        const struct report_place *place = &sites->places[i];
+        json_begin_array(json, NULL);
+        json_number(json, NULL, place->leaf);
+        json_bytes(json, NULL, trace_class_of(&model->source->names, place->class_id)->name);
+        json_number(json, NULL, place->sums.allocated_objects);
+        json_number(json, NULL, place->sums.allocated_bytes);
+        json_number(json, NULL, place->sums.live_objects);
+        json_number(json, NULL, place->sums.live_bytes);
+        json_end_array(json);
+    }
+    json_end_array(json);
+}
+
+/* Names are numbered by leaf; those that the page does not name are empty. */
+static bool put_names(struct writer *writer, struct report_sites *sites)
+{
+    struct json_output *json = &writer->json;
+    json_begin_array(json, "name");
+    for (size_t i = 0; i < sites->count; i++)
+        json_number(json, NULL, leaf_of(writer->model, sites, i));
+    json_end_array(json);
+    bool *is_named = calloc(sites->leaves.count, sizeof *is_named);
+    if (is_named == NULL)
+        return false;
+    for (size_t i = 0; i < sites->count; i++)
+        is_named[leaf_of(writer->model, sites, i)] = true;
+    for (size_t i = 0; i < sites->place_count; i++)
+        is_named[sites->places[i].leaf] = true;
+    json_begin_array(json, "names");
+    json_text(json, NULL, "...");
+    for (uint32_t i = 1; i < sites->leaves.count; i++) {
+        char text[HEAP_SITE_TEXT];
+        size_t length = is_named[i] ? heap_site_print(&sites->leaves, i, text, sizeof text) : 0;
+        json_bytes(json, NULL, (struct step_bytes){(const uint8_t *) text, length});
+    }
+    json_end_array(json);
+    free(is_named);
+    return true;
+}
+
+static bool put_sites(struct writer *writer)
+{
+    struct json_output *json = &writer->json;
+    struct report_sites sites;
+    bool ok = report_sites_make(writer->model, SITE_NODES, (size_t) writer->options->top, &sites);
+    if (ok) {
+        json_begin_object(json, "sites");
+        put_column(json, &sites, "parent", parent_of);
+        put_column(json, &sites, "live_bytes", live_bytes_in);
+        put_column(json, &sites, "live_objects", live_objects_in);
+        put_column(json, &sites, "allocated_bytes", allocated_bytes_in);
+        put_column(json, &sites, "allocated_objects", allocated_objects_in);
+        ok = put_names(writer, &sites);
+        json_end_object(json);
+        put_places(json, writer->model, &sites);
+    }
+    report_sites_reset(&sites);
+    return ok;
+}
+
+bool report_data_put(const struct report_model *model, const struct report_options *options,
+                     FILE *file)
+{
+    struct writer writer = {.model = model, .options = options};
+    const struct statistics_report report = {.statistics = &model->statistics,
+                                             .path = model->source->path,
+                                             .top = options->top,
+                                             .order = ORDER_BYTES};
+    json_init(&writer.json, file);
+    writer.json.is_compact = true;
+    writer.json.is_in_html = true;
+    json_begin_object(&writer.json, NULL);
+    put_properties(&writer);
+    put_summary(&writer);
+    put_moment(&writer);
+    bool ok = put_timeline(&writer);
+    put_lifetimes(&writer);
+    ok = ok && put_classes(&writer, &report) && put_threads(&writer, &report) &&
+         put_methods(&writer, &report) && put_sites(&writer);
+    json_end_object(&writer.json);
+    return ok;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Live bytes, collections and threads over time, in steps that double. */
+#include "converter/report/report_timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_STEP_NS UINT64_C(1000)
+
+bool timeline_init(struct timeline *timeline)
+{
+    *timeline = (struct timeline){.step_ns = FIRST_STEP_NS, .is_empty = true};
+    id_table_init(&timeline->class_bytes, sizeof(uint64_t));
+    id_table_init(&timeline->threads, sizeof(struct timeline_thread));
+    timeline->steps = calloc(TIMELINE_STEPS, sizeof *timeline->steps);
+    return timeline->steps != NULL;
+}
+
+void timeline_reset(struct timeline *timeline)
+{
+    for (uint32_t i = 0; id_table_next(&timeline->threads, &i); i++) {
+        struct timeline_thread *thread = id_table_find(&timeline->threads, i);
+        if (thread != NULL) {
+            free(thread->allocated_bytes.items);
+            free(thread->calls.items);
+        }
+    }
+    id_table_reset(&timeline->threads);
+    id_table_reset(&timeline->class_bytes);
+    free(timeline->steps);
+    timeline->steps = NULL;
+}
+
+/* ---- the end of a step ---- */
+
+/* Puts the class where it belongs among those with most bytes, if it does. */
+static void rank_class(struct timeline_step *step, uint32_t class_id, uint64_t bytes)
+{
+    size_t i = step->class_count;
+    if (i == TIMELINE_CLASSES) {
+        if (step->classes[i - 1].bytes >= bytes)
+            return;
+        i--;
+    } else {
+        step->class_count++;
+    }
+    for (; i > 0 && step->classes[i - 1].bytes < bytes; i--)
+        step->classes[i] = step->classes[i - 1];
+    step->classes[i] = (struct timeline_class){.class_id = class_id, .bytes = bytes};
+}
+
+static void end_step(struct timeline *timeline)
+{
+    struct timeline_step *step = &timeline->steps[timeline->step];
+    step->live_bytes = timeline->live_bytes;
+    step->live_objects = timeline->live_objects;
+    if (step->most_bytes < step->live_bytes)
+        step->most_bytes = step->live_bytes;
+    step->class_count = 0;
+    for (uint32_t i = 0; id_table_next(&timeline->class_bytes, &i); i++) {
+        const uint64_t *bytes = id_table_find(&timeline->class_bytes, i);
+        if (bytes != NULL && *bytes != 0)
+            rank_class(step, i, *bytes);
+    }
+}
+
+/* ---- two steps become one ---- */
+
+static void fold_amounts(struct timeline_amounts *amounts)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < amounts->count; i++) {
+        const struct timeline_amount item = {amounts->items[i].step / 2, amounts->items[i].amount};
+        if (kept > 0 && amounts->items[kept - 1].step == item.step)
+            amounts->items[kept - 1].amount += item.amount;
+        else
+            amounts->items[kept++] = item;
+    }
+    amounts->count = kept;
+}
+
+static void fold_step(struct timeline_step *to, const struct timeline_step *first,
+                      const struct timeline_step *second)
+{
+    struct timeline_step both = *second;
+    if (both.most_bytes < first->most_bytes)
+        both.most_bytes = first->most_bytes;
+    both.collections += first->collections;
+    both.freed_bytes += first->freed_bytes;
+    both.freed_objects += first->freed_objects;
+    *to = both;
+}
+
+/* All steps are full. */
+static void fold(struct timeline *timeline)
+{
+    for (size_t i = 0; i < TIMELINE_STEPS / 2; i++)
+        fold_step(&timeline->steps[i], &timeline->steps[2 * i], &timeline->steps[2 * i + 1]);
+    memset(timeline->steps + TIMELINE_STEPS / 2, 0, TIMELINE_STEPS / 2 * sizeof *timeline->steps);
+    for (uint32_t i = 0; id_table_next(&timeline->threads, &i); i++) {
+        struct timeline_thread *thread = id_table_find(&timeline->threads, i);
+        if (thread != NULL) {
+            fold_amounts(&thread->allocated_bytes);
+            fold_amounts(&thread->calls);
+        }
+    }
+    timeline->step = TIMELINE_STEPS / 2;
+    timeline->step_ns *= 2;
+}
+
+static void advance(struct timeline *timeline, uint64_t time_ns)
+{
+    while (time_ns >= timeline->step_end_ns) {
+        end_step(timeline);
+        if (++timeline->step == TIMELINE_STEPS)
+            fold(timeline);
+        if (__builtin_mul_overflow(timeline->step + 1, timeline->step_ns, &timeline->step_end_ns) ||
+            __builtin_add_overflow(timeline->step_end_ns, timeline->start_ns,
+                                   &timeline->step_end_ns))
+            timeline->step_end_ns = UINT64_MAX; /* the end of time */
+        if (timeline->step_end_ns == UINT64_MAX)
+            return;
+    }
+}
+
+/* ---- events ---- */
+
+static bool count_in(struct timeline_amounts *amounts, size_t step, uint64_t amount)
+{
+    if (amounts->count == 0 || amounts->items[amounts->count - 1].step != step) {
+        if (amounts->count == amounts->capacity) {
+            size_t capacity = amounts->capacity * 2 + 1;
+            struct timeline_amount *grown =
+                realloc(amounts->items, capacity * sizeof *amounts->items);
+            if (grown == NULL)
+                return false;
+            amounts->items = grown;
+            amounts->capacity = capacity;
+        }
+        amounts->items[amounts->count++] = (struct timeline_amount){.step = step};
+    }
+    amounts->items[amounts->count - 1].amount += amount;
+    return true;
+}
+
+static bool put_alloc(struct timeline *timeline, const struct trace_event *event)
+{
+    uint64_t *bytes = id_table_get(&timeline->class_bytes, event->class_id);
+    struct timeline_thread *thread = id_table_get(&timeline->threads, event->thread_id);
+    if (bytes == NULL || thread == NULL)
+        return false;
+    *bytes += event->size;
+    timeline->live_bytes += event->size;
+    timeline->live_objects++;
+    struct timeline_step *step = &timeline->steps[timeline->step];
+    if (step->most_bytes < timeline->live_bytes)
+        step->most_bytes = timeline->live_bytes;
+    if ((event->flags & TRACE_EXISTING) != 0)
+        return true;
+    return count_in(&thread->allocated_bytes, timeline->step, event->size);
+}
+
+/* Frees of one time are of one collection. */
+static bool put_free(struct timeline *timeline, const struct trace_event *event)
+{
+    struct timeline_step *step = &timeline->steps[timeline->step];
+    if (!timeline->has_frees || timeline->frees_ns != event->time_ns) {
+        timeline->has_frees = true;
+        timeline->frees_ns = event->time_ns;
+        timeline->collections++;
+        step->collections++;
+    }
+    step->freed_bytes += event->size;
+    step->freed_objects++;
+    if ((event->flags & TRACE_BORN_KNOWN) == 0)
+        return true;
+    uint64_t *bytes = id_table_get(&timeline->class_bytes, event->class_id);
+    if (bytes == NULL)
+        return false;
+    *bytes -= event->size < *bytes ? event->size : *bytes;
+    timeline->live_bytes -= event->size < timeline->live_bytes ? event->size : timeline->live_bytes;
+    if (timeline->live_objects > 0)
+        timeline->live_objects--;
+    return true;
+}
+
+static bool put_call(struct timeline *timeline, const struct trace_event *event)
+{
+    struct timeline_thread *thread = id_table_get(&timeline->threads, event->thread_id);
+    return thread != NULL && count_in(&thread->calls, timeline->step, 1);
+}
+
+bool timeline_put(struct timeline *timeline, const struct trace_event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct trace_event *event = &events[i];
+        if (timeline->is_empty) {
+            timeline->is_empty = false;
+            timeline->start_ns = event->time_ns;
+            timeline->step_end_ns = event->time_ns + timeline->step_ns;
+        }
+        if (event->time_ns >= timeline->step_end_ns && timeline->step_end_ns != UINT64_MAX)
+            advance(timeline, event->time_ns);
+        bool ok = event->kind == STEP_TEXT_OA   ? put_alloc(timeline, event)
+                  : event->kind == STEP_TEXT_OF ? put_free(timeline, event)
+                  : event->kind == STEP_TEXT_MN ? put_call(timeline, event)
+                                                : true;
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+void timeline_finish(struct timeline *timeline)
+{
+    if (!timeline->is_empty)
+        end_step(timeline);
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Testing each event against what came before it. */
+#include "converter/statistics/check_rules.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "converter/events/call_stack.h"
+
+enum thread_state { THREAD_UNSEEN, THREAD_STARTED, THREAD_ENDED };
+
+struct check_thread {
+    uint8_t state;
+    bool was_named; /* it was used before its start; that is told once */
+    uint64_t time_ns;
+    struct call_stack calls;
+};
+
+static const char *const texts[CHECK_RULE_COUNT + 1] = {
+    "",
+    "VS, VI come first and VD comes last",
+    "what existed before is told directly after VI, with its time",
+    "classes, objects and threads are told of before they are used",
+    "identifiers are used once",
+    "an object is freed at most once, after its allocation, with its class",
+    "calls nest in each thread",
+    "time never goes back",
+    "calls of instance methods carry the object, those of static methods 0",
+};
+
+const char *check_rule_text(unsigned rule)
+{
+    return rule <= CHECK_RULE_COUNT ? texts[rule] : "";
+}
+
+void check_rules_init(struct check_rules *rules, const struct trace_names *names,
+                      check_report report, void *user)
+{
+    *rules = (struct check_rules){.names = names, .report = report, .user = user};
+    id_set_init(&rules->allocated);
+    id_set_init(&rules->freed);
+    id_table_init(&rules->classes, sizeof(uint8_t));
+    id_table_init(&rules->threads, sizeof(struct check_thread));
+    rules->judged = UINT32_MAX;
+    rules->names_objects = true;
+}
+
+void check_rules_reset(struct check_rules *rules)
+{
+    for (uint32_t i = 0; id_table_next(&rules->threads, &i); i++) {
+        struct check_thread *thread = id_table_find(&rules->threads, i);
+        if (thread != NULL)
+            call_stack_reset(&thread->calls);
+    }
+    id_set_reset(&rules->allocated);
+    id_set_reset(&rules->freed);
+    id_table_reset(&rules->classes);
+    id_table_reset(&rules->threads);
+}
+
+uint64_t check_rules_breach_count(const struct check_rules *rules)
+{
+    uint64_t count = 0;
+    for (unsigned i = 1; i <= CHECK_RULE_COUNT; i++)
+        count += rules->breaches[i];
+    return count;
+}
+
+__attribute__((format(printf, 4, 5))) static void breach(struct check_rules *rules, unsigned rule,
+                                                         const struct trace_event *event,
+                                                         const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    if ((rules->judged >> rule & 1) == 0)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    rules->breaches[rule]++;
+    rules->report(rules->user,
+                  &(struct check_breach){rule, rules->event_count,
+                                         event != NULL ? event->time_ns : rules->time_ns, text});
+}
+
+/* Names are cut where they are long. */
+#define NAME_FORMAT "%.*s"
+#define NAME(bytes) (int) ((bytes).length < 160 ? (bytes).length : 160), (const char *) (bytes).data
+
+static const char *kind_name(const struct trace_event *event)
+{
+    return step_text_kind_name((enum step_text_kind) event->kind);
+}
+
+/* ---- rules 1 and 2: beginning and end ---- */
+
+static void check_place(struct check_rules *rules, const struct trace_event *event)
+{
+    uint32_t bit = TRACE_KIND_BIT(event->kind);
+    uint64_t number = rules->event_count;
+    bool is_frame =
+        event->kind == STEP_TEXT_VS || event->kind == STEP_TEXT_VI || event->kind == STEP_TEXT_VD;
+    if ((rules->seen_kinds & TRACE_KIND_BIT(STEP_TEXT_VD)) != 0)
+        breach(rules, 1, event, "%s comes after VD", kind_name(event));
+    else if (number == 1 && event->kind != STEP_TEXT_VS)
+        breach(rules, 1, event, "the first event is %s and not VS", kind_name(event));
+    else if (number == 2 && event->kind != STEP_TEXT_VI)
+        breach(rules, 1, event, "the second event is %s and not VI", kind_name(event));
+    else if (is_frame && (rules->seen_kinds & bit) != 0)
+        breach(rules, 1, event, "a second %s", kind_name(event));
+    if (event->kind == STEP_TEXT_VI)
+        rules->init_ns = event->time_ns;
+    if ((event->flags & TRACE_EXISTING) != 0 && event->time_ns != rules->init_ns)
+        breach(rules, 2, event, "%s of what existed before has not the time of VI (%" PRIu64 ")",
+               kind_name(event), rules->init_ns);
+    rules->seen_kinds |= bit;
+}
+
+/* ---- rule 7: time ---- */
+
+static void check_time(struct check_rules *rules, const struct trace_event *event,
+                       struct check_thread *thread)
+{
+    if (thread != NULL && event->time_ns < thread->time_ns)
+        breach(rules, 7, event, "time goes back in thread %" PRIu64 ", from %" PRIu64,
+               trace_thread_of(rules->names, event->thread_id)->number, thread->time_ns);
+    else if (event->time_ns < rules->time_ns)
+        breach(rules, 7, event, "time goes back from %" PRIu64, rules->time_ns);
+    if (thread != NULL)
+        thread->time_ns = event->time_ns;
+    rules->time_ns = event->time_ns;
+}
+
+/* ---- rules 3 to 5: names, objects, threads ---- */
+
+static bool load_class(struct check_rules *rules, uint32_t class_id)
+{
+    uint8_t *loaded = id_table_get(&rules->classes, class_id);
+    if (loaded != NULL)
+        *loaded = 1;
+    return loaded != NULL;
+}
+
+static void check_class(struct check_rules *rules, const struct trace_event *event,
+                        uint32_t class_id)
+{
+    const uint8_t *loaded = id_table_find(&rules->classes, class_id);
+    if (class_id == 0)
+        breach(rules, 3, event, "%s of object %" PRIu64 " whose class is not known",
+               kind_name(event), event->object);
+    else if (loaded == NULL || *loaded == 0)
+        breach(rules, 3, event, "%s names class " NAME_FORMAT " before its CL", kind_name(event),
+               NAME(trace_class_of(rules->names, class_id)->name));
+}
+
+static bool check_alloc(struct check_rules *rules, const struct trace_event *event)
+{
+    bool is_new;
+    check_class(rules, event, event->class_id);
+    if (event->object == 0) {
+        breach(rules, 4, event, "OA of object 0");
+        return true;
+    }
+    if (!id_set_add(&rules->allocated, event->object, &is_new))
+        return false;
+    if (!is_new)
+        breach(rules, 4, event, "a second OA of object %" PRIu64, event->object);
+    return true;
+}
+
+static bool check_free(struct check_rules *rules, const struct trace_event *event)
+{
+    bool is_new;
+    check_class(rules, event, event->class_id);
+    if (event->object == 0 || !id_set_has(&rules->allocated, event->object)) {
+        breach(rules, 3, event, "OF of object %" PRIu64 " before its OA", event->object);
+        return true;
+    }
+    if (!id_set_add(&rules->freed, event->object, &is_new))
+        return false;
+    if (!is_new)
+        breach(rules, 5, event, "a second OF of object %" PRIu64, event->object);
+    else if ((event->flags & TRACE_BORN_KNOWN) == 0)
+        return true;
+    else if (event->time_ns < event->born_ns)
+        breach(rules, 5, event, "OF of object %" PRIu64 " is earlier than its OA (%" PRIu64 ")",
+               event->object, event->born_ns);
+    else if ((event->flags & TRACE_BORN_CLASS) == 0)
+        breach(rules, 5, event, "OF of object %" PRIu64 " has another class than its OA",
+               event->object);
+    return true;
+}
+
+static void start_thread(struct check_rules *rules, const struct trace_event *event,
+                         struct check_thread *thread)
+{
+    if (thread->state != THREAD_UNSEEN)
+        breach(rules, 4, event, "a second TB of thread %" PRIu64,
+               trace_thread_of(rules->names, event->thread_id)->number);
+    else
+        thread->state = THREAD_STARTED;
+}
+
+static void check_thread(struct check_rules *rules, const struct trace_event *event,
+                         struct check_thread *thread)
+{
+    uint64_t number = trace_thread_of(rules->names, event->thread_id)->number;
+    if (event->kind == STEP_TEXT_TB) {
+        start_thread(rules, event, thread);
+        return;
+    }
+    if (thread->state == THREAD_ENDED)
+        breach(rules, 7, event, "%s of thread %" PRIu64 " after its TE", kind_name(event), number);
+    else if (thread->state == THREAD_UNSEEN && !thread->was_named)
+        breach(rules, 3, event, "%s of thread %" PRIu64 " before its TB", kind_name(event), number);
+    thread->was_named = thread->state == THREAD_UNSEEN;
+    if (event->kind == STEP_TEXT_TE)
+        thread->state = THREAD_ENDED;
+}
+
+/* ---- rules 6 and 8: calls ---- */
+
+static void check_receiver(struct check_rules *rules, const struct trace_event *event)
+{
+    const struct trace_method *method = trace_method_of(rules->names, event->method_id);
+    bool is_static =
+        method->descriptor.length > 0 && (method->modifiers & TRACE_METHOD_STATIC) != 0;
+    bool is_constructor = method->name.length == 6 && memcmp(method->name.data, "<init>", 6) == 0;
+    bool is_instance = is_constructor || (method->descriptor.length > 0 && !is_static);
+    if (is_static && event->object != 0)
+        breach(rules, 8, event, "MN of static method " NAME_FORMAT " carries object %" PRIu64,
+               NAME(method->name), event->object);
+    if (is_instance && event->object == 0 && rules->names_objects)
+        breach(rules, 8, event, "MN of instance method " NAME_FORMAT " carries no object",
+               NAME(method->name));
+    if (event->object == 0)
+        return;
+    if (!id_set_has(&rules->allocated, event->object))
+        breach(rules, 3, event, "MN names object %" PRIu64 " before its OA", event->object);
+    else if (id_set_has(&rules->freed, event->object))
+        breach(rules, 5, event, "MN names object %" PRIu64 " after its OF", event->object);
+}
+
+static bool check_call(struct check_rules *rules, const struct trace_event *event,
+                       struct check_thread *thread)
+{
+    const struct trace_method *method = trace_method_of(rules->names, event->method_id);
+    check_class(rules, event, method->class_id);
+    if (event->kind == STEP_TEXT_MN) {
+        check_receiver(rules, event);
+        return thread == NULL ||
+               call_stack_push(&thread->calls, &(struct call_frame){.method_id = event->method_id});
+    }
+    if (thread == NULL)
+        return true;
+    size_t depth = call_stack_find(&thread->calls, event->method_id);
+    if (depth == 0)
+        breach(rules, 6, event, "%s of " NAME_FORMAT " that was not entered", kind_name(event),
+               NAME(method->name));
+    else if (depth < thread->calls.depth)
+        breach(rules, 6, event, "%s of " NAME_FORMAT " while %zu calls made by it are open",
+               kind_name(event), NAME(method->name), thread->calls.depth - depth);
+    if (depth != 0)
+        call_stack_cut(&thread->calls, depth - 1);
+    return true;
+}
+
+bool check_rules_put(struct check_rules *rules, const struct trace_event *event)
+{
+    struct check_thread *thread = NULL;
+    rules->event_count++;
+    if (event->thread_id != 0) {
+        thread = id_table_get(&rules->threads, event->thread_id);
+        if (thread == NULL)
+            return false;
+    }
+    check_place(rules, event);
+    check_time(rules, event, thread);
+    if (thread != NULL)
+        check_thread(rules, event, thread);
+    switch (event->kind) {
+    case STEP_TEXT_CL:
+        return load_class(rules, event->class_id);
+    case STEP_TEXT_OA:
+        return check_alloc(rules, event);
+    case STEP_TEXT_OF:
+        return check_free(rules, event);
+    case STEP_TEXT_MN:
+    case STEP_TEXT_MX:
+    case STEP_TEXT_FP:
+        return check_call(rules, event, thread);
+    default:
+        return true;
+    }
+}
+
+void check_rules_finish(struct check_rules *rules)
+{
+    rules->event_count++;
+    if (rules->event_count == 1)
+        breach(rules, 1, NULL, "the trace has no events");
+    else if ((rules->seen_kinds & TRACE_KIND_BIT(STEP_TEXT_VD)) == 0)
+        breach(rules, 1, NULL, "the trace ends without VD");
+}

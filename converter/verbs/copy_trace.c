@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Record after record, block after block. */
+#include "converter/verbs/copy_trace.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define GAPS_MAX (UINT64_C(1) << 24)
+
+static enum step_status copy_properties(const struct step_reader *reader,
+                                        struct step_writer *writer)
+{
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < step_reader_property_count(reader) && status == STEP_STATUS_OK; i++)
+        status = step_writer_property(writer, step_reader_property_key(reader, i),
+                                      step_reader_property_value(reader, i));
+    return status;
+}
+
+/* Fills the slots of an entry that is lost: numbers are 0, texts and arrays empty. */
+static uint64_t *fill_empty(const struct step_definition *definition, uint32_t record,
+                            uint64_t *slots)
+{
+    static const uint8_t nothing[1] = {0};
+    static const struct step_bytes no_bytes = {nothing, 0};
+    static const struct step_array no_array = {NULL, 0};
+    const struct step_record *type = &definition->records[record];
+    for (size_t i = 0; i < type->field_count; i++) {
+        const struct step_field *field = &type->fields[i];
+        if (field->array_depth > 0)
+            *slots++ = step_slot_of_array(&no_array);
+        else if (step_field_is_identifier(field) || field->kind == STEP_TYPE_INT)
+            *slots++ = 0;
+        else if (step_field_is_variant(field))
+            *slots++ = step_slot_of_variant(NULL);
+        else if (field->kind == STEP_TYPE_RECORD)
+            slots = fill_empty(definition, field->record, slots);
+        else
+            *slots++ = step_slot_of_bytes(&no_bytes);
+    }
+    return slots;
+}
+
+/* Gaps become empty entries; a file may claim any. */
+static bool has_gaps_only_of_damage(const struct step_reader *reader, uint32_t record)
+{
+    uint64_t gaps = 0, last = 0;
+    for (uint64_t id = 0; (id = step_reader_dictionary_next(reader, record, id)) != 0; last = id)
+        gaps += id - last - 1;
+    return gaps <= GAPS_MAX;
+}
+
+static enum step_status copy_dictionary(const struct step_reader *reader,
+                                        struct step_writer *writer, uint32_t record)
+{
+    const struct step_definition *definition = step_reader_borrow_definition(reader);
+    uint64_t count = step_reader_dictionary_count(reader, record);
+    if (count == 0)
+        return STEP_STATUS_OK;
+    uint64_t *empty = calloc(step_record_slot_count(definition, record) + 1, sizeof *empty);
+    if (empty == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    fill_empty(definition, record, empty);
+    enum step_status status =
+        has_gaps_only_of_damage(reader, record) ? STEP_STATUS_OK : STEP_STATUS_CORRUPT;
+    for (uint64_t id = 1; id <= count && status == STEP_STATUS_OK; id++) {
+        const uint64_t *slots = step_reader_dictionary_entry(reader, record, id);
+        status = step_writer_define(writer, record, slots != NULL ? slots : empty, NULL);
+    }
+    free(empty);
+    return status;
+}
+
+enum step_status step_copy_start(struct step_reader *reader, struct step_writer *writer)
+{
+    size_t types = step_reader_borrow_definition(reader)->record_count;
+    enum step_status status = copy_properties(reader, writer);
+    for (uint32_t i = 0; i < types && status == STEP_STATUS_OK; i++)
+        status = copy_dictionary(reader, writer, i);
+    return status;
+}
+
+enum step_status step_copy_block(struct step_reader *reader, size_t i, struct step_block **block,
+                                 struct step_writer *writer, uint64_t *records,
+                                 struct step_error *error)
+{
+    struct step_record_view view;
+    uint64_t stream = step_reader_block_info(reader, i)->stream;
+    enum step_status status = step_reader_load(reader, i, NULL, block, error);
+    if (status != STEP_STATUS_OK)
+        return status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO ? status
+                                                                           : STEP_STATUS_OK;
+    while (status == STEP_STATUS_OK && step_block_next(*block, &view) == STEP_STATUS_OK) {
+        status = step_writer_put(writer, stream, view.record, view.slots);
+        ++*records;
+    }
+    return status;
+}
+
+/* A block of the input becomes one of the output, so that the blocks keep their order. */
+static enum step_status copy_blocks(struct step_reader *reader, struct step_writer *writer,
+                                    uint64_t *records, struct step_error *error)
+{
+    struct step_block *block = NULL;
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < step_reader_block_count(reader) && status == STEP_STATUS_OK; i++) {
+        status = step_copy_block(reader, i, &block, writer, records, error);
+        if (status == STEP_STATUS_OK)
+            status = step_writer_flush_stream(writer, step_reader_block_info(reader, i)->stream);
+    }
+    step_block_destroy(block);
+    return status;
+}
+
+enum step_status step_copy(struct step_reader *reader, struct step_writer *writer,
+                           uint64_t *records, struct step_error *error)
+{
+    *records = 0;
+    enum step_status status = step_copy_start(reader, writer);
+    return status == STEP_STATUS_OK ? copy_blocks(reader, writer, records, error) : status;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choosing among dumps, and writing them in other formats. */
+#include "converter/verbs/heap_of_dump.h"
+#include "converter/base/error_report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "converter/heap/heap_writer.h"
+#include "converter/open/input.h"
+#include "steptrace/packed.h"
+
+/* The formats that heaps can be written in. */
+static const struct {
+    const char *format;
+    const struct heap_writer_operations *writer;
+    bool gzip;
+} writers[] = {
+    {"memory-infra", &memory_infra_writer, false},
+    {"memory-infra.gz", &memory_infra_writer, true},
+    {"pprof", &pprof_writer, true},
+    {"collapsed", &collapsed_writer, false},
+    {"speedscope", &speedscope_writer, false},
+};
+
+bool trace_format_is_heap(const struct trace_format *format)
+{
+    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++)
+        if (strcmp(writers[i].format, format->name) == 0)
+            return true;
+    return false;
+}
+
+bool heap_import_is_meant(const char *path, const struct trace_format *format)
+{
+    if (format == NULL && strcmp(path, "-") != 0)
+        format = trace_format_by_ending(path);
+    if (format != NULL)
+        return strncmp(format->name, "memory-infra", 12) == 0;
+    return strcmp(path, "-") != 0 && trace_format_by_content(path) == NULL &&
+           memory_infra_is_likely(path);
+}
+
+enum step_status heap_import_open(struct heap_import *import, const char *path)
+{
+    *import = (struct heap_import){.spool = -1, .error = {.offset = STEP_NO_OFFSET}};
+    if (strcmp(path, "-") == 0) {
+        enum step_status status = input_spool_stdin(&import->spool, &import->error);
+        if (status != STEP_STATUS_OK)
+            return tell_error(&import->error);
+        snprintf(import->spool_path, sizeof import->spool_path, "/proc/self/fd/%d", import->spool);
+        path = import->spool_path;
+    }
+    enum step_status status = memory_infra_open(&import->infra, path, &import->error);
+    if (status == STEP_STATUS_CUT || status == STEP_STATUS_CORRUPT || status == STEP_STATUS_LIMIT) {
+        import->damage = status;
+        return STEP_STATUS_OK;
+    }
+    if (status == STEP_STATUS_OK)
+        return status;
+    tell_error(&import->error);
+    return status == STEP_STATUS_FORMAT ? STEP_STATUS_CORRUPT : status;
+}
+
+void heap_import_close(struct heap_import *import)
+{
+    if (import->infra.path != NULL)
+        memory_infra_reset(&import->infra);
+    if (import->spool >= 0)
+        close(import->spool);
+    import->spool = -1;
+}
+
+enum step_status heap_import_tell_damage(const struct heap_import *import)
+{
+    const struct memory_infra *infra = &import->infra;
+    size_t told = sizeof infra->first_faults / sizeof infra->first_faults[0];
+    for (size_t i = 0; i < infra->fault_count && i < told; i++)
+        tell("%s: %s", infra->path, infra->first_faults[i]);
+    if (infra->fault_count > told)
+        tell("%s: and %zu more faults", infra->path, infra->fault_count - told);
+    if (import->damage != STEP_STATUS_OK)
+        tell_error(&import->error);
+    return infra->fault_count > 0 || import->damage != STEP_STATUS_OK ? STEP_STATUS_CORRUPT
+                                                                      : STEP_STATUS_OK;
+}
+
+/* A pass over the dumps; what is damaged in the file is told once, at the end. */
+static enum step_status each(struct heap_import *import, const char *heap,
+                             memory_infra_receive receive, void *user)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = memory_infra_each(&import->infra, heap, receive, user, &error);
+    if (status == STEP_STATUS_OK)
+        return status;
+    if (import->damage != STEP_STATUS_OK &&
+        (status == STEP_STATUS_CUT || status == STEP_STATUS_CORRUPT || status == STEP_STATUS_LIMIT))
+        return STEP_STATUS_OK;
+    return tell_error(&error);
+}
+
+struct chooser {
+    struct heap_import *import;
+    bool by_class;
+    const struct heap_moment *moments;
+    size_t moment_count;
+    struct heap_snapshot *snapshots;
+};
+
+static bool is_better(const struct heap_moment *moment, const struct memory_infra_dump *dump,
+                      const struct heap_snapshot *now, const struct heap_snapshot *best)
+{
+    switch (moment->kind) {
+    case HEAP_AT_END:
+        return true;
+    case HEAP_AT_PEAK:
+        return best->rows == NULL || now->live.bytes > best->live.bytes;
+    case HEAP_AT_TIME:
+        return dump->time_ns <= moment->value;
+    default:
+        return dump->number == moment->value;
+    }
+}
+
+static enum step_status choose(void *user, const struct memory_infra_dump *given,
+                               struct step_error *error)
+{
+    struct chooser *chooser = user;
+    struct memory_infra_dump dump = *given;
+    for (size_t i = 0; i < chooser->moment_count; i++) {
+        struct heap_snapshot now;
+        /* the values are changed on the way, so each moment has its own */
+        struct dump_value *values = malloc((dump.count + 1) * sizeof *values);
+        if (values == NULL)
+            return heap_writer_no_memory(error);
+        struct memory_infra_dump copy = dump;
+        memcpy(values, dump.values, dump.count * sizeof *values);
+        copy.values = values;
+        enum step_status status =
+            memory_infra_rows(&chooser->import->infra, &copy, chooser->by_class, &now, error);
+        free(values);
+        if (status != STEP_STATUS_OK)
+            return status;
+        if (is_better(&chooser->moments[i], &dump, &now, &chooser->snapshots[i])) {
+            heap_snapshot_reset(&chooser->snapshots[i]);
+            chooser->snapshots[i] = now;
+            chooser->snapshots[i].moment = chooser->moments[i];
+        } else {
+            heap_snapshot_reset(&now);
+        }
+    }
+    return STEP_STATUS_OK;
+}
+
+enum step_status heap_import_moments(struct heap_import *import, const char *heap, bool by_class,
+                                     const struct heap_moment *moments, size_t moment_count,
+                                     struct heap_snapshot *snapshots)
+{
+    struct chooser chooser = {import, by_class, moments, moment_count, snapshots};
+    return each(import, heap, choose, &chooser);
+}
+
+struct copier {
+    struct heap_import *import;
+    struct heap_writer *writer;
+};
+
+static enum step_status copy(void *user, const struct memory_infra_dump *given,
+                             struct step_error *error)
+{
+    struct copier *copier = user;
+    struct memory_infra_dump dump = *given;
+    struct heap_snapshot snapshot;
+    enum step_status status =
+        memory_infra_rows(&copier->import->infra, &dump, false, &snapshot, error);
+    if (status == STEP_STATUS_OK) {
+        copier->writer->process = given->process;
+        status = copier->writer->operations->put(copier->writer, &snapshot, error);
+        heap_snapshot_reset(&snapshot);
+    }
+    return status;
+}
+
+/* All dumps, or the one that was asked for. */
+static enum step_status put_dumps(struct heap_import *import, struct heap_writer *writer,
+                                  const struct heap_export *options, bool has_moment)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    if (writer->operations->takes_series && !has_moment) {
+        struct copier copier = {import, writer};
+        return each(import, NULL, copy, &copier);
+    }
+    struct heap_snapshot snapshot = {.rows = NULL};
+    enum step_status status = heap_import_moments(import, NULL, false, &options->at, 1, &snapshot);
+    if (status == STEP_STATUS_OK && snapshot.rows == NULL) {
+        step_error_set(&error, STEP_STATUS_NOT_FOUND, import->infra.path, STEP_NO_OFFSET,
+                       "the file has no such dump");
+        status = tell_error(&error);
+    } else if (status == STEP_STATUS_OK) {
+        status = writer->operations->put(writer, &snapshot, &error);
+        if (status != STEP_STATUS_OK)
+            tell_error(&error);
+    }
+    heap_snapshot_reset(&snapshot);
+    return status;
+}
+
+static enum step_status write_all(struct heap_import *import, struct output_file *file,
+                                  size_t writer_number, const struct trace_sink_options *options,
+                                  struct step_error *error)
+{
+    struct step_output to = output_file_as_output(file);
+    struct step_packed_output *packed = NULL;
+    struct heap_writer *writer = NULL;
+    enum step_status status = STEP_STATUS_OK;
+    if (writers[writer_number].gzip)
+        status = step_packed_output_create(STEP_PACKING_GZIP, options->level, &to, &packed, error);
+    if (packed != NULL)
+        to = step_packed_output_as_output(packed);
+    if (status == STEP_STATUS_OK)
+        status = heap_writer_create(writers[writer_number].writer, &to, &options->heap,
+                                    &import->infra.sites, &writer, error);
+    if (status != STEP_STATUS_OK) {
+        tell_error(error);
+        goto out;
+    }
+    writer->process = 1;
+    status = put_dumps(import, writer, &options->heap, options->heap.has_moment);
+    if (status != STEP_STATUS_OK)
+        goto out;
+    status = heap_writer_close(writer, error);
+    if (status == STEP_STATUS_OK && packed != NULL)
+        status = step_packed_output_close(packed, error);
+    if (status == STEP_STATUS_OK)
+        status = output_file_commit(file, error);
+    if (status != STEP_STATUS_OK)
+        tell_error(error);
+out:
+    heap_writer_destroy(writer);
+    if (packed != NULL)
+        step_packed_output_destroy(packed);
+    return status;
+}
+
+enum step_status heap_import_convert(const char *path, const struct trace_format *to,
+                                     const struct trace_sink_options *options, const char *output)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct heap_import import;
+    struct output_file file;
+    size_t number = 0;
+    while (number < sizeof writers / sizeof writers[0] &&
+           strcmp(writers[number].format, to->name) != 0)
+        number++;
+    if (number == sizeof writers / sizeof writers[0]) {
+        step_error_set(&error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
+                       "heap dumps become memory-infra, pprof, collapsed or speedscope, not %s",
+                       to->name);
+        return tell_error(&error);
+    }
+    enum step_status status = heap_import_open(&import, path);
+    if (status == STEP_STATUS_OK) {
+        status = output_file_open(&file, output, &error);
+        if (status == STEP_STATUS_OK) {
+            status = write_all(&import, &file, number, options, &error);
+            output_file_abort(&file);
+        } else {
+            tell_error(&error);
+        }
+        enum step_status damage = heap_import_tell_damage(&import);
+        if (status == STEP_STATUS_OK ||
+            (status == STEP_STATUS_NOT_FOUND && damage != STEP_STATUS_OK))
+            status = damage;
+    }
+    heap_import_close(&import);
+    return status;
+}

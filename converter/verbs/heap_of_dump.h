@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Heap dumps of others as input: told like damage of a trace, chosen by moment, converted. */
+#ifndef CONVERTER_HEAP_IMPORT_H
+#define CONVERTER_HEAP_IMPORT_H
+
+#include "converter/formats/memory_infra/memory_infra.h"
+#include "converter/open/format_table.h"
+
+/* True if the file is to be read as heap dumps: `format`, where it is given, says so, else the
+ * file does. */
+bool heap_import_is_meant(const char *path, const struct trace_format *format);
+
+/* True for the formats that hold heaps. */
+bool trace_format_is_heap(const struct trace_format *format);
+
+/* A file of dumps that a verb reads; standard input ("-") is kept in a file. */
+struct heap_import {
+    struct memory_infra infra;
+    char spool_path[64];
+    int spool;               /* -1: none */
+    enum step_status damage; /* CUT or CORRUPT: the file was good up to there */
+    struct step_error error; /* of that */
+};
+
+/* Faults are told.  Close is allowed after a failure. */
+enum step_status heap_import_open(struct heap_import *import, const char *path);
+/* The dumps' heaps at these moments (the Nth dump for `gc:N`), as snapshots with rows; a moment
+ * that is not there leaves its snapshot without.  Faults are told. */
+enum step_status heap_import_moments(struct heap_import *import, const char *heap, bool by_class,
+                                     const struct heap_moment *moments, size_t moment_count,
+                                     struct heap_snapshot *snapshots);
+/* Tells what was wrong with the file.  CORRUPT if anything was, else OK. */
+enum step_status heap_import_tell_damage(const struct heap_import *import);
+void heap_import_close(struct heap_import *import);
+
+/* Converts dumps into another format of heaps.  Faults are told. */
+enum step_status heap_import_convert(const char *path, const struct trace_format *to,
+                                     const struct trace_sink_options *options, const char *output);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `steptrace info` says of a heap trace. */
+#ifndef CONVERTER_HEAP_INFO_H
+#define CONVERTER_HEAP_INFO_H
+
+#include "converter/open/input.h"
+
+/* Reads the trace, prints, and tells its damage. */
+enum step_status heap_info(struct input *input, const char *path, bool json);
+
+#endif

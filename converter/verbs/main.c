@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line: finds the verb, runs it, and turns its status into an exit code. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/memory_limit.h"
+#include "converter/base/output_file.h"
+#include "converter/verbs/verb.h"
+
+const struct verb verbs[] = {
+    {"record", "run a Java program and record its trace", verb_record, false},
+    {"record-malloc", "run a native program and record what it does to its heap",
+     verb_record_malloc, false},
+    {"convert", "turn a trace into another format", verb_convert, true},
+    {"dump", "print the events, or some of them, as text", verb_dump, true},
+    {"info", "tell what is in a trace", verb_info, true},
+    {"check", "test that a trace is closed and consistent", verb_check, true},
+    {"stats", "tell what was allocated, by whom, and how long it lived", verb_stats, true},
+    {"heap", "tell what held memory at a moment, and where it came from", verb_heap, true},
+    {"report", "make a page for a browser that shows all of it", verb_report, true},
+    {"pack", "make a STEP trace smaller, for keeping", verb_pack, true},
+    {"replay", "drive memory allocators with a trace: time, memory, fragmentation", verb_replay,
+     true},
+    {"recover", "make a whole trace of a cut or damaged one", verb_recover, true},
+    {"help", "tell about the verbs", verb_help, false},
+    {"version", "print the version", verb_version, false},
+};
+const size_t verb_count = sizeof verbs / sizeof verbs[0];
+
+int verb_program_code; /* 0: done */
+
+enum exit_code { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
+
+static int exit_code_of(enum step_status status)
+{
+    switch (status) {
+    case STEP_STATUS_OK:
+        return verb_program_code;
+    case STEP_STATUS_INVALID:
+        return EXIT_USAGE;
+    case STEP_STATUS_CORRUPT:
+        return EXIT_BAD_INPUT;
+    case STEP_STATUS_NO_MEMORY:
+        return memory_limit_tell() ? EXIT_BAD_INPUT : EXIT_FAILED;
+    default:
+        return EXIT_FAILED;
+    }
+}
+
+static enum step_status unknown_verb(const char *name)
+{
+    const char *words[sizeof verbs / sizeof verbs[0]];
+    for (size_t i = 0; i < verb_count; i++)
+        words[i] = verbs[i].name;
+    const char *nearest = nearest_word(name, words, verb_count);
+    fputs("steptrace: unknown verb '", stderr);
+    print_shown_text(name, stderr);
+    fputc('\'', stderr);
+    if (nearest != NULL)
+        fprintf(stderr, "; did you mean '%s'?", nearest);
+    fprintf(stderr, "\n(`steptrace help` lists the verbs)\n");
+    return STEP_STATUS_INVALID;
+}
+
+static enum step_status run(int argc, char **argv)
+{
+    if (argc < 2) {
+        verb_help(0, NULL);
+        return STEP_STATUS_INVALID;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    else if (strcmp(name, "--version") == 0)
+        name = "version";
+    for (size_t i = 0; i < verb_count; i++)
+        if (strcmp(verbs[i].name, name) == 0) {
+            if (verbs[i].takes_memory)
+                memory_limit_set_default();
+            return verbs[i].run(argc - 2, argv + 2);
+        }
+    return unknown_verb(name);
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_DFL); /* nobody reads any more: a quiet end */
+    output_file_catch_signals();
+    enum step_status status = run(argc, argv);
+    if (fflush(stdout) != 0 && status == STEP_STATUS_OK) {
+        tell("standard output: %s", strerror(errno));
+        status = STEP_STATUS_IO;
+    }
+    return exit_code_of(status);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Selecting, slicing, printing. */
+#include "converter/verbs/record_dump.h"
+#include "converter/base/error_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "converter/open/input.h"
+#include "converter/verbs/record_text.h"
+
+enum { MOST_DAMAGE_TOLD = 20 };
+
+struct dumping {
+    const struct record_dump *dump;
+    struct step_reader *reader;
+    const struct step_definition *definition;
+    struct record_filter *filter;
+    struct record_text *text;
+    int spool;
+};
+
+static enum step_status prepare(struct dumping *dumping, struct step_error *error)
+{
+    dumping->definition = step_reader_borrow_definition(dumping->reader);
+    dumping->text = record_text_create(dumping->reader);
+    if (dumping->text == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    return record_filter_create(dumping->reader, &dumping->dump->wish, &dumping->filter, error);
+}
+
+static enum step_status put_records(struct dumping *dumping, struct step_error *error)
+{
+    struct step_records *records;
+    struct step_record_view view;
+    enum step_status status = step_records_create(
+        dumping->reader, record_filter_selection(dumping->filter), &records, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    while ((status = step_records_next(records, &view, error)) == STEP_STATUS_OK)
+        if (record_filter_takes(dumping->filter, &view))
+            record_text_put(dumping->text, view.record, view.slots, stdout);
+    step_records_destroy(records);
+    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+}
+
+static void put_entries(const struct dumping *dumping)
+{
+    const uint8_t *wanted = step_selection_wanted(record_filter_selection(dumping->filter));
+    for (uint32_t i = 0; i < dumping->definition->record_count; i++) {
+        for (uint64_t id = 0;
+             wanted[i] && (id = step_reader_dictionary_next(dumping->reader, i, id)) != 0;) {
+            const uint64_t *entry = step_reader_dictionary_entry(dumping->reader, i, id);
+            if (entry != NULL)
+                record_text_put_entry(dumping->text, i, id, entry, stdout);
+        }
+    }
+}
+
+static enum step_status tell_damage(const struct step_reader *reader, const char *path)
+{
+    size_t count = step_reader_damage_count(reader);
+    for (size_t i = 0; i < count && i < MOST_DAMAGE_TOLD; i++) {
+        const struct step_damage *damage = step_reader_damage(reader, i);
+        tell("%s: offset %" PRIu64 ": %s", path, damage->offset, damage->message);
+    }
+    if (count > MOST_DAMAGE_TOLD)
+        tell("%s: and %zu more such places", path, count - MOST_DAMAGE_TOLD);
+    if (count == 0 && !step_reader_is_whole(reader))
+        tell("%s: the trace was not closed: its process %s", path,
+             step_reader_is_running(reader) ? "still runs" : "was killed");
+    return count > 0 || !step_reader_is_whole(reader) ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
+}
+
+enum step_status record_open(const char *path, struct step_reader **reader, int *spool,
+                             struct step_error *error)
+{
+    char spooled[64];
+    enum step_status status = STEP_STATUS_OK;
+    *spool = -1;
+    if (strcmp(path, "-") == 0) {
+        status = input_spool_stdin(spool, error);
+        snprintf(spooled, sizeof spooled, "/proc/self/fd/%d", *spool);
+        path = spooled;
+    }
+    if (status == STEP_STATUS_OK)
+        status = step_reader_open(path, reader, error);
+    if (status == STEP_STATUS_OK || status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO ||
+        status == STEP_STATUS_NOT_FOUND)
+        return status;
+    return error->status = STEP_STATUS_CORRUPT;
+}
+
+static void finish(struct dumping *dumping)
+{
+    record_filter_destroy(dumping->filter);
+    record_text_destroy(dumping->text);
+    step_reader_destroy(dumping->reader);
+    if (dumping->spool >= 0)
+        close(dumping->spool);
+}
+
+enum step_status record_dump(const char *path, const struct record_dump *dump)
+{
+    struct dumping dumping = {.dump = dump};
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = record_open(path, &dumping.reader, &dumping.spool, &error);
+    if (status == STEP_STATUS_OK)
+        status = prepare(&dumping, &error);
+    if (status == STEP_STATUS_OK && dump->entries)
+        put_entries(&dumping);
+    else if (status == STEP_STATUS_OK)
+        status = put_records(&dumping, &error);
+    if (status == STEP_STATUS_OK)
+        status = tell_damage(dumping.reader, path);
+    else
+        tell_error(&error);
+    finish(&dumping);
+    return status;
+}
+
+enum step_status record_dump_definition(const char *path)
+{
+    struct dumping dumping = {.dump = NULL};
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = record_open(path, &dumping.reader, &dumping.spool, &error);
+    if (status == STEP_STATUS_OK) {
+        const struct step_definition *definition = step_reader_borrow_definition(dumping.reader);
+        print_shown_lines(definition->text, stdout);
+        if (definition->text_length > 0 && definition->text[definition->text_length - 1] != '\n')
+            putchar('\n');
+    } else {
+        tell_error(&error);
+    }
+    finish(&dumping);
+    return status;
+}

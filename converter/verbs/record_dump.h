@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The records of a STEP trace of any definition as text, through the definition that it embeds. */
+#ifndef CONVERTER_RECORD_DUMP_H
+#define CONVERTER_RECORD_DUMP_H
+
+#include "converter/verbs/record_filter.h"
+
+struct record_dump {
+    struct record_wish wish;
+    bool all;     /* records are wanted whatever the trace has */
+    bool entries; /* the dictionaries' entries, not the records */
+};
+
+static inline bool record_dump_is_wanted(const struct record_dump *dump)
+{
+    return dump->wish.names != NULL || dump->wish.maps || dump->wish.condition_count > 0 ||
+           dump->all || dump->entries;
+}
+
+/* Opens a STEP trace of any definition; of standard input ("-") `*spool` has a copy, to be closed,
+ * else it is -1.  CORRUPT also for what is no STEP trace. */
+enum step_status record_open(const char *path, struct step_reader **reader, int *spool,
+                             struct step_error *error);
+
+/* Prints to standard output.  `path` is a STEP trace.  Faults are told. */
+enum step_status record_dump(const char *path, const struct record_dump *dump);
+/* The definition, as it is embedded. */
+enum step_status record_dump_definition(const char *path);
+
+#endif

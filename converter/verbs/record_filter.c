@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conditions on records, looked up once for each record type. */
+#include "converter/verbs/record_filter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_NAMES = 256 };
+
+enum comparison { EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL };
+
+struct condition {
+    char *path;        /* ended where the comparison stood */
+    const char *value; /* behind it */
+    enum comparison comparison;
+    bool is_number, is_negative;
+    uint64_t number; /* two's complement */
+};
+
+enum target_kind { NO_TARGET, SIGNED, UNSIGNED, BYTES };
+
+/* Where a record has the field of a condition. */
+struct target {
+    enum target_kind kind;
+    size_t slot;
+};
+
+/* Of a record: where its time and thread stand, or STEP_NO_PROPERTY_SLOT. */
+struct slice_slots {
+    size_t time, thread;
+};
+
+struct record_filter {
+    struct step_reader *reader;
+    const struct step_definition *definition;
+    const struct trace_wish *wish;
+    struct step_selection *selection;
+    struct slice_slots *slots; /* of each record */
+    struct condition conditions[RECORD_CONDITIONS_MOST];
+    size_t condition_count;
+    struct target *targets; /* of each record, for each condition */
+    uint64_t resolution_ns;
+};
+
+bool take_condition(void *record_wish_target, const char *value, const char **fault)
+{
+    struct record_wish *wish = record_wish_target;
+    *fault = "FIELD=VALUE is expected, or != < <= > >=, at most 16 times";
+    size_t field = strcspn(value, "=!<>");
+    if (field == 0 || value[field] == '\0' || (value[field] == '!' && value[field + 1] != '=') ||
+        wish->condition_count == RECORD_CONDITIONS_MOST)
+        return false;
+    wish->conditions[wish->condition_count++] = value;
+    return true;
+}
+
+static enum comparison comparison_of(const char *text, size_t *length)
+{
+    bool equal = text[1] == '=';
+    *length = 1 + (size_t) (equal && text[0] != '=');
+    return text[0] == '='   ? EQUAL
+           : text[0] == '!' ? NOT_EQUAL
+           : text[0] == '<' ? (equal ? LESS_OR_EQUAL : LESS)
+                            : (equal ? GREATER_OR_EQUAL : GREATER);
+}
+
+/* Decimal or 0x, with a sign perhaps. */
+static void read_number(struct condition *condition)
+{
+    char *end;
+    const char *digits = condition->value + (condition->value[0] == '-');
+    condition->is_negative = digits != condition->value;
+    errno = 0;
+    int base = strncmp(digits, "0x", 2) == 0 ? 16 : 10;
+    condition->number = strtoull(digits, &end, base);
+    condition->is_number = *digits >= '0' && *digits <= '9' && *end == '\0' && errno == 0;
+    if (condition->is_negative)
+        condition->number = 0 - condition->number;
+}
+
+static bool read_condition(const char *text, struct condition *condition)
+{
+    size_t length, field = strcspn(text, "=!<>");
+    condition->path = strdup(text);
+    if (condition->path == NULL)
+        return false;
+    condition->comparison = comparison_of(text + field, &length);
+    condition->value = condition->path + field + length;
+    condition->path[field] = '\0';
+    read_number(condition);
+    return true;
+}
+
+/* A single value by its path: names with dots, through records by value. */
+static struct target find_target(const struct step_definition *definition, uint32_t record,
+                                 const char *path, size_t slot)
+{
+    const struct step_record *type = &definition->records[record];
+    size_t length = strcspn(path, ".");
+    for (size_t i = 0; i < type->field_count; i++) {
+        const struct step_field *field = &type->fields[i];
+        bool nested = step_field_is_nested(field);
+        if (strlen(field->name) != length || strncmp(field->name, path, length) != 0) {
+            slot += nested ? step_record_slot_count(definition, field->record) : 1;
+            continue;
+        }
+        if (path[length] == '.')
+            return nested ? find_target(definition, field->record, path + length + 1, slot)
+                          : (struct target){NO_TARGET, 0};
+        if (nested || field->array_depth > 0 || step_field_is_variant(field))
+            break;
+        bool number = field->kind == STEP_TYPE_INT || step_field_is_identifier(field);
+        bool is_signed = field->kind == STEP_TYPE_INT && !step_field_is_unsigned(field);
+        return (struct target){!number ? BYTES : is_signed ? SIGNED : UNSIGNED, slot};
+    }
+    return (struct target){NO_TARGET, 0};
+}
+
+static bool fits(const struct condition *condition, enum target_kind kind)
+{
+    return kind == BYTES || (kind != NO_TARGET && condition->is_number);
+}
+
+/* `order` is below 0, 0, or above, as the value is to the condition's. */
+static bool holds(enum comparison comparison, int order)
+{
+    switch (comparison) {
+    case EQUAL:
+        return order == 0;
+    case NOT_EQUAL:
+        return order != 0;
+    case LESS:
+        return order < 0;
+    case LESS_OR_EQUAL:
+        return order <= 0;
+    case GREATER:
+        return order > 0;
+    case GREATER_OR_EQUAL:
+        return order >= 0;
+    }
+    return false;
+}
+
+static int compare_bytes(const struct step_bytes *bytes, const char *text)
+{
+    size_t length = strlen(text), shared = bytes->length < length ? bytes->length : length;
+    int order = shared > 0 ? memcmp(bytes->data, text, shared) : 0;
+    return order != 0 ? order : (bytes->length > length) - (bytes->length < length);
+}
+
+static int compare_number(const struct condition *condition, enum target_kind kind, uint64_t value)
+{
+    uint64_t other = condition->number;
+    if (kind == UNSIGNED && condition->is_negative && other != 0)
+        return 1;
+    if (kind == SIGNED && !condition->is_negative && other > INT64_MAX)
+        return -1;
+    if (kind == SIGNED && condition->is_negative && other != 0 && other <= INT64_MAX)
+        return 1; /* below -2^63 */
+    if (kind == SIGNED)
+        return ((int64_t) value > (int64_t) other) - ((int64_t) value < (int64_t) other);
+    return (value > other) - (value < other);
+}
+
+static bool meets(const struct condition *condition, const struct target *target,
+                  const uint64_t *slots)
+{
+    if (!fits(condition, target->kind))
+        return false;
+    int order = target->kind == BYTES
+                    ? compare_bytes(step_slot_bytes(slots[target->slot]), condition->value)
+                    : compare_number(condition, target->kind, slots[target->slot]);
+    return holds(condition->comparison, order);
+}
+
+static bool is_in_slice(const struct record_filter *filter, const struct step_record_view *view)
+{
+    const struct trace_wish *wish = filter->wish;
+    const struct slice_slots *slots = &filter->slots[view->record];
+    uint64_t ns = 0;
+    if (slots->time != STEP_NO_PROPERTY_SLOT &&
+        __builtin_mul_overflow(view->slots[slots->time], filter->resolution_ns, &ns))
+        ns = UINT64_MAX;
+    if (slots->time != STEP_NO_PROPERTY_SLOT && (ns < wish->from_ns || ns > wish->to_ns))
+        return false;
+    return !wish->has_thread ||
+           (slots->thread != STEP_NO_PROPERTY_SLOT && view->slots[slots->thread] == wish->thread);
+}
+
+bool record_filter_takes(const struct record_filter *filter, const struct step_record_view *view)
+{
+    const struct target *targets = &filter->targets[view->record * RECORD_CONDITIONS_MOST];
+    bool takes = is_in_slice(filter, view);
+    for (size_t i = 0; takes && i < filter->condition_count; i++)
+        takes = meets(&filter->conditions[i], &targets[i], view->slots);
+    return takes;
+}
+
+/* "a,b" to a selection. */
+static enum step_status select_records(struct record_filter *filter, const struct record_wish *wish,
+                                       struct step_error *error)
+{
+    const char *names[MOST_NAMES];
+    size_t count = 0;
+    char *copy = strdup(wish->names != NULL ? wish->names : "");
+    if (copy == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    char *rest = NULL;
+    for (char *at = strtok_r(copy, ",", &rest); at != NULL; at = strtok_r(NULL, ",", &rest))
+        if (count < MOST_NAMES)
+            names[count++] = at;
+    enum step_status status = step_selection_create(filter->definition, names, count, wish->maps,
+                                                    &filter->selection, error);
+    free(copy);
+    if (status == STEP_STATUS_NOT_FOUND) /* the fault is the name that was asked for */
+        status = error->status = STEP_STATUS_INVALID;
+    return status;
+}
+
+static enum step_status find_targets(struct record_filter *filter, struct step_error *error)
+{
+    const uint8_t *wanted = step_selection_wanted(filter->selection);
+    for (size_t k = 0; k < filter->condition_count; k++) {
+        const struct condition *condition = &filter->conditions[k];
+        bool found = false;
+        for (uint32_t i = 0; i < filter->definition->record_count; i++) {
+            struct target *target = &filter->targets[i * RECORD_CONDITIONS_MOST + k];
+            *target = find_target(filter->definition, i, condition->path, 0);
+            found = found || (wanted[i] && fits(condition, target->kind));
+        }
+        if (!found)
+            return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                                  "no record that is wanted has a single value '%.80s' that "
+                                  "compares with '%.80s'",
+                                  condition->path, condition->value);
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status fill(struct record_filter *filter, const struct record_wish *wish,
+                             struct step_error *error)
+{
+    size_t count = filter->definition->record_count;
+    filter->slots = calloc(count + 1, sizeof *filter->slots);
+    filter->targets = calloc((count + 1) * RECORD_CONDITIONS_MOST, sizeof *filter->targets);
+    bool good = filter->slots != NULL && filter->targets != NULL;
+    for (; good && filter->condition_count < wish->condition_count; filter->condition_count++)
+        good = read_condition(wish->conditions[filter->condition_count],
+                              &filter->conditions[filter->condition_count]);
+    if (!good)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    for (uint32_t i = 0; i < count; i++)
+        filter->slots[i] =
+            (struct slice_slots){step_record_find_property(filter->definition, i, "time"),
+                                 step_record_find_property(filter->definition, i, "thread")};
+    enum step_status status = select_records(filter, wish, error);
+    return status == STEP_STATUS_OK ? find_targets(filter, error) : status;
+}
+
+enum step_status record_filter_create(struct step_reader *reader, const struct record_wish *wish,
+                                      struct record_filter **out, struct step_error *error)
+{
+    struct record_filter *filter = *out = calloc(1, sizeof *filter);
+    const char *resolution = step_reader_property(reader, "resolution-ns");
+    if (filter == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    filter->reader = reader;
+    filter->wish = wish->wish;
+    filter->definition = step_reader_borrow_definition(reader);
+    filter->resolution_ns = resolution != NULL ? strtoull(resolution, NULL, 10) : 1;
+    filter->resolution_ns += filter->resolution_ns == 0;
+    enum step_status status = fill(filter, wish, error);
+    if (status != STEP_STATUS_OK) {
+        record_filter_destroy(filter);
+        *out = NULL;
+    }
+    return status;
+}
+
+void record_filter_destroy(struct record_filter *filter)
+{
+    if (filter == NULL)
+        return;
+    step_selection_destroy(filter->selection);
+    for (size_t i = 0; i < RECORD_CONDITIONS_MOST; i++)
+        free(filter->conditions[i].path);
+    free(filter->slots);
+    free(filter->targets);
+    free(filter);
+}
+
+struct step_selection *record_filter_selection(const struct record_filter *filter)
+{
+    return filter->selection;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which records of a trace of any definition are wanted: by type, time, thread, and values. */
+#ifndef CONVERTER_RECORD_FILTER_H
+#define CONVERTER_RECORD_FILTER_H
+
+#include "converter/events/event_selection.h"
+#include "steptrace/records.h"
+
+enum { RECORD_CONDITIONS_MOST = 16 };
+
+struct record_wish {
+    const char *names;             /* with commas between; NULL: all records */
+    bool maps;                     /* records that map to one that is named are taken as that */
+    const struct trace_wish *wish; /* times and thread */
+    const char *conditions[RECORD_CONDITIONS_MOST]; /* "food!=hay", "at.x>=-3": all must hold */
+    size_t condition_count;
+};
+
+/* Takes `--where`; the target is a struct record_wish. */
+bool take_condition(void *record_wish_target, const char *value, const char **fault);
+
+struct record_filter;
+
+/* INVALID for a name that no record has, or a condition that no wanted record could meet; the
+ * reader and the wish are borrowed. */
+enum step_status record_filter_create(struct step_reader *reader, const struct record_wish *wish,
+                                      struct record_filter **out, struct step_error *error);
+void record_filter_destroy(struct record_filter *filter);
+
+struct step_selection *record_filter_selection(const struct record_filter *filter);
+bool record_filter_takes(const struct record_filter *filter, const struct step_record_view *view);
+
+#endif

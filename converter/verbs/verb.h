@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verbs of the command line, and what they share. */
+#ifndef CONVERTER_VERB_H
+#define CONVERTER_VERB_H
+
+#include "converter/base/arguments.h"
+#include "converter/events/event_sink.h"
+#include "converter/events/event_source.h"
+#include "converter/open/format_table.h"
+
+/*
+ * A verb takes its arguments (without its own name) and returns
+ *   OK       done
+ *   INVALID  a fault of usage, which it has told
+ *   CORRUPT  the input was damaged or cut, which it has told; what could be salvaged was
+ * and any other status for what failed, which it has told.
+ */
+typedef enum step_status (*verb_function)(int argc, char **argv);
+
+struct verb {
+    const char *name;
+    const char *summary;
+    verb_function run;
+    bool takes_memory; /* as much as the limit allows (memory_limit.h) */
+};
+
+/* Where a verb has run a program for the user: how that ended, as a shell tells it. */
+extern int verb_program_code;
+
+extern const struct verb verbs[];
+extern const size_t verb_count;
+
+enum step_status verb_record(int argc, char **argv);
+enum step_status verb_record_malloc(int argc, char **argv);
+enum step_status verb_convert(int argc, char **argv);
+enum step_status verb_dump(int argc, char **argv);
+enum step_status verb_info(int argc, char **argv);
+enum step_status verb_check(int argc, char **argv);
+enum step_status verb_stats(int argc, char **argv);
+enum step_status verb_heap(int argc, char **argv);
+enum step_status verb_report(int argc, char **argv);
+enum step_status verb_pack(int argc, char **argv);
+enum step_status verb_replay(int argc, char **argv);
+enum step_status verb_recover(int argc, char **argv);
+enum step_status verb_help(int argc, char **argv);
+enum step_status verb_version(int argc, char **argv);
+
+#endif

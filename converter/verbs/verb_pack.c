@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * steptrace pack: the same records for keeping.  Streams are written one after the other, in blocks
+ * as large as readers can bear that merge all streams at once.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/memory_limit.h"
+#include "converter/open/input.h"
+#include "converter/verbs/copy_trace.h"
+#include "converter/verbs/pack_allocs.h"
+#include "converter/verbs/verb.h"
+
+static const struct verb_help help = {
+    "pack", "IN -o OUT",
+    "Writes the same records as a .step file that takes less room: larger blocks, more encodings\n"
+    "tried, and the strongest compression of this build. It takes many times as long as "
+    "recording;\n"
+    "reading takes about as long, and more memory.\n"};
+
+/* What is chosen. */
+struct choice {
+    uint64_t block_records;
+    uint64_t memory;
+};
+
+/* NULL: out of memory. */
+static size_t *sort_blocks(const struct step_reader *reader, size_t count)
+{
+    size_t *blocks = calloc(count + 1, sizeof *blocks);
+    if (blocks != NULL && step_reader_sort_blocks(reader, blocks) != STEP_STATUS_OK) {
+        free(blocks);
+        return NULL;
+    }
+    return blocks;
+}
+
+static uint64_t stream_of(const struct step_reader *reader, size_t block)
+{
+    return step_reader_block_info(reader, block)->stream;
+}
+
+/* Records that one block of each stream has, where none has more than `most`. */
+static uint64_t together(const struct step_reader *reader, const size_t *blocks, size_t count,
+                         uint64_t most)
+{
+    uint64_t sum = 0;
+    uint64_t stream = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && stream_of(reader, blocks[i]) != stream_of(reader, blocks[i - 1])) {
+            sum += stream < most ? stream : most;
+            stream = 0;
+        }
+        stream += step_reader_block_info(reader, blocks[i])->record_count;
+    }
+    return sum + (stream < most ? stream : most);
+}
+
+static uint64_t fitting_block(const struct step_reader *reader, const size_t *blocks, size_t count,
+                              const struct choice *choice)
+{
+    uint64_t block = choice->block_records;
+    while (block > 1000 && together(reader, blocks, count, block) > choice->memory)
+        block -= block / 8;
+    return block;
+}
+
+static enum step_status no_memory(struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+}
+
+static enum step_status copy_streams(struct step_reader *reader, const size_t *blocks, size_t count,
+                                     struct step_writer *writer, uint64_t *records,
+                                     struct step_error *error)
+{
+    struct step_block *block = NULL;
+    enum step_status status = step_copy_start(reader, writer);
+    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
+        status = step_copy_block(reader, blocks[i], &block, writer, records, error);
+        bool last =
+            i + 1 == count || stream_of(reader, blocks[i + 1]) != stream_of(reader, blocks[i]);
+        if (status == STEP_STATUS_OK && last)
+            status = step_writer_flush_stream(writer, stream_of(reader, blocks[i]));
+    }
+    step_block_destroy(block);
+    return status;
+}
+
+static enum step_status copy_to(struct step_reader *reader, struct output_file *file,
+                                const struct choice *choice, uint64_t *records,
+                                struct step_error *error)
+{
+    struct step_writer_options options;
+    struct step_writer *writer;
+    size_t count = step_reader_block_count(reader);
+    size_t *blocks = sort_blocks(reader, count);
+    if (blocks == NULL)
+        return no_memory(error);
+    step_writer_options_init(&options);
+    options.definition = step_reader_borrow_definition(reader);
+    options.output = output_file_as_output(file);
+    options.verify = true;
+    options.compression = STEP_COMPRESSION_BEST;
+    options.block_records = (uint32_t) fitting_block(reader, blocks, count, choice);
+    options.memory_bytes = (size_t) 1 << 30;
+    enum step_status status = step_writer_create(&options, &writer, error);
+    if (status == STEP_STATUS_OK) {
+        status = copy_streams(reader, blocks, count, writer, records, error);
+        enum step_status closed =
+            step_writer_close(writer, error->status == STEP_STATUS_OK ? error : NULL);
+        status = status != STEP_STATUS_OK ? status : closed;
+        step_writer_destroy(writer);
+    }
+    free(blocks);
+    return status;
+}
+
+static void tell_sizes(const char *output, uint64_t records, uint64_t before, uint64_t after)
+{
+    tell("%s: %" PRIu64 " records, %" PRIu64 " bytes of %" PRIu64 " (%.1f %%)", output, records,
+         after, before, before > 0 ? 100.0 * (double) after / (double) before : 0.0);
+}
+
+static enum step_status pack(const char *path, const char *output, const struct choice *choice)
+{
+    struct step_reader *reader;
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct output_file file;
+    uint64_t records = 0;
+    enum step_status status = step_reader_open(path, &reader, &error);
+    if (status != STEP_STATUS_OK) {
+        tell_error(&error);
+        bool is_bad = status == STEP_STATUS_FORMAT || status == STEP_STATUS_CUT ||
+                      status == STEP_STATUS_UNSUPPORTED;
+        return is_bad ? STEP_STATUS_CORRUPT : status;
+    }
+    if (step_reader_has_heap_events(reader)) {
+        step_reader_destroy(reader);
+        return heap_pack(path, output, (uint32_t) choice->block_records);
+    }
+    status = output_file_open(&file, output, &error);
+    if (status == STEP_STATUS_OK) {
+        status = copy_to(reader, &file, choice, &records, &error);
+        if (status == STEP_STATUS_OK)
+            status = output_file_commit(&file, &error);
+        output_file_abort(&file);
+    }
+    if (status != STEP_STATUS_OK) {
+        if (error.status == STEP_STATUS_OK)
+            step_error_set(&error, status, output, STEP_NO_OFFSET, "%s", step_status_text(status));
+        tell_error(&error);
+    } else {
+        tell_sizes(output, records, step_reader_file_size(reader), file.size_bytes);
+        status = tell_reader_damage(reader, path);
+    }
+    step_reader_destroy(reader);
+    return status;
+}
+
+enum step_status verb_pack(int argc, char **argv)
+{
+    const char *output = NULL;
+    struct choice choice = {3000000, 8000000};
+    const struct option_row rows[] = {
+        {"output", 'o', "OUT", "the file to write", take_text, &output},
+        {"block", 'b', "N", "records of a block, at most 16777216 (3000000)", take_count,
+         &choice.block_records},
+        {"together", 'm', "N", "records that blocks of all streams may have together (8000000)",
+         take_count, &choice.memory},
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    enum step_status status = arguments_parse(&arguments, argc, argv);
+    if (status != STEP_STATUS_OK || arguments.help_wanted)
+        return status;
+    status = arguments_expect(&arguments, 1, 1);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (output == NULL || choice.block_records < 1 || choice.block_records > 16777216) {
+        return arguments_fault(&arguments, "%s",
+                               output == NULL ? "it needs -o OUT" : "--block is 1 to 16777216");
+    }
+    return pack(arguments.operands[0], output, &choice);
+}

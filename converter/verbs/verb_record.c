@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace record: runs a command with the agent in its JVM. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "converter/base/component.h"
+#include "converter/verbs/verb.h"
+
+#define TEXT_MAX ((size_t) 8192)
+#define TOOL_OPTIONS "JAVA_TOOL_OPTIONS"
+
+static const struct verb_help help = {
+    "record", "[OPTION]... [--] java ARGUMENT...",
+    "Runs a Java program and records its trace. Where the command is not java itself but\n"
+    "starts it (mvn, a script), each JVM that it starts writes a trace of its own, with\n"
+    "the process id in its name. %p, %t and %h in OUT are the process id, the time, the host.\n"
+    "`steptrace record -O help java` lists what -O takes.\n"};
+
+/* A text of bounded length; what does not fit is remembered. */
+struct text {
+    char bytes[TEXT_MAX];
+    size_t length;
+    bool is_full;
+};
+
+struct recording {
+    const char *output;
+    const char *agent;
+    struct text options; /* for the agent: key=value,key=value */
+};
+
+static void append(struct text *text, const char *bytes, size_t length)
+{
+    if (length >= TEXT_MAX - text->length) {
+        text->is_full = true;
+        return;
+    }
+    memcpy(text->bytes + text->length, bytes, length);
+    text->length += length;
+    text->bytes[text->length] = '\0';
+}
+
+static void append_text(struct text *text, const char *more)
+{
+    append(text, more, strlen(more));
+}
+
+static void append_pair(struct text *text, const char *key, const char *value)
+{
+    if (text->length > 0)
+        append_text(text, ",");
+    append_text(text, key);
+    append_text(text, value);
+}
+
+/* ---- options ---- */
+
+static bool take_pair(void *text_target, const char *value, const char **fault)
+{
+    *fault = "key=value is expected";
+    append_pair(text_target, "", value);
+    return value[0] != '\0' && value[0] != '=';
+}
+
+/* The agent's lists have `+` where people write a comma. */
+static bool take_events(void *text_target, const char *value, const char **fault)
+{
+    struct text *text = text_target;
+    *fault = "class, alloc, free, thread, method or all is expected, with + between";
+    append_pair(text, "events=", "");
+    for (const char *at = value; *at != '\0'; at++)
+        append_text(text, (const char[]){*at == ',' ? '+' : *at, '\0'});
+    return value[0] != '\0';
+}
+
+static bool take_engine(void *text_target, const char *value, const char **fault)
+{
+    *fault = "a word is expected";
+    append_pair(text_target, "engine=", value);
+    return value[0] != '\0' && strchr(value, ',') == NULL;
+}
+
+/* ---- the command ---- */
+
+enum launcher { LAUNCHER_JAVA, LAUNCHER_TOOL, LAUNCHER_OTHER };
+
+static enum launcher launcher_of(const char *command)
+{
+    static const char *const tools[] = {"javac", "javadoc", "jar", "jlink", "jdeps", "jshell"};
+    const char *slash = strrchr(command, '/');
+    const char *name = slash != NULL ? slash + 1 : command;
+    if (strcmp(name, "java") == 0)
+        return LAUNCHER_JAVA;
+    for (size_t i = 0; i < sizeof tools / sizeof tools[0]; i++)
+        if (strcmp(name, tools[i]) == 0)
+            return LAUNCHER_TOOL;
+    return LAUNCHER_OTHER;
+}
+
+/* JVMs that others start may run in any directory, and there may be several. */
+static void append_shared_name(struct text *text, const char *output)
+{
+    char directory[PATH_MAX];
+    if (output[0] != '/' && getcwd(directory, sizeof directory) != NULL) {
+        for (const char *at = directory; *at != '\0'; at++)
+            append_text(text, *at == '%' ? "%%" : (const char[]){*at, '\0'});
+        append_text(text, "/");
+    }
+    const char *slash = strrchr(output, '/');
+    const char *ending = strrchr(slash != NULL ? slash : output, '.');
+    size_t stem = ending != NULL ? (size_t) (ending - output) : strlen(output);
+    append(text, output, stem);
+    if (strstr(output, "%p") == NULL)
+        append_text(text, "-%p");
+    append_text(text, output + stem);
+}
+
+static void append_agent(struct text *text, const struct recording *recording, const char *agent,
+                         enum launcher launcher)
+{
+    append_text(text, launcher == LAUNCHER_TOOL ? "-J-agentpath:" : "-agentpath:");
+    append_text(text, agent);
+    append_text(text, "=file=");
+    if (launcher == LAUNCHER_OTHER)
+        append_shared_name(text, recording->output);
+    else
+        append_text(text, recording->output);
+    if (recording->options.length > 0) {
+        append_text(text, ",");
+        append_text(text, recording->options.bytes);
+    }
+}
+
+/* Puts the agent where JVMs that the command starts find it. */
+static bool set_tool_options(const char *agent)
+{
+    const char *before = getenv(TOOL_OPTIONS);
+    struct text value = {.length = 0};
+    bool has_spaces = strpbrk(agent, " \t") != NULL;
+    append_text(&value, has_spaces ? "\"" : "");
+    append_text(&value, agent);
+    append_text(&value, has_spaces ? "\"" : "");
+    if (before != NULL && before[0] != '\0') {
+        append_text(&value, " ");
+        append_text(&value, before);
+    }
+    return !value.is_full && setenv(TOOL_OPTIONS, value.bytes, 1) == 0;
+}
+
+static enum step_status fail(const char *what, const char *why)
+{
+    fprintf(stderr, "steptrace record: %s: %s\n", what, why);
+    return STEP_STATUS_IO;
+}
+
+/* Returns only where the command cannot be started. */
+static enum step_status start(char *agent, enum launcher launcher, char **command, size_t count)
+{
+    char **words = calloc(count + 2, sizeof *words);
+    if (words == NULL)
+        return fail(command[0], "out of memory");
+    size_t used = 0;
+    words[used++] = command[0];
+    if (launcher != LAUNCHER_OTHER)
+        words[used++] = agent;
+    for (size_t i = 1; i < count; i++)
+        words[used++] = command[i];
+    enum step_status status = STEP_STATUS_OK;
+    if (launcher == LAUNCHER_OTHER && !set_tool_options(agent))
+        status = fail(TOOL_OPTIONS, "the value is too long");
+    if (status == STEP_STATUS_OK) {
+        fflush(NULL);
+        execvp(words[0], words);
+        status = fail(command[0], strerror(errno));
+    }
+    free(words);
+    return status;
+}
+
+static enum step_status record(const struct recording *recording, const struct arguments *arguments)
+{
+    char agent[PATH_MAX];
+    static struct text option;
+    char **command = (char **) arguments->operands;
+    enum launcher launcher = launcher_of(command[0]);
+    if (strchr(recording->output, ',') != NULL)
+        return arguments_fault(arguments, "-o %s: the agent takes no comma in a file name",
+                               recording->output);
+    if (strcmp(recording->output, "-") == 0)
+        return arguments_fault(arguments, "-o -: a trace that is recorded needs a file");
+    if (!component_find("libtracer.so", "../agent", recording->agent, "STEPTRACE_AGENT", agent))
+        return fail("libtracer.so", "cannot be found; --agent=PATH or STEPTRACE_AGENT names it");
+    if (strchr(agent, '=') != NULL)
+        return fail(agent, "the JVM takes no `=` in the path of an agent");
+    append_agent(&option, recording, agent, launcher);
+    if (option.is_full || recording->options.is_full)
+        return arguments_fault(arguments, "the options are too long; use -O options=FILE");
+    return start(option.bytes, launcher, command, arguments->operand_count);
+}
+
+enum step_status verb_record(int argc, char **argv)
+{
+    static struct recording recording = {.output = "run.step"};
+    const struct option_row rows[] = {
+        {"output", 'o', "OUT", "the trace (run.step)", take_text, &recording.output},
+        {"events", 'e', "LIST", "of class, alloc, free, thread, method; or all", take_events,
+         &recording.options},
+        {"engine", 0, "NAME", "how the JVM is observed: bytecode or jvmti", take_engine,
+         &recording.options},
+        {"option", 'O', "KEY=VALUE", "any option of the agent", take_pair, &recording.options},
+        {"agent", 0, "PATH", "the agent, libtracer.so", take_text, &recording.agent},
+    };
+    struct arguments arguments = {.help = &help,
+                                  .rows = rows,
+                                  .row_count = sizeof rows / sizeof rows[0],
+                                  .stop_at_operand = true};
+    enum step_status status = arguments_parse(&arguments, argc, argv);
+    if (status != STEP_STATUS_OK || arguments.help_wanted)
+        return status;
+    status = arguments_expect(&arguments, 1, SIZE_MAX);
+    return status == STEP_STATUS_OK ? record(&recording, &arguments) : status;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace recover: a whole STEP trace of what a killed process left, or of a damaged file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/memory_limit.h"
+#include "converter/open/input.h"
+#include "converter/verbs/copy_trace.h"
+#include "converter/verbs/verb.h"
+#include "steptrace/live.h"
+
+static const struct verb_help help = {
+    "recover", "IN [-o OUT]",
+    "Writes a whole trace: the good blocks of a cut or damaged .step file, and what its\n"
+    "process left in IN.live when it was killed. Without -o it takes the place of IN, and\n"
+    "IN.live is removed. (All other verbs read such a trace by themselves, too.)\n"};
+
+/* True while a process holds the file, as the agent does with trace and live file. */
+static bool is_held(const char *path)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0)
+        file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    close(file);
+    return held;
+}
+
+static char *live_path_of(const char *path)
+{
+    size_t length = strlen(path) + sizeof STEP_LIVE_SUFFIX;
+    char *live = malloc(length);
+    if (live != NULL)
+        snprintf(live, length, "%s%s", path, STEP_LIVE_SUFFIX);
+    return live;
+}
+
+static enum step_status copy_to(struct step_reader *reader, struct output_file *file,
+                                uint64_t *records, struct step_error *error)
+{
+    struct step_writer_options options;
+    struct step_writer *writer;
+    step_writer_options_init(&options);
+    options.definition = step_reader_borrow_definition(reader);
+    options.output = output_file_as_output(file);
+    options.verify = true;
+    enum step_status status = step_writer_create(&options, &writer, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = step_copy(reader, writer, records, error);
+    if (status == STEP_STATUS_OK && !step_reader_is_whole(reader)) {
+        char text[32];
+        snprintf(text, sizeof text, "%" PRIu64, step_reader_recovered_count(reader));
+        status = step_writer_property(writer, "recovered-records", text);
+    }
+    enum step_status closed = step_writer_close(writer, status == STEP_STATUS_OK ? error : NULL);
+    step_writer_destroy(writer);
+    return status != STEP_STATUS_OK ? status : closed;
+}
+
+/* Writes OUT; what fails is told. */
+static enum step_status write_whole(struct step_reader *reader, const char *path,
+                                    const char *output)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct output_file file;
+    uint64_t records = 0;
+    enum step_status status = output_file_open(&file, output, &error);
+    if (status == STEP_STATUS_OK) {
+        status = copy_to(reader, &file, &records, &error);
+        if (status == STEP_STATUS_OK)
+            status = output_file_commit(&file, &error);
+        output_file_abort(&file);
+    }
+    if (status != STEP_STATUS_OK) {
+        if (error.status == STEP_STATUS_OK)
+            step_error_set(&error, status, output, STEP_NO_OFFSET, "%s", step_status_text(status));
+        return tell_error(&error);
+    }
+    if (step_reader_recovered_count(reader) > 0)
+        tell("%s: %" PRIu64 " records, %" PRIu64 " of them from %s" STEP_LIVE_SUFFIX, output,
+             records, step_reader_recovered_count(reader), path);
+    else
+        tell("%s: %" PRIu64 " records", output, records);
+    return STEP_STATUS_OK;
+}
+
+static enum step_status recover(const char *path, const char *live_path, const char *output)
+{
+    struct step_reader *reader;
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    bool in_place = output == NULL;
+    enum step_status status;
+    if (is_held(path) || is_held(live_path)) {
+        step_error_set(&error, STEP_STATUS_BUSY, path, STEP_NO_OFFSET,
+                       "its process still runs and writes it");
+        return tell_error(&error);
+    }
+    status = step_reader_open(path, &reader, &error);
+    if (status != STEP_STATUS_OK) {
+        tell_error(&error);
+        bool is_bad = status != STEP_STATUS_IO && status != STEP_STATUS_NOT_FOUND &&
+                      status != STEP_STATUS_NO_MEMORY;
+        return is_bad ? STEP_STATUS_CORRUPT : status;
+    }
+    if (in_place && step_reader_is_whole(reader) && step_reader_damage_count(reader) == 0)
+        tell("%s: the trace is whole", path);
+    else
+        status = write_whole(reader, path, in_place ? path : output);
+    if (status == STEP_STATUS_OK && in_place && unlink(live_path) != 0 && errno != ENOENT)
+        tell("%s: cannot be removed: %s", live_path, strerror(errno));
+    if (status == STEP_STATUS_OK)
+        status = tell_reader_damage(reader, path);
+    step_reader_destroy(reader);
+    return status;
+}
+
+enum step_status verb_recover(int argc, char **argv)
+{
+    const char *output = NULL;
+    const struct option_row rows[] = {
+        {"output", 'o', "OUT", "the file to write (IN itself)", take_text, &output}, MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    enum step_status status = arguments_parse(&arguments, argc, argv);
+    if (status != STEP_STATUS_OK || arguments.help_wanted)
+        return status;
+    status = arguments_expect(&arguments, 1, 1);
+    if (status != STEP_STATUS_OK)
+        return status;
+    const char *path = arguments.operands[0];
+    char *live_path = live_path_of(path);
+    if (live_path == NULL) {
+        tell("out of memory");
+        return STEP_STATUS_NO_MEMORY;
+    }
+    status = recover(path, live_path, output);
+    free(live_path);
+    return status;
+}

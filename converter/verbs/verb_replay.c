@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace replay: drives allocators with a heap trace. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/component.h"
+#include "converter/base/memory_limit.h"
+#include "converter/base/output_file.h"
+#include "converter/open/input.h"
+#include "converter/replay/replay_report.h"
+#include "converter/verbs/verb.h"
+
+#define NAMES_MAX 4096u
+#define REPEAT_MOST 1000u
+
+static const struct verb_help help = {
+    "replay", "IN [OPTION]...",
+    "Replays the allocations, reallocations and frees of a trace (.hatf, .hatf.zst, .step, a\n"
+    "split or packed one, a Java trace too) against memory allocators, each in a process of\n"
+    "its own, and tells what time each took and how much memory. What the trace does wrong (a\n"
+    "double free, a free of what nothing allocated, an allocation over a live one) never\n"
+    "reaches an allocator.\n"};
+
+struct wishes {
+    const char *allocators, *svg;
+    bool csv, json;
+    struct replay_settings settings;
+};
+
+static bool take_touch(void *uint32_target, const char *value, const char **fault)
+{
+    static const char *const names[] = {"none", "first", "all"};
+    *fault = "none, first or all is expected";
+    for (uint32_t i = 0; i < 3; i++)
+        if (strcmp(value, names[i]) == 0) {
+            *(uint32_t *) uint32_target = i;
+            return true;
+        }
+    return false;
+}
+
+static bool take_threads(void *bool_target, const char *value, const char **fault)
+{
+    *fault = "one or trace is expected";
+    *(bool *) bool_target = strcmp(value, "trace") == 0;
+    return *(bool *) bool_target || strcmp(value, "one") == 0;
+}
+
+static bool take_on_error(void *bool_target, const char *value, const char **fault)
+{
+    *fault = "skip or refuse is expected";
+    *(bool *) bool_target = strcmp(value, "refuse") == 0;
+    return *(bool *) bool_target || strcmp(value, "skip") == 0;
+}
+
+static bool take_repeat(void *uint64_target, const char *value, const char **fault)
+{
+    *fault = "a number from 1 to 1000 is expected";
+    return take_count(uint64_target, value, fault) && *(uint64_t *) uint64_target >= 1 &&
+           *(uint64_t *) uint64_target <= REPEAT_MOST;
+}
+
+static bool take_megabytes(void *uint64_target, const char *value, const char **fault)
+{
+    uint64_t megabytes = 0;
+    bool is_count = take_count(&megabytes, value, fault);
+    *fault = "a number of MiB from 16 is expected";
+    if (!is_count || megabytes < 16 || megabytes > UINT64_C(1) << 30)
+        return false;
+    *(uint64_t *) uint64_target = megabytes << 20;
+    return true;
+}
+
+/* `names` is cut at its commas. */
+static enum step_status add_allocators(struct replay *replay, const char *list, char *names,
+                                       struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    if (list == NULL || strcmp(list, "all") == 0)
+        return replay_add_installed(replay, error);
+    snprintf(names, NAMES_MAX, "%s", list);
+    for (char *rest = NULL, *name = strtok_r(names, ",", &rest);
+         name != NULL && status == STEP_STATUS_OK; name = strtok_r(NULL, ",", &rest))
+        status = replay_add_allocator(replay, name, error);
+    return status;
+}
+
+static enum step_status write_picture(const struct replay *replay, const char *path,
+                                      struct step_error *error)
+{
+    char *text = NULL;
+    size_t length = 0;
+    struct output_file file;
+    FILE *stream = open_memstream(&text, &length);
+    if (stream == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+    replay_print_picture(replay, stream);
+    fclose(stream);
+    enum step_status status = output_file_open(&file, path, error);
+    if (status == STEP_STATUS_OK) {
+        status = output_file_write(&file, text, length, error);
+        if (status == STEP_STATUS_OK)
+            status = output_file_commit(&file, error);
+        output_file_abort(&file);
+    }
+    free(text);
+    return status;
+}
+
+static enum step_status report(const struct replay *replay, const struct wishes *wishes,
+                               struct step_error *error)
+{
+    if (wishes->json)
+        replay_print_json(replay, stdout);
+    else if (wishes->csv)
+        replay_print_csv(replay, stdout);
+    else
+        replay_print_table(replay, stdout);
+    return wishes->svg != NULL ? write_picture(replay, wishes->svg, error) : STEP_STATUS_OK;
+}
+
+static enum step_status run(const struct wishes *wishes)
+{
+    static char names[NAMES_MAX];
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct replay replay = {.settings = wishes->settings, .file = -1};
+    enum step_status status = STEP_STATUS_OK;
+    if (!component_find("steptrace-replay", "../replay", NULL, "STEPTRACE_REPLAY",
+                        replay.settings.driver) &&
+        !component_find("steptrace-replay", "../libexec/steptrace", NULL, "STEPTRACE_REPLAY",
+                        replay.settings.driver))
+        status = step_error_set(&error, STEP_STATUS_NOT_FOUND, "steptrace-replay", STEP_NO_OFFSET,
+                                "the driver cannot be found; STEPTRACE_REPLAY names it");
+    if (status == STEP_STATUS_OK)
+        status = add_allocators(&replay, wishes->allocators, names, &error);
+    if (status == STEP_STATUS_OK)
+        status = replay_run(&replay, &error);
+    if (status == STEP_STATUS_OK)
+        status = report(&replay, wishes, &error);
+    if (status != STEP_STATUS_OK)
+        tell_error(&error);
+    else if (replay.is_damaged)
+        status = STEP_STATUS_CORRUPT;
+    replay_reset(&replay);
+    return status;
+}
+
+enum step_status verb_replay(int argc, char **argv)
+{
+    struct wishes wishes = {.settings = {.touch = REPLAY_TOUCH_FIRST, .repeat = 1}};
+    const struct option_row rows[] = {
+        {"allocator", 'a', "LIST",
+         "all (those installed), or of glibc,jemalloc,tcmalloc,mimalloc,PATH.so", take_text,
+         &wishes.allocators},
+        {"threads", 0, "HOW", "one (default): in the trace's order; trace: its own threads",
+         take_threads, &wishes.settings.is_threaded},
+        {"touch", 0, "HOW", "write to what is allocated: none, first (a byte) or all", take_touch,
+         &wishes.settings.touch},
+        {"repeat", 0, "N", "run each N times; the fastest counts", take_repeat,
+         &wishes.settings.repeat},
+        {"on-error", 0, "HOW", "what the trace does wrong: skip (default) or refuse", take_on_error,
+         &wishes.settings.refuses},
+        {"decoded", 0, "MIB", "for the decoded trace, 16 at least (a quarter of all)",
+         take_megabytes, &wishes.settings.memory_bytes},
+        {"csv", 0, NULL, "a line an allocator", take_flag, &wishes.csv},
+        {"json", 0, NULL, "all there is, with memory over time", take_flag, &wishes.json},
+        {"svg", 0, "FILE", "a picture of live bytes and RSS over time", take_text, &wishes.svg},
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    enum step_status status = arguments_parse(&arguments, argc, argv);
+    if (status != STEP_STATUS_OK || arguments.help_wanted)
+        return status;
+    status = arguments_expect(&arguments, 1, 1);
+    if (status == STEP_STATUS_OK && wishes.csv && wishes.json)
+        return arguments_fault(&arguments, "--csv and --json exclude each other");
+    wishes.settings.path = arguments.operands != NULL ? arguments.operands[0] : NULL;
+    return status == STEP_STATUS_OK ? run(&wishes) : status;
+}

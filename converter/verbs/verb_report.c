@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace report: a trace as one page for a browser. */
+#include <stdlib.h>
+
+#include "converter/base/memory_limit.h"
+#include "converter/base/output_file.h"
+#include "converter/open/input.h"
+#include "converter/report/report_data.h"
+#include "converter/report/report_page.h"
+#include "converter/verbs/verb.h"
+
+#define TOP_DEFAULT UINT64_C(1000)
+#define TOP_MOST UINT64_C(5000)
+
+static const struct verb_help help = {
+    .name = "report",
+    .operands = "IN -o REPORT.html [OPTION]...",
+    .text = "Makes one self-contained page: summary, live heap over time, where objects were\n"
+            "allocated (where the trace has call stacks) and what lived at a moment, classes,\n"
+            "sites, lifetimes, threads, methods. It needs no network; any browser opens it.\n"};
+
+struct report_request {
+    const char *output;
+    struct heap_moment moment;
+    struct report_options report;
+};
+
+static bool take_moment(void *moment_target, const char *value, const char **fault)
+{
+    *fault = "peak, end, gc:N or a time is expected";
+    return heap_moment_parse(value, moment_target);
+}
+
+/* The data, in memory: its size is bounded by what a page may hold. */
+static enum step_status make_data(const struct report_model *model,
+                                  const struct report_options *options, char **data, size_t *length,
+                                  struct step_error *error)
+{
+    *data = NULL;
+    FILE *stream = open_memstream(data, length);
+    bool ok = stream != NULL && report_data_put(model, options, stream);
+    if (stream != NULL && ferror(stream) != 0)
+        ok = false;
+    if (stream != NULL && fclose(stream) != 0)
+        ok = false;
+    if (ok)
+        return STEP_STATUS_OK;
+    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+}
+
+static enum step_status write_page(const struct report_request *request, const char *data,
+                                   size_t length, struct step_error *error)
+{
+    struct output_file file;
+    enum step_status status = output_file_open(&file, request->output, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = output_file_write(&file, report_page_before, report_page_before_bytes, error);
+    if (status == STEP_STATUS_OK)
+        status = output_file_write(&file, data, length, error);
+    if (status == STEP_STATUS_OK)
+        status = output_file_write(&file, report_page_after, report_page_after_bytes, error);
+    if (status == STEP_STATUS_OK)
+        status = output_file_commit(&file, error);
+    output_file_abort(&file);
+    return status;
+}
+
+static enum step_status make_page(const struct report_request *request, struct trace_source *source,
+                                  struct report_model *model)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    char *data = NULL;
+    size_t length = 0;
+    enum step_status status =
+        trace_source_facts(source, statistics_put_fact, &model->statistics, &error);
+    if (status == STEP_STATUS_OK)
+        status = report_model_finish(model, &error);
+    if (status == STEP_STATUS_OK)
+        status = make_data(model, &request->report, &data, &length, &error);
+    if (status == STEP_STATUS_OK)
+        status = write_page(request, data, length, &error);
+    free(data);
+    return status == STEP_STATUS_OK ? status : tell_error(&error);
+}
+
+static enum step_status run(const struct report_request *request, const char *path)
+{
+    struct trace_wish wish;
+    struct input input;
+    struct report_model model;
+    trace_wish_init(&wish);
+    enum step_status status = input_open(&input, path, NULL, &wish);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (report_model_init(&model, input.source, &request->moment)) {
+        status = input_each(&input, report_model_put, &model);
+        if (status == STEP_STATUS_OK)
+            status = make_page(request, input.source, &model);
+    } else {
+        struct step_error error = {.offset = STEP_NO_OFFSET};
+        step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        status = tell_error(&error);
+    }
+    report_model_reset(&model);
+    if (status == STEP_STATUS_OK)
+        status = input_tell_damage(&input);
+    input_close(&input);
+    return status;
+}
+
+enum step_status verb_report(int argc, char **argv)
+{
+    struct report_request request = {.moment = {.kind = HEAP_AT_PEAK},
+                                     .report = {.top = TOP_DEFAULT}};
+    const struct option_row rows[] = {
+        {"output", 'o', "FILE", "the page; - is standard output", take_text, &request.output},
+        {"at", 0, "MOMENT", "the heap of this moment: peak (default), end, gc:N, or a time",
+         take_moment, &request.moment},
+        {"title", 0, "TEXT", "the page's title (the trace's file name)", take_text,
+         &request.report.title},
+        {"top", 'n', "N", "rows of each table at most (1000, up to 5000)", take_count,
+         &request.report.top},
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    enum step_status status = arguments_parse(&arguments, argc, argv);
+    if (status != STEP_STATUS_OK || arguments.help_wanted)
+        return status;
+    status = arguments_expect(&arguments, 1, 1);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (request.output == NULL)
+        return arguments_fault(&arguments, "-o FILE is needed");
+    if (request.report.top == 0 || request.report.top > TOP_MOST)
+        request.report.top = TOP_MOST;
+    return run(&request, arguments.operands[0]);
+}

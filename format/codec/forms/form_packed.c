@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The form `packed`: 1, 2, 4 or 8 bits a value, the first value in the lowest bits of a byte.  A
+ * field of all ones stands for a value that does not fit; after the packed bytes follows, for each
+ * of those, a varint of what it has beyond that.
+ */
+#include "format/codec/forms/form.h"
+#include "format/core/bytes.h"
+
+static bool packed_valid(uint64_t parameter)
+{
+    return parameter == 1 || parameter == 2 || parameter == 4 || parameter == 8;
+}
+
+static bool packed_fits(uint64_t parameter, uint64_t mask)
+{
+    (void) parameter;
+    (void) mask;
+    return true;
+}
+
+static uint64_t packed_bytes(uint64_t bits, uint64_t count)
+{
+    return count / 8 * bits + (count % 8 * bits + 7) / 8;
+}
+
+static uint64_t packed_bound(uint64_t parameter, uint64_t count)
+{
+    return packed_bytes(parameter, count) + count * STEP_VARINT_MAX;
+}
+
+enum { GROUP = 8 }; /* values, which fill `bits` bytes */
+
+/* The packed bits of up to a group; those that overflow go on at `*extra`. */
+static inline uint64_t pack_some(unsigned bits, const uint64_t *values, size_t count,
+                                 uint8_t **extra)
+{
+    uint64_t top = (UINT64_C(1) << bits) - 1;
+    uint64_t word = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t low = values[i] < top ? values[i] : top;
+        if (low == top)
+            *extra = step_varint_put(*extra, values[i] - top);
+        word |= low << (i * bits);
+    }
+    return word;
+}
+
+/* Of a group in which no value overflows, none needs a look. */
+static inline uint64_t pack_group(unsigned bits, const uint64_t *values, uint8_t **extra)
+{
+    uint64_t mask = 0;
+    uint64_t word = 0;
+    for (size_t i = 0; i < GROUP; i++) {
+        mask |= values[i] | (values[i] + 1);
+        word |= values[i] << (i * bits);
+    }
+    return mask >> bits == 0 ? word : pack_some(bits, values, GROUP, extra);
+}
+
+static inline void store_bytes(uint8_t *out, uint64_t word, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = (uint8_t) (word >> (8 * i));
+}
+
+/* Returns where the values end that overflow, which begin at `extra`. */
+static inline uint8_t *pack(unsigned bits, const uint64_t *values, size_t count, uint8_t *out,
+                            uint8_t *extra)
+{
+    size_t i = 0;
+    for (; i + GROUP <= count; i += GROUP, out += bits)
+        store_bytes(out, pack_group(bits, values + i, &extra), bits);
+    uint64_t last = pack_some(bits, values + i, count - i, &extra);
+    store_bytes(out, last, (size_t) packed_bytes(bits, count - i));
+    return extra;
+}
+
+static size_t packed_encode(uint64_t parameter, const uint64_t *values, size_t count, uint8_t *out)
+{
+    uint8_t *extra = out + packed_bytes(parameter, count);
+    switch (parameter) {
+    case 1:
+        extra = pack(1, values, count, out, extra);
+        break;
+    case 2:
+        extra = pack(2, values, count, out, extra);
+        break;
+    case 4:
+        extra = pack(4, values, count, out, extra);
+        break;
+    default:
+        extra = pack(8, values, count, out, extra);
+    }
+    return (size_t) (extra - out);
+}
+
+static inline void unpack(unsigned bits, const uint8_t *in, uint64_t *values, size_t count)
+{
+    unsigned per_byte = 8 / bits;
+    unsigned top = (1u << bits) - 1;
+    size_t i = 0;
+    for (; i + per_byte <= count; in++)
+        for (unsigned k = 0; k < per_byte; k++)
+            values[i++] = (unsigned) *in >> (k * bits) & top;
+    for (unsigned k = 0; i < count; k++)
+        values[i++] = (unsigned) *in >> (k * bits) & top;
+}
+
+static bool packed_decode(uint64_t parameter, const uint8_t *in, size_t length, uint64_t *values,
+                          size_t count)
+{
+    uint64_t packed = packed_bytes(parameter, count);
+    if (packed > length)
+        return false;
+    const uint8_t *extra = in + packed;
+    const uint8_t *end = in + length;
+    switch (parameter) {
+    case 1:
+        unpack(1, in, values, count);
+        break;
+    case 2:
+        unpack(2, in, values, count);
+        break;
+    case 4:
+        unpack(4, in, values, count);
+        break;
+    default:
+        unpack(8, in, values, count);
+    }
+    uint64_t top = (UINT64_C(1) << parameter) - 1;
+    for (size_t i = 0; i < count; i++) {
+        if (values[i] != top)
+            continue;
+        uint64_t beyond;
+        extra = step_varint_get(extra, end, &beyond);
+        if (extra == NULL || beyond > UINT64_MAX - top)
+            return false;
+        values[i] += beyond;
+    }
+    return extra == end;
+}
+
+const struct step_form step_form_packed = {
+    .id = STEP_FORM_PACKED,
+    .name = "packed",
+    .parameter_count = 1,
+    .valid = packed_valid,
+    .fits = packed_fits,
+    .bound = packed_bound,
+    .encode = packed_encode,
+    .decode = packed_decode,
+};

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The form `runs`, for values that are mostly 0: a varint of how many are not; for each of those, a
+ * varint of how many zeros stand before it; then a varint of each, less 1.
+ */
+#include <string.h>
+
+#include "format/codec/forms/form.h"
+#include "format/core/bytes.h"
+
+static bool runs_fits(uint64_t parameter, uint64_t mask)
+{
+    (void) parameter;
+    (void) mask;
+    return true;
+}
+
+static uint64_t runs_bound(uint64_t parameter, uint64_t count)
+{
+    (void) parameter;
+    return STEP_VARINT_MAX + count * 2 * STEP_VARINT_MAX;
+}
+
+/* Where the encoder stands: runs of zeros, and what the others have, are written at one time. */
+struct runs_state {
+    uint8_t *run;
+    uint8_t *rest;
+    size_t others;
+    size_t zeros; /* since the last other value */
+};
+
+enum { GROUP = 8 };
+
+/* One by one, of any size. */
+static void put_values(struct runs_state *state, const uint64_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (values[i] == 0) {
+            state->zeros++;
+            continue;
+        }
+        state->run = step_varint_put(state->run, state->zeros);
+        state->rest = step_varint_put(state->rest, values[i] - 1);
+        state->zeros = 0;
+        state->others++;
+    }
+}
+
+/* Small ones after few zeros, so that all numbers take one byte: each is written, and what is not
+ * wanted is written over, as a branch for each value would not be foreseen. */
+static inline void put_group(struct runs_state *state, const uint64_t *values)
+{
+    for (size_t i = 0; i < GROUP; i++) {
+        bool other = values[i] != 0;
+        *state->run = (uint8_t) state->zeros;
+        *state->rest = (uint8_t) (values[i] - 1);
+        state->run += other;
+        state->rest += other;
+        state->others += other;
+        state->zeros = other ? 0 : state->zeros + 1;
+    }
+}
+
+static size_t runs_encode(uint64_t parameter, const uint64_t *values, size_t count, uint8_t *out)
+{
+    (void) parameter;
+    /* with room for the longest numbers; what stands too far behind is moved at the end */
+    uint8_t *runs = out + STEP_VARINT_MAX;
+    uint8_t *rests = runs + count * STEP_VARINT_MAX;
+    struct runs_state state = {runs, rests, 0, 0};
+    size_t i = 0;
+    for (; i + GROUP <= count; i += GROUP) {
+        const uint64_t *group = values + i;
+        uint64_t mask = 0;
+        for (size_t k = 0; k < GROUP; k++)
+            mask |= group[k];
+        if (mask == 0)
+            state.zeros += GROUP;
+        else if (mask < 0x80 && state.zeros + GROUP < 0x80)
+            put_group(&state, group);
+        else
+            put_values(&state, group, GROUP);
+    }
+    put_values(&state, values + i, count - i);
+    size_t run_bytes = (size_t) (state.run - runs);
+    size_t rest_bytes = (size_t) (state.rest - rests);
+    uint8_t *at = step_varint_put(out, state.others);
+    memmove(at, runs, run_bytes);
+    memmove(at + run_bytes, rests, rest_bytes);
+    return (size_t) (at - out) + run_bytes + rest_bytes;
+}
+
+/* Passes over `others` varints. */
+static const uint8_t *skip_varints(const uint8_t *at, const uint8_t *end, uint64_t others)
+{
+    while (others > 0 && at < end)
+        others -= *at++ < 0x80;
+    return others == 0 ? at : NULL;
+}
+
+static bool runs_decode(uint64_t parameter, const uint8_t *in, size_t length, uint64_t *values,
+                        size_t count)
+{
+    (void) parameter;
+    const uint8_t *end = in + length;
+    uint64_t others;
+    const uint8_t *run = step_varint_get(in, end, &others);
+    if (run == NULL || others > count)
+        return false;
+    const uint8_t *value = skip_varints(run, end, others);
+    if (value == NULL)
+        return false;
+    const uint8_t *run_end = value;
+    if (count > 0)
+        memset(values, 0, count * sizeof *values);
+    size_t at = 0;
+    for (uint64_t k = 0; k < others; k++) {
+        uint64_t zeros;
+        uint64_t less;
+        run = step_varint_get(run, run_end, &zeros);
+        if (run == NULL || zeros >= count - at)
+            return false;
+        value = step_varint_get(value, end, &less);
+        if (value == NULL || less == UINT64_MAX)
+            return false;
+        at += (size_t) zeros;
+        values[at++] = less + 1;
+    }
+    return value == end;
+}
+
+const struct step_form step_form_runs = {
+    .id = STEP_FORM_RUNS,
+    .name = "runs",
+    .fits = runs_fits,
+    .bound = runs_bound,
+    .encode = runs_encode,
+    .decode = runs_decode,
+};

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The encoder of one field in rows: values to bytes and back by the field's policy, one at a time.
+ *
+ * A value that the policy does not foresee is announced by a change, which travels as a meta-event
+ * before the value (docs/formats/step.md).  A writer's encoder makes changes, a reader's is told
+ * them; both go through the same states.
+ */
+#ifndef STEP_CODEC_ENCODER_H
+#define STEP_CODEC_ENCODER_H
+
+#include "format/codec/strategies/departures.h"
+#include "format/codec/strategies/policy.h"
+#include "format/codec/strategies/predictor.h"
+#include "format/codec/strategies/scale.h"
+#include "format/core/bytes.h"
+#include "steptrace/status.h"
+
+enum step_change_kind {
+    STEP_CHANGE_DEFER = 1, /* the general strategy leaves the next value to its subordinate */
+    STEP_CHANGE_SHIFT,     /* the same, and that value is the usual one from now on */
+    STEP_CHANGE_RESTART,   /* the targeted strategy leaves the next value to the basic rule */
+    STEP_CHANGE_GROW,      /* values have `bytes` bytes from now on */
+    STEP_CHANGE_WIDEN,     /* the next value has */
+    STEP_CHANGE_SPELL,     /* the next string is given, and gets the next number */
+    STEP_CHANGE_END
+};
+
+struct step_change {
+    enum step_change_kind kind;
+    unsigned bytes; /* of GROW and WIDEN: 1 to 8 */
+};
+
+enum { STEP_CHANGES_MAX = 3 }; /* that one value can need */
+
+/* Identifiers: values by number and, for the writer, numbers by value. */
+struct step_identifiers {
+    uint64_t *values;
+    size_t count;
+    size_t capacity;
+    uint32_t *slots; /* hash table of numbers, 0: free */
+    size_t slot_count;
+};
+
+/* Zero-initialised holds nothing. */
+struct step_encoder {
+    struct step_policy policy;
+    unsigned bits; /* of tables */
+    bool hashed;   /* `given` by a hash of the key */
+    bool has_usual;
+    bool has_last;
+    bool defers;
+    bool shifts;
+    bool lacks_memory;
+    bool eager; /* a value that deviates once is the usual one from then on */
+    bool restarts;
+    bool spells;             /* for those who deal with the strings that values are lengths of */
+    struct step_scale scale; /* where the policy has a resolution */
+    unsigned width;          /* of the basic rule */
+    unsigned next_width;     /* of the next value alone, or 0 */
+    uint64_t usual;          /* of constant and default */
+    uint64_t unusual;        /* the value that was last deferred; the writer's alone, */
+    bool has_unusual;        /* if this is so */
+    uint64_t last;           /* previous value or base */
+    struct step_context context;
+    struct step_recent recent;
+    uint64_t *table;
+    size_t table_capacity;
+    struct step_identifiers identifiers;
+    uint64_t *stack;
+    size_t depth;
+    size_t stack_capacity;
+    struct step_live_set live;
+};
+
+void step_encoder_reset(struct step_encoder *encoder); /* frees the storage */
+
+/* Makes it ready for a block; `bits`, 1 to STEP_TABLE_BITS_MAX, is the size of its table. */
+enum step_status step_encoder_start(struct step_encoder *encoder, const struct step_policy *policy,
+                                    unsigned bits, bool hashed);
+
+/* Appends a value; `key` is the value of the field that `given` names, the latest value of the one
+ * that `age` does, and whether the value is one that `stack` pushes.  The changes that must be
+ * told before it are put into `changes`, how many into `*count`.  INVALID for a value that the
+ * policy does not allow: a constant that changes, or one that is too large for its size. */
+enum step_status step_encoder_put(struct step_encoder *encoder, uint64_t value, uint64_t key,
+                                  struct step_buffer *out,
+                                  struct step_change changes[STEP_CHANGES_MAX], size_t *count);
+
+/* Applies a change.  Returns NULL, or what is wrong with it. */
+const char *step_encoder_change(struct step_encoder *encoder, struct step_change change);
+
+/* The next value.  Returns NULL, or what is wrong. */
+const char *step_encoder_get(struct step_encoder *encoder, uint64_t key, struct step_cursor *cursor,
+                             uint64_t *value);
+
+#endif

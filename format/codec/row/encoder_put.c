@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Policies at work on values that are written: general strategies, targeted ones, basic rules. */
+#include "format/codec/row/encoder_state.h"
+
+/* The writer's side: bytes, and the changes before them. */
+struct putting {
+    struct step_encoder *encoder;
+    struct step_buffer *out;
+    struct step_change *changes;
+    size_t change_count;
+};
+
+static void change(struct putting *putting, enum step_change_kind kind, unsigned bytes)
+{
+    putting->changes[putting->change_count++] = (struct step_change){kind, bytes};
+}
+
+static enum step_status put_varint(struct putting *putting, uint64_t value)
+{
+    return step_buffer_append_varint(putting->out, value) ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+}
+
+static enum step_status put_basic(struct putting *putting, uint64_t value)
+{
+    struct step_encoder *encoder = putting->encoder;
+    const struct step_policy *policy = &encoder->policy;
+    if (policy->size == STEP_SIZE_CREEP)
+        return put_varint(putting, policy->is_unsigned ? value : step_zigzag(value));
+    unsigned need = step_policy_width(policy, value);
+    unsigned width = encoder->width;
+    if (need > width) {
+        if (policy->size == STEP_SIZE_FIXED)
+            return STEP_STATUS_INVALID;
+        change(putting, policy->size == STEP_SIZE_START ? STEP_CHANGE_GROW : STEP_CHANGE_WIDEN,
+               need);
+        width = need;
+        if (policy->size == STEP_SIZE_START)
+            encoder->width = need;
+    }
+    uint8_t bytes[8];
+    step_store_u64(bytes, value);
+    return step_buffer_append(putting->out, bytes, width) ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+}
+
+static bool is_near(uint64_t difference, uint64_t threshold)
+{
+    uint64_t magnitude = difference >> 63 ? 0 - difference : difference;
+    return magnitude <= threshold;
+}
+
+/* The strategies that give every value a code; false for the others. */
+static bool code_of(struct step_encoder *encoder, uint64_t value, uint64_t key, uint64_t *code)
+{
+    uint64_t *entry;
+    switch (encoder->policy.targeted) {
+    case STEP_OFFSET:
+        *code = step_zigzag(value - encoder->policy.parameter);
+        return true;
+    case STEP_GIVEN:
+        entry = &encoder->table[step_given_entry(key, encoder->hashed, encoder->bits)];
+        *code = step_zigzag(value - *entry);
+        *entry = value;
+        return true;
+    case STEP_CONTEXT:
+        entry = &encoder->table[step_context_entry(&encoder->context)];
+        *code = step_front_code(step_encoder_fold(encoder, value), *entry);
+        step_context_push(&encoder->context, *entry = step_encoder_fold(encoder, value));
+        return true;
+    case STEP_DFCM:
+        entry = &encoder->table[step_context_entry(&encoder->context)];
+        *code = step_zigzag(value - encoder->last - *entry);
+        step_context_push(&encoder->context, *entry = value - encoder->last);
+        encoder->last = value;
+        return true;
+    case STEP_RECENT:
+        *code = step_recent_code(&encoder->recent, step_encoder_fold(encoder, value));
+        return true;
+    case STEP_STACK:
+        *code = step_encoder_fold(encoder, value);
+        if (key != 0)
+            step_encoder_push(encoder, *code);
+        else
+            *code = step_front_code(*code, step_encoder_pop(encoder));
+        return true;
+    case STEP_AGE:
+        *code = step_zigzag(key - value);
+        return true;
+    case STEP_SEQUENCE:
+        *code = step_zigzag(value - encoder->last - 1);
+        encoder->last = value;
+        return true;
+    case STEP_LIVE:
+        if (!step_live_set_code(&encoder->live, value, code))
+            encoder->lacks_memory = true;
+        *code = step_zigzag(*code);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The strategies that measure from an earlier value: delta, stride, window. */
+static enum step_status put_measured(struct putting *putting, uint64_t value)
+{
+    struct step_encoder *encoder = putting->encoder;
+    const struct step_policy *policy = &encoder->policy;
+    uint64_t difference = value - encoder->last;
+    bool regular = policy->targeted == STEP_STRIDE ? difference == policy->parameter
+                                                   : is_near(difference, policy->parameter);
+    bool first = !encoder->has_last;
+    encoder->has_last = true;
+    if (!regular || first || policy->targeted != STEP_WINDOW)
+        encoder->last = value;
+    if (regular && !first)
+        return policy->targeted == STEP_STRIDE ? STEP_STATUS_OK
+                                               : put_varint(putting, step_zigzag(difference));
+    if (!first)
+        change(putting, STEP_CHANGE_RESTART, 0);
+    return put_basic(putting, value);
+}
+
+static enum step_status put_subordinate(struct putting *putting, uint64_t value, uint64_t key)
+{
+    uint64_t code;
+    if (putting->encoder->policy.targeted == STEP_TARGETED_NONE)
+        return put_basic(putting, value);
+    if (code_of(putting->encoder, value, key, &code))
+        return put_varint(putting, code);
+    return put_measured(putting, value);
+}
+
+static enum step_status put_identifier(struct putting *putting, uint64_t value, uint64_t key)
+{
+    uint64_t number = step_identifiers_find(&putting->encoder->identifiers, value);
+    if (number != 0)
+        return put_varint(putting, number);
+    if (!step_identifiers_add(&putting->encoder->identifiers, value, true))
+        return STEP_STATUS_NO_MEMORY;
+    change(putting, STEP_CHANGE_DEFER, 0);
+    return put_subordinate(putting, value, key);
+}
+
+/* A value that deviates twice on end is the usual one from then on; an eager encoder's at once. */
+static enum step_status put_usual(struct putting *putting, uint64_t value, uint64_t key)
+{
+    struct step_encoder *encoder = putting->encoder;
+    if (encoder->has_usual && value == encoder->usual) {
+        encoder->has_unusual = false;
+        return STEP_STATUS_OK;
+    }
+    if (!encoder->has_usual) {
+        encoder->has_usual = true;
+        encoder->usual = value;
+        return put_subordinate(putting, value, key);
+    }
+    if (encoder->policy.general == STEP_CONSTANT)
+        return STEP_STATUS_INVALID;
+    bool again = encoder->eager || (encoder->has_unusual && encoder->unusual == value);
+    change(putting, again ? STEP_CHANGE_SHIFT : STEP_CHANGE_DEFER, 0);
+    encoder->unusual = value;
+    encoder->has_unusual = true;
+    if (again)
+        encoder->usual = value;
+    return put_subordinate(putting, value, key);
+}
+
+enum step_status step_encoder_put(struct step_encoder *encoder, uint64_t value, uint64_t key,
+                                  struct step_buffer *out,
+                                  struct step_change changes[STEP_CHANGES_MAX], size_t *count)
+{
+    struct putting putting = {encoder, out, changes, 0};
+    enum step_status status;
+    if (encoder->policy.resolution > 1)
+        value = step_scale_down(&encoder->scale, value);
+    switch (encoder->policy.general) {
+    case STEP_IDENTIFIER:
+        status = put_identifier(&putting, value, key);
+        break;
+    case STEP_CONSTANT:
+    case STEP_DEFAULT:
+        status = put_usual(&putting, value, key);
+        break;
+    default:
+        status = put_subordinate(&putting, value, key);
+    }
+    *count = putting.change_count;
+    return encoder->lacks_memory ? STEP_STATUS_NO_MEMORY : status;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What has left a set, as runs; and the transform `live`. */
+#include "format/codec/strategies/departures.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/codec/strategies/strategy_table.h"
+
+/* What waits becomes runs when a batch ends, and it is this much: so any values take time in
+ * proportion to their number.  What is beyond the most is forgotten: it only foretells worse. */
+enum { WAITING_LEAST = 1024, RUNS_PER_WAITING = 16, MOST = 1 << 21 };
+
+void step_live_set_reset(struct step_live_set *set)
+{
+    free(set->runs);
+    free(set->merged);
+    free(set->waiting);
+    *set = (struct step_live_set){0};
+}
+
+void step_live_set_clear(struct step_live_set *set)
+{
+    set->run_count = set->waiting_count = set->at = 0;
+    set->gone = set->base = set->last = 0;
+}
+
+static bool reserve_runs(struct step_gone_run **runs, size_t *capacity, size_t count)
+{
+    if (count <= *capacity)
+        return true;
+    size_t grown = count + count / 2;
+    struct step_gone_run *moved = realloc(*runs, grown * sizeof *moved);
+    if (moved == NULL)
+        return false;
+    *runs = moved;
+    *capacity = grown;
+    return true;
+}
+
+static int compare_values(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *) left;
+    uint64_t b = *(const uint64_t *) right;
+    return (a > b) - (a < b);
+}
+
+/* Adds a run that does not begin before those that are there. */
+static void add_run(struct step_live_set *set, size_t *count, uint64_t first, uint64_t last)
+{
+    struct step_gone_run *newest = *count > 0 ? &set->merged[*count - 1] : NULL;
+    if (newest != NULL && (first <= newest->last || first == newest->last + 1)) {
+        newest->last = last > newest->last ? last : newest->last;
+        return;
+    }
+    set->merged[(*count)++] = (struct step_gone_run){first, last, 0};
+}
+
+static uint64_t count_gone(struct step_gone_run *runs, size_t count)
+{
+    uint64_t gone = 0;
+    for (size_t i = 0; i < count; i++) {
+        runs[i].before = gone;
+        gone += runs[i].last - runs[i].first + 1;
+    }
+    return gone;
+}
+
+/* Merges what waits into the runs. */
+static bool settle(struct step_live_set *set)
+{
+    if (set->run_count + set->waiting_count > MOST) {
+        set->waiting_count = 0;
+        return true;
+    }
+    if (!reserve_runs(&set->merged, &set->merged_capacity, set->run_count + set->waiting_count))
+        return false;
+    qsort(set->waiting, set->waiting_count, sizeof *set->waiting, compare_values);
+    size_t count = 0;
+    size_t next = 0;
+    for (size_t i = 0; i < set->run_count; i++) {
+        for (; next < set->waiting_count && set->waiting[next] < set->runs[i].first; next++)
+            add_run(set, &count, set->waiting[next], set->waiting[next]);
+        add_run(set, &count, set->runs[i].first, set->runs[i].last);
+    }
+    for (; next < set->waiting_count; next++)
+        add_run(set, &count, set->waiting[next], set->waiting[next]);
+    struct step_gone_run *runs = set->runs;
+    size_t capacity = set->run_capacity;
+    set->runs = set->merged;
+    set->run_capacity = set->merged_capacity;
+    set->merged = runs;
+    set->merged_capacity = capacity;
+    set->run_count = count;
+    set->waiting_count = set->at = 0;
+    set->gone = count_gone(set->runs, count);
+    return true;
+}
+
+/* Does all of a run stand before the value, or before the place among what is in the set? */
+static inline bool stands_before(const struct step_gone_run *run, uint64_t key, bool by_place)
+{
+    return by_place ? run->first - run->before <= key : run->last < key;
+}
+
+/* The first run that does not, looked for from the last one on. */
+static inline size_t seek(struct step_live_set *set, uint64_t key, bool by_place)
+{
+    const struct step_gone_run *runs = set->runs;
+    size_t low = set->at;
+    size_t high = set->run_count;
+    if (low > 0 && !stands_before(&runs[low - 1], key, by_place)) {
+        high = low - 1;
+        low = 0;
+    }
+    for (size_t step = 1; low + step < high; step *= 2) {
+        if (!stands_before(&runs[low + step], key, by_place)) {
+            high = low + step;
+            break;
+        }
+        low += step;
+    }
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (stands_before(&runs[middle], key, by_place))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return set->at = low;
+}
+
+/* How many values have left that are smaller; whether this one has. */
+static uint64_t rank_of(struct step_live_set *set, uint64_t value, bool *gone)
+{
+    size_t i = seek(set, value, false);
+    *gone = i < set->run_count && set->runs[i].first <= value;
+    if (i == set->run_count)
+        return set->gone;
+    return set->runs[i].before + (*gone ? value - set->runs[i].first : 0);
+}
+
+/* The value that has so many before it in the set. */
+static uint64_t value_at(struct step_live_set *set, uint64_t place)
+{
+    size_t i = seek(set, place, true);
+    return place + (i < set->run_count ? set->runs[i].before : set->gone);
+}
+
+static uint64_t gone_value(const struct step_live_set *set, uint64_t rank)
+{
+    size_t low = 0;
+    size_t high = set->run_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (set->runs[middle].before <= rank)
+            low = middle;
+        else
+            high = middle;
+    }
+    return set->runs[low].first + (rank - set->runs[low].before);
+}
+
+static bool ends_batch(const struct step_live_set *set, uint64_t value)
+{
+    return value <= set->last && set->waiting_count >= WAITING_LEAST &&
+           set->waiting_count >= set->run_count / RUNS_PER_WAITING;
+}
+
+static bool wait(struct step_live_set *set, uint64_t value)
+{
+    if (set->waiting_count == MOST)
+        return true;
+    if (set->waiting_count == set->waiting_capacity) {
+        size_t capacity = set->waiting_capacity * 2 + WAITING_LEAST;
+        uint64_t *waiting = realloc(set->waiting, capacity * sizeof *waiting);
+        if (waiting == NULL)
+            return false;
+        set->waiting = waiting;
+        set->waiting_capacity = capacity;
+    }
+    set->waiting[set->waiting_count++] = value;
+    return true;
+}
+
+/* A value was coded; `place`: how many in the set are smaller, `gone`: it is not in the set. */
+static bool take(struct step_live_set *set, uint64_t value, uint64_t place, bool gone)
+{
+    if (ends_batch(set, value)) {
+        if (!settle(set))
+            return false;
+        place = value - rank_of(set, value, &gone);
+    }
+    set->base = place + !gone;
+    set->last = value;
+    return wait(set, value);
+}
+
+bool step_live_set_code(struct step_live_set *set, uint64_t value, uint64_t *code)
+{
+    bool gone;
+    uint64_t rank = rank_of(set, value, &gone);
+    uint64_t place = value - rank;
+    if (gone)
+        *code = rank - set->gone;
+    else
+        *code = place - set->base - (place < set->base ? set->gone : 0);
+    return take(set, value, place, gone);
+}
+
+bool step_live_set_value(struct step_live_set *set, uint64_t code, uint64_t *value)
+{
+    bool gone = set->gone > 0 && code >= 0 - set->gone;
+    uint64_t place;
+    if (gone) {
+        uint64_t rank = code + set->gone;
+        *value = gone_value(set, rank);
+        place = *value - rank;
+    } else {
+        uint64_t above = 0 - set->gone - set->base; /* codes of what is above; 0: all */
+        bool ahead = set->base == 0 || code < above;
+        place = ahead ? set->base + code : code - above;
+        *value = value_at(set, place);
+    }
+    return take(set, *value, place, gone);
+}
+
+static enum step_status live_forward(const uint64_t *parameters, const struct step_series *series,
+                                     const uint64_t *in, uint64_t *out, size_t count)
+{
+    struct step_live_set set = {0};
+    bool good = true;
+    (void) parameters;
+    (void) series;
+    for (size_t i = 0; i < count && good; i++)
+        good = step_live_set_code(&set, in[i], &out[i]);
+    step_live_set_reset(&set);
+    return good ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+}
+
+static enum step_status live_inverse(const uint64_t *parameters, const struct step_series *series,
+                                     uint64_t *values, size_t count)
+{
+    struct step_live_set set = {0};
+    bool good = true;
+    (void) parameters;
+    (void) series;
+    for (size_t i = 0; i < count && good; i++)
+        good = step_live_set_value(&set, values[i], &values[i]);
+    step_live_set_reset(&set);
+    return good ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+}
+
+const struct step_transform step_transform_live = {
+    .id = STEP_TRANSFORM_LIVE,
+    .name = "live",
+    .forward = live_forward,
+    .inverse = live_inverse,
+};

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Transforms that predict a value from the values before it, and more: `dfcm` works on differences,
+ * `keyed` starts from the value of another column, `recent` has the last values that differ.
+ */
+#include <stdlib.h>
+
+#include "format/codec/strategies/predictor.h"
+#include "format/codec/strategies/strategy_table.h"
+
+/* Parameters of `dfcm`: how many differences before make the context, 1 to 4; the table's bits. */
+static bool dfcm_valid(const uint64_t *parameters)
+{
+    return parameters[0] >= 1 && parameters[0] <= STEP_CONTEXT_MAX && parameters[1] >= 1 &&
+           parameters[1] <= STEP_TABLE_BITS_MAX;
+}
+
+static enum step_status dfcm_forward(const uint64_t *parameters, const struct step_series *series,
+                                     const uint64_t *in, uint64_t *out, size_t count)
+{
+    (void) series;
+    uint64_t *table = calloc((size_t) 1 << parameters[1], sizeof *table);
+    if (table == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    struct step_context context = {{0}, (size_t) parameters[0], 64 - (unsigned) parameters[1]};
+    uint64_t last = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t *guess = &table[step_context_entry(&context)];
+        uint64_t difference = in[i] - last;
+        last = in[i];
+        out[i] = difference - *guess;
+        step_context_push(&context, *guess = difference);
+    }
+    free(table);
+    return STEP_STATUS_OK;
+}
+
+static enum step_status dfcm_inverse(const uint64_t *parameters, const struct step_series *series,
+                                     uint64_t *values, size_t count)
+{
+    (void) series;
+    uint64_t *table = calloc((size_t) 1 << parameters[1], sizeof *table);
+    if (table == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    struct step_context context = {{0}, (size_t) parameters[0], 64 - (unsigned) parameters[1]};
+    uint64_t last = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t *guess = &table[step_context_entry(&context)];
+        uint64_t difference = values[i] + *guess;
+        values[i] = last += difference;
+        step_context_push(&context, *guess = difference);
+    }
+    free(table);
+    return STEP_STATUS_OK;
+}
+
+const struct step_transform step_transform_dfcm = {
+    .id = STEP_TRANSFORM_DFCM,
+    .name = "dfcm",
+    .parameter_count = 2,
+    .valid = dfcm_valid,
+    .forward = dfcm_forward,
+    .inverse = dfcm_inverse,
+};
+
+/* Parameter of `recent`: how many values, 1 to 16. */
+static bool recent_valid(const uint64_t *parameters)
+{
+    return parameters[0] >= 1 && parameters[0] <= STEP_RECENT_MAX;
+}
+
+static enum step_status recent_forward(const uint64_t *parameters, const struct step_series *series,
+                                       const uint64_t *in, uint64_t *out, size_t count)
+{
+    (void) series;
+    struct step_recent recent = {.size = (size_t) parameters[0]};
+    for (size_t i = 0; i < count; i++)
+        out[i] = step_recent_code(&recent, in[i]);
+    return STEP_STATUS_OK;
+}
+
+static enum step_status recent_inverse(const uint64_t *parameters, const struct step_series *series,
+                                       uint64_t *values, size_t count)
+{
+    (void) series;
+    struct step_recent recent = {.size = (size_t) parameters[0]};
+    for (size_t i = 0; i < count; i++)
+        values[i] = step_recent_value(&recent, values[i]);
+    return STEP_STATUS_OK;
+}
+
+const struct step_transform step_transform_recent = {
+    .id = STEP_TRANSFORM_RECENT,
+    .name = "recent",
+    .parameter_count = 1,
+    .valid = recent_valid,
+    .forward = recent_forward,
+    .inverse = recent_inverse,
+};
+
+/*
+ * Parameters of `keyed`: the column; how many values before make the context, 1 to 4; the bits of
+ * each of its tables.  The guess is what followed the same key and the same values before; where
+ * that is new, what came with the same key and one value before; else what came with the key.
+ */
+enum { LEVELS = 3 };
+
+struct keyed {
+    uint64_t *tables[LEVELS]; /* values plus 1; 0: nothing yet */
+    size_t entries[LEVELS];   /* of the value at hand */
+    uint64_t last[STEP_CONTEXT_MAX];
+    size_t order;
+    unsigned shift;
+};
+
+static bool keyed_valid(const uint64_t *parameters)
+{
+    return parameters[1] >= 1 && parameters[1] <= STEP_CONTEXT_MAX && parameters[2] >= 1 &&
+           parameters[2] <= STEP_TABLE_BITS_MAX;
+}
+
+static bool keyed_start(struct keyed *keyed, const uint64_t *parameters)
+{
+    size_t size = (size_t) 1 << parameters[2];
+    uint64_t *tables = calloc(LEVELS * size, sizeof *tables);
+    *keyed =
+        (struct keyed){.order = (size_t) parameters[1], .shift = 64 - (unsigned) parameters[2]};
+    for (size_t i = 0; tables != NULL && i < LEVELS; i++)
+        keyed->tables[i] = tables + i * size;
+    return tables != NULL;
+}
+
+static inline uint64_t keyed_guess(struct keyed *keyed, uint64_t key)
+{
+    uint64_t hash = key + 1;
+    keyed->entries[0] = step_top_bits(hash ^ hash >> 29, keyed->shift);
+    for (size_t i = 0; i < keyed->order; i++) {
+        hash = (hash ^ hash >> 32) * STEP_MIX + keyed->last[i];
+        if (i == 0)
+            keyed->entries[1] = step_top_bits(hash ^ hash >> 29, keyed->shift);
+    }
+    keyed->entries[2] = step_top_bits(hash ^ hash >> 29, keyed->shift);
+    for (size_t i = LEVELS; i-- > 0;)
+        if (keyed->tables[i][keyed->entries[i]] != 0)
+            return keyed->tables[i][keyed->entries[i]] - 1;
+    return 0;
+}
+
+static inline void keyed_learn(struct keyed *keyed, uint64_t value)
+{
+    for (size_t i = 0; i < LEVELS; i++)
+        keyed->tables[i][keyed->entries[i]] = value + 1;
+    for (size_t i = keyed->order - 1; i > 0; i--)
+        keyed->last[i] = keyed->last[i - 1];
+    keyed->last[0] = value;
+}
+
+static enum step_status keyed_forward(const uint64_t *parameters, const struct step_series *series,
+                                      const uint64_t *in, uint64_t *out, size_t count)
+{
+    struct keyed keyed;
+    if (!keyed_start(&keyed, parameters))
+        return STEP_STATUS_NO_MEMORY;
+    const uint64_t *key = series->values;
+    for (size_t i = 0; i < count; i++, key += series->step) {
+        uint64_t value = in[i];
+        out[i] = step_front_code(value, keyed_guess(&keyed, *key));
+        keyed_learn(&keyed, value);
+    }
+    free(keyed.tables[0]);
+    return STEP_STATUS_OK;
+}
+
+static enum step_status keyed_inverse(const uint64_t *parameters, const struct step_series *series,
+                                      uint64_t *values, size_t count)
+{
+    struct keyed keyed;
+    if (!keyed_start(&keyed, parameters))
+        return STEP_STATUS_NO_MEMORY;
+    const uint64_t *key = series->values;
+    for (size_t i = 0; i < count; i++, key += series->step) {
+        values[i] = step_front_value(values[i], keyed_guess(&keyed, *key));
+        keyed_learn(&keyed, values[i]);
+    }
+    free(keyed.tables[0]);
+    return STEP_STATUS_OK;
+}
+
+const struct step_transform step_transform_keyed = {
+    .id = STEP_TRANSFORM_KEYED,
+    .name = "keyed",
+    .parameter_count = 3,
+    .series = STEP_SERIES_FIELD,
+    .valid = keyed_valid,
+    .forward = keyed_forward,
+    .inverse = keyed_inverse,
+};

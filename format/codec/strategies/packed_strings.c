@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers of strings, and what they share. */
+#include "format/codec/strategies/packed_strings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/core/checksum.h"
+
+void step_string_numbers_reset(struct step_string_numbers *numbers)
+{
+    free(numbers->places);
+    free(numbers->slots);
+    *numbers = (struct step_string_numbers){0};
+}
+
+void step_string_numbers_clear(struct step_string_numbers *numbers)
+{
+    numbers->count = 0;
+    if (numbers->slot_count > 0)
+        memset(numbers->slots, 0, numbers->slot_count * sizeof *numbers->slots);
+}
+
+static bool add_place(struct step_string_numbers *numbers, struct step_string_place place)
+{
+    if (numbers->count == numbers->capacity) {
+        size_t capacity = numbers->capacity * 2 + 16;
+        struct step_string_place *places = realloc(numbers->places, capacity * sizeof *places);
+        if (places == NULL)
+            return false;
+        numbers->places = places;
+        numbers->capacity = capacity;
+    }
+    numbers->places[numbers->count++] = place;
+    return true;
+}
+
+bool step_string_number_next(struct step_string_numbers *numbers, size_t start, size_t length)
+{
+    return numbers->count == STEP_STRINGS_MOST ||
+           add_place(numbers, (struct step_string_place){start, length, 0});
+}
+
+/* Room in the hash table for one more. */
+static bool reserve_slots(struct step_string_numbers *numbers)
+{
+    if ((numbers->count + 1) * 2 <= numbers->slot_count)
+        return true;
+    size_t slot_count = numbers->slot_count > 0 ? numbers->slot_count * 2 : 64;
+    uint32_t *slots = calloc(slot_count, sizeof *slots);
+    if (slots == NULL)
+        return false;
+    for (size_t i = 0; i < numbers->count; i++) {
+        size_t at = (size_t) numbers->places[i].hash & (slot_count - 1);
+        while (slots[at] != 0)
+            at = (at + 1) & (slot_count - 1);
+        slots[at] = (uint32_t) (i + 1);
+    }
+    free(numbers->slots);
+    numbers->slots = slots;
+    numbers->slot_count = slot_count;
+    return true;
+}
+
+bool step_string_number(struct step_string_numbers *numbers, const uint8_t *bytes, size_t start,
+                        size_t length, uint64_t *number)
+{
+    static const uint8_t nothing[1] = {0};
+    if (!reserve_slots(numbers))
+        return false;
+    const uint8_t *text = length > 0 ? bytes + start : nothing;
+    struct step_string_place place = {start, length, step_checksum(text, length)};
+    size_t mask = numbers->slot_count - 1;
+    size_t at = (size_t) place.hash & mask;
+    for (; numbers->slots[at] != 0; at = (at + 1) & mask) {
+        const struct step_string_place *other = &numbers->places[numbers->slots[at] - 1];
+        if (other->hash == place.hash && other->length == length &&
+            (length == 0 || memcmp(bytes + other->start, text, length) == 0)) {
+            *number = numbers->slots[at];
+            return true;
+        }
+    }
+    *number = 0;
+    if (numbers->count == STEP_STRINGS_MOST)
+        return true;
+    numbers->slots[at] = (uint32_t) (numbers->count + 1);
+    return add_place(numbers, place);
+}
+
+size_t step_shared_prefix(const uint8_t *left, size_t left_length, const uint8_t *right,
+                          size_t right_length)
+{
+    size_t most = left_length < right_length ? left_length : right_length;
+    size_t shared = 0;
+    while (shared < most && left[shared] == right[shared])
+        shared++;
+    return shared;
+}
+
+/* Packed strings: the numbers, the lengths of what is shared, the rest of the bytes. */
+struct packing {
+    struct step_string_numbers numbers;
+    struct step_buffer shared;
+    struct step_buffer rest;
+    size_t last_start; /* of the string given before */
+    size_t last_length;
+};
+
+static void reset_packing(struct packing *packing)
+{
+    step_string_numbers_reset(&packing->numbers);
+    step_buffer_reset(&packing->shared);
+    step_buffer_reset(&packing->rest);
+}
+
+/* A string that is given. */
+static bool pack_string(struct packing *packing, unsigned flags, const uint8_t *bytes, size_t start,
+                        size_t length)
+{
+    size_t shared = 0;
+    bool good = true;
+    if ((flags & STEP_STRINGS_SHARED) != 0) {
+        if (length > 0 && packing->last_length > 0)
+            shared = step_shared_prefix(bytes + packing->last_start, packing->last_length,
+                                        bytes + start, length);
+        good = step_buffer_append_varint(&packing->shared, shared);
+    }
+    packing->last_start = start;
+    packing->last_length = length;
+    return good && (length == shared ||
+                    step_buffer_append(&packing->rest, bytes + start + shared, length - shared));
+}
+
+static enum step_status pack_all(struct packing *packing, unsigned flags, const uint64_t *lengths,
+                                 size_t count, const uint8_t *bytes, struct step_buffer *out)
+{
+    size_t start = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = (size_t) lengths[i];
+        uint64_t number = 0;
+        if ((flags & STEP_STRINGS_NUMBERED) != 0 &&
+            (!step_string_number(&packing->numbers, bytes, start, length, &number) ||
+             !step_buffer_append_varint(out, number)))
+            return STEP_STATUS_NO_MEMORY;
+        if (number == 0 && !pack_string(packing, flags, bytes, start, length))
+            return STEP_STATUS_NO_MEMORY;
+        start += length;
+    }
+    bool good = (packing->shared.length == 0 ||
+                 step_buffer_append(out, packing->shared.data, packing->shared.length)) &&
+                (packing->rest.length == 0 ||
+                 step_buffer_append(out, packing->rest.data, packing->rest.length));
+    return good ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+}
+
+enum step_status step_strings_pack(unsigned flags, const uint64_t *lengths, size_t count,
+                                   const uint8_t *bytes, struct step_buffer *out)
+{
+    struct packing packing = {.last_length = 0};
+    out->length = 0;
+    enum step_status status = pack_all(&packing, flags, lengths, count, bytes, out);
+    reset_packing(&packing);
+    return status;
+}
+
+/* Unpacking goes through the numbers, what is shared and the rest at once. */
+struct unpacking {
+    struct step_cursor numbers;
+    struct step_cursor shared;
+    struct step_cursor rest;
+    struct step_string_numbers places;
+    uint8_t *out;
+    size_t last_start;
+    size_t last_length;
+};
+
+/* Finds where the parts begin; false where the bytes end before. */
+static bool find_parts(struct unpacking *unpacking, unsigned flags, size_t count,
+                       const uint8_t *packed, size_t packed_length)
+{
+    struct step_cursor cursor = step_cursor_of(packed, packed_length);
+    size_t given = count;
+    uint64_t number;
+    unpacking->numbers = cursor;
+    if ((flags & STEP_STRINGS_NUMBERED) != 0) {
+        given = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (!step_cursor_varint(&cursor, &number))
+                return false;
+            given += number == 0;
+        }
+    }
+    unpacking->shared = cursor;
+    if ((flags & STEP_STRINGS_SHARED) != 0)
+        for (size_t i = 0; i < given; i++)
+            if (!step_cursor_varint(&cursor, &number))
+                return false;
+    unpacking->rest = cursor;
+    return true;
+}
+
+static enum step_status unpack_given(struct unpacking *unpacking, unsigned flags, size_t start,
+                                     size_t length)
+{
+    uint64_t shared = 0;
+    const uint8_t *rest;
+    if ((flags & STEP_STRINGS_SHARED) != 0)
+        step_cursor_varint(&unpacking->shared, &shared); /* it was read before */
+    if (shared > length || shared > unpacking->last_length ||
+        !step_cursor_bytes(&unpacking->rest, length - shared, &rest))
+        return STEP_STATUS_CORRUPT;
+    if (shared > 0)
+        memcpy(unpacking->out + start, unpacking->out + unpacking->last_start, (size_t) shared);
+    if (length > shared)
+        memcpy(unpacking->out + start + shared, rest, length - (size_t) shared);
+    unpacking->last_start = start;
+    unpacking->last_length = length;
+    bool numbered = (flags & STEP_STRINGS_NUMBERED) != 0;
+    return !numbered || step_string_number_next(&unpacking->places, start, length)
+               ? STEP_STATUS_OK
+               : STEP_STATUS_NO_MEMORY;
+}
+
+static enum step_status unpack_string(struct unpacking *unpacking, unsigned flags, size_t start,
+                                      size_t length)
+{
+    uint64_t number = 0;
+    if ((flags & STEP_STRINGS_NUMBERED) != 0)
+        step_cursor_varint(&unpacking->numbers, &number);
+    if (number == 0)
+        return unpack_given(unpacking, flags, start, length);
+    if (number > unpacking->places.count || unpacking->places.places[number - 1].length != length)
+        return STEP_STATUS_CORRUPT;
+    if (length > 0)
+        memcpy(unpacking->out + start, unpacking->out + unpacking->places.places[number - 1].start,
+               length);
+    return STEP_STATUS_OK;
+}
+
+enum step_status step_strings_unpack(unsigned flags, const struct step_series *lengths,
+                                     size_t count, const uint8_t *packed, size_t packed_length,
+                                     uint8_t *out, size_t total)
+{
+    struct unpacking unpacking = {.out = out};
+    if (!find_parts(&unpacking, flags, count, packed, packed_length))
+        return STEP_STATUS_CORRUPT;
+    enum step_status status = STEP_STATUS_OK;
+    size_t start = 0;
+    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
+        uint64_t length = lengths->values[i * lengths->step];
+        status = length > total - start ? STEP_STATUS_CORRUPT
+                                        : unpack_string(&unpacking, flags, start, (size_t) length);
+        start += status == STEP_STATUS_OK ? (size_t) length : 0;
+    }
+    if (status == STEP_STATUS_OK && (start != total || step_cursor_left(&unpacking.rest) > 0))
+        status = STEP_STATUS_CORRUPT;
+    step_string_numbers_reset(&unpacking.places);
+    return status;
+}

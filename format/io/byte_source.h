@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a reader's bytes come from: a file, read at places (it may shrink under us), memory, or
+ * what the caller reads. */
+#ifndef STEP_STEP_SOURCE_H
+#define STEP_STEP_SOURCE_H
+
+#include "format/core/bytes.h"
+#include "steptrace/reader.h"
+
+struct step_source {
+    int file; /* -1: memory or input */
+    const uint8_t *memory;
+    struct step_input input; /* where its `read` is not NULL */
+    uint64_t size;
+    uint64_t base;    /* added to offsets in messages */
+    const char *name; /* borrowed */
+};
+
+enum step_status step_source_open(const char *path, struct step_source *source,
+                                  struct step_error *error);
+void step_source_close(struct step_source *source);
+
+/* Points `*bytes` to `length` bytes at `offset`: in memory itself, or read into `buffer`.  CUT
+ * where the source ends before. */
+enum step_status step_source_read(const struct step_source *source, uint64_t offset,
+                                  uint64_t length, struct step_buffer *buffer,
+                                  const uint8_t **bytes, struct step_error *error);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An output of a writer that keeps all bytes in memory. */
+#ifndef STEP_STEP_MEMORY_OUTPUT_H
+#define STEP_STEP_MEMORY_OUTPUT_H
+
+#include "format/core/bytes.h"
+#include "steptrace/writer.h"
+
+/* The bytes go to the end of `buffer`, which is the caller's. */
+struct step_output step_memory_output(struct step_buffer *buffer);
+
+#endif

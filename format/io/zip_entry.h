@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The unpacked bytes of a trace's text, wherever they come from; for the layer hatf, those of any
+ * entry of a ZIP file. */
+#ifndef TEXT_SOURCE_H
+#define TEXT_SOURCE_H
+
+#include <minizip/unzip.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <zlib.h>
+
+#include "format/io/zip_file.h"
+#include "steptrace/status.h"
+
+struct text_source;
+
+/* As step_text_reader_open() and its kin; `name` is copied. */
+enum step_status text_source_open(const char *path, struct text_source **out,
+                                  struct step_error *error);
+/* The same for another entry than `trace`; `entry` outlives the source. */
+enum step_status text_source_open_entry(const char *path, const char *entry,
+                                        struct text_source **out, struct step_error *error);
+enum step_status text_source_open_memory(const void *data, size_t length, const char *name,
+                                         struct text_source **out, struct step_error *error);
+enum step_status text_source_open_plain(const void *data, size_t length, const char *name,
+                                        struct text_source **out, struct step_error *error);
+
+/* Gives 1 to `size` bytes, or 0 at the end, once the checksum proved right.  The offset of an error
+ * is that of the first byte that cannot be had. */
+enum step_status text_source_read(struct text_source *source, void *buffer, size_t size,
+                                  size_t *got, struct step_error *error);
+
+const char *text_source_name(const struct text_source *source);
+/* The unpacked size that the file states; 0 where it states none. */
+uint64_t text_source_size(const struct text_source *source);
+
+void text_source_destroy(struct text_source *source);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Raw heap records to STEP records: one row of a table for each raw kind. */
+#include "format/live/live_allocs.h"
+
+#include <stdlib.h>
+
+#include "format/live/live_streams.h"
+#include "steptrace/hatf_trace.h"
+
+struct live_heap_decoder {
+    struct step_live_header clock;
+    struct step_writer *writer;
+    struct live_streams streams;
+};
+
+/* What a row's function gets: the raw record, whole. */
+struct heap_raw {
+    struct step_writer *writer;
+    uint64_t stream;
+    uint64_t thread;
+    uint64_t ticks;
+    const uint64_t *words;
+};
+
+struct live_heap_decoder *live_heap_decoder_create(const struct step_live_header *clock,
+                                                   struct step_writer *writer)
+{
+    struct live_heap_decoder *decoder = calloc(1, sizeof *decoder);
+    if (decoder == NULL)
+        return NULL;
+    decoder->clock = live_clock(clock);
+    decoder->writer = writer;
+    return decoder;
+}
+
+void live_heap_decoder_destroy(struct live_heap_decoder *decoder)
+{
+    if (decoder == NULL)
+        return;
+    live_streams_reset(&decoder->streams);
+    free(decoder);
+}
+
+enum step_status live_heap_decoder_begin(struct live_heap_decoder *decoder, uint64_t stream,
+                                         uint64_t first_record, uint64_t thread)
+{
+    struct stream_state *state = live_streams_at(&decoder->streams, decoder->writer, stream);
+    if (state == NULL)
+        return STEP_STATUS_LIMIT;
+    state->next_record = first_record;
+    state->thread = thread;
+    return STEP_STATUS_OK;
+}
+
+uint64_t live_heap_decoder_next_record(const struct live_heap_decoder *decoder, uint64_t stream)
+{
+    return live_streams_next_record(&decoder->streams, stream);
+}
+
+static enum step_status put_thread(const struct heap_raw *raw, uint32_t record)
+{
+    const uint64_t slots[] = {raw->ticks, raw->words[1], 0};
+    return step_writer_put(raw->writer, raw->stream, record, slots);
+}
+
+static enum step_status take_thread_create(const struct heap_raw *raw)
+{
+    return put_thread(raw, HEAP_THREAD_CREATE);
+}
+
+static enum step_status take_thread_destroy(const struct heap_raw *raw)
+{
+    return put_thread(raw, HEAP_THREAD_DESTROY);
+}
+
+static enum step_status take_alloc(const struct heap_raw *raw)
+{
+    const struct heap_alloc event = {
+        .time = raw->ticks, .thread = raw->thread, .size = raw->words[1], .address = raw->words[2]};
+    return heap_alloc_put(raw->writer, raw->stream, &event);
+}
+
+static enum step_status take_free(const struct heap_raw *raw)
+{
+    const struct heap_free event = {
+        .time = raw->ticks, .thread = raw->thread, .address = raw->words[1]};
+    return heap_free_put(raw->writer, raw->stream, &event);
+}
+
+/* Its outcome shows in the two addresses. */
+static enum step_status take_realloc(const struct heap_raw *raw)
+{
+    uint64_t old_address = raw->words[2], new_address = raw->words[3];
+    uint32_t record = old_address == 0             ? HEAP_REALLOC_ALLOC
+                      : new_address == 0           ? HEAP_REALLOC_FREE
+                      : old_address == new_address ? HEAP_REALLOC_IN_PLACE
+                                                   : HEAP_REALLOC_MOVE;
+    const uint64_t slots[] = {raw->ticks,    raw->thread, 0,          0,
+                              raw->words[1], old_address, new_address};
+    return step_writer_put(raw->writer, raw->stream, record, slots);
+}
+
+static const struct {
+    uint32_t words;
+    enum step_status (*take)(const struct heap_raw *raw);
+} rows[STEP_LIVE_HEAP_KIND_COUNT] = {
+    [STEP_LIVE_HEAP_THREAD_CREATE] = {2, take_thread_create},
+    [STEP_LIVE_HEAP_THREAD_DESTROY] = {2, take_thread_destroy},
+    [STEP_LIVE_HEAP_ALLOC] = {3, take_alloc},
+    [STEP_LIVE_HEAP_FREE] = {2, take_free},
+    [STEP_LIVE_HEAP_REALLOC] = {4, take_realloc},
+};
+
+static enum step_status take_event(struct live_heap_decoder *decoder, uint64_t stream,
+                                   struct stream_state *state, const uint64_t *words, uint32_t kind)
+{
+    uint64_t ticks = live_later_ticks(&decoder->clock, state, words[0] >> STEP_LIVE_KIND_BITS);
+    if (state->next_record++ < state->resumed)
+        return STEP_STATUS_OK;
+    const struct heap_raw raw = {decoder->writer, stream, state->thread, ticks, words};
+    return rows[kind].take(&raw);
+}
+
+enum step_status live_heap_decoder_words(struct live_heap_decoder *decoder, uint64_t stream,
+                                         const uint64_t *words, size_t count, size_t *consumed,
+                                         struct step_error *error)
+{
+    struct stream_state *state = live_streams_at(&decoder->streams, decoder->writer, stream);
+    *consumed = 0;
+    if (state == NULL)
+        return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
+                              "stream number %llu is out of range", (unsigned long long) stream);
+    while (*consumed < count) {
+        const uint64_t *record = words + *consumed;
+        uint32_t kind = (uint32_t) (record[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
+        if (kind == STEP_LIVE_THREAD_SWITCH) {
+            state->thread = record[0] >> STEP_LIVE_KIND_BITS;
+            ++*consumed;
+            continue;
+        }
+        if (kind >= STEP_LIVE_HEAP_KIND_COUNT || rows[kind].take == NULL)
+            return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
+                                  "no raw record starts with %016llx",
+                                  (unsigned long long) record[0]);
+        if (rows[kind].words > count - *consumed)
+            break;
+        enum step_status status = take_event(decoder, stream, state, record, kind);
+        if (status != STEP_STATUS_OK)
+            return step_error_set(error, status, NULL, STEP_NO_OFFSET,
+                                  "a raw record could not be taken: %s", step_status_text(status));
+        *consumed += rows[kind].words;
+    }
+    return STEP_STATUS_OK;
+}

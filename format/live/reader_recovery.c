@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a killed process left in its live mapping, made into further blocks of the trace. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "format/io/memory_output.h"
+#include "format/step/read/reader_internal.h"
+#include "steptrace/live.h"
+
+static int compare_streams(const void *left, const void *right)
+{
+    const struct step_block_info *a = &(*(struct step_block_entry *const *) left)->info;
+    const struct step_block_info *b = &(*(struct step_block_entry *const *) right)->info;
+    return (a->stream > b->stream) - (a->stream < b->stream);
+}
+
+/* Tells the writer how many records of each stream the file has. */
+static enum step_status resume_streams(const struct step_reader *reader, struct step_writer *writer)
+{
+    struct step_block_entry **sorted =
+        malloc((reader->entry_count + 1) * sizeof(struct step_block_entry *));
+    if (sorted == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    for (size_t i = 0; i < reader->entry_count; i++)
+        sorted[i] = &reader->entries[i];
+    qsort(sorted, reader->entry_count, sizeof *sorted, compare_streams);
+    enum step_status status = STEP_STATUS_OK;
+    uint64_t end = 0;
+    for (size_t i = 0; i < reader->entry_count && status == STEP_STATUS_OK; i++) {
+        const struct step_block_info *info = &sorted[i]->info;
+        if (info->first_record <= UINT64_MAX - info->record_count &&
+            info->first_record + info->record_count > end)
+            end = info->first_record + info->record_count;
+        if (i + 1 < reader->entry_count && sorted[i + 1]->info.stream == info->stream)
+            continue;
+        status = step_writer_resume_stream(writer, info->stream, end);
+        end = 0;
+    }
+    free(sorted);
+    return status;
+}
+
+static enum step_status resume_dictionaries(const struct step_reader *reader,
+                                            struct step_writer *writer)
+{
+    enum step_status status = STEP_STATUS_OK;
+    uint32_t record_count = (uint32_t) reader->definition->record_count;
+    for (uint32_t i = 0; i < record_count && status == STEP_STATUS_OK; i++)
+        status = step_writer_resume_dictionary(writer, i, step_reader_dictionary_count(reader, i));
+    return status;
+}
+
+/* Writes the live mapping's records as a trace in reader->live_bytes. */
+static enum step_status write_live(struct step_reader *reader, const char *path,
+                                   struct step_live_report *report, struct step_error *error)
+{
+    struct step_writer_options options;
+    struct step_writer *writer;
+    step_writer_options_init(&options);
+    options.definition = reader->definition;
+    options.output = step_memory_output(&reader->live_bytes);
+    options.compression = STEP_COMPRESSION_NONE;
+    enum step_status status = step_writer_create(&options, &writer, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = resume_streams(reader, writer);
+    if (status == STEP_STATUS_OK)
+        status = resume_dictionaries(reader, writer);
+    if (status == STEP_STATUS_OK)
+        status = step_live_recover(path, writer, report, error);
+    if (status == STEP_STATUS_OK)
+        status = step_writer_flush(writer);
+    step_writer_destroy(writer);
+    return status;
+}
+
+/* Visits the blocks that were made, which follow the definition's. */
+static enum step_status take_live(struct step_reader *reader, struct step_error *error)
+{
+    struct step_block_header header;
+    reader->live = (struct step_source){.file = -1,
+                                        .memory = reader->live_bytes.data,
+                                        .size = reader->live_bytes.length,
+                                        .base = reader->file.size,
+                                        .name = reader->name};
+    if (reader->live.size < STEP_FILE_HEADER_BYTES + STEP_BLOCK_HEADER_BYTES ||
+        !step_block_header_unpack(reader->live.memory + STEP_FILE_HEADER_BYTES, &header))
+        return STEP_STATUS_OK;
+    size_t before = reader->entry_count;
+    enum step_status status = step_reader_walk(
+        reader, &reader->live,
+        STEP_FILE_HEADER_BYTES + STEP_BLOCK_HEADER_BYTES + header.payload_bytes, error);
+    for (size_t i = before; i < reader->entry_count; i++)
+        reader->recovered += reader->entries[i].info.record_count;
+    if (status == STEP_STATUS_OK)
+        step_dictionary_finish(reader);
+    return status;
+}
+
+/* The name of the live file beside it, to be freed; NULL: out of memory. */
+static char *live_path_of(const struct step_reader *reader)
+{
+    size_t length = strlen(reader->name) + sizeof STEP_LIVE_SUFFIX;
+    char *path = malloc(length);
+    if (path != NULL)
+        snprintf(path, length, "%s%s", reader->name, STEP_LIVE_SUFFIX);
+    return path;
+}
+
+bool step_reader_is_written(const struct step_reader *reader)
+{
+    char *path = live_path_of(reader);
+    bool is = path != NULL && step_live_is_written(path);
+    free(path);
+    return is;
+}
+
+/* Plain characters only: what is in the live file is not trusted. */
+static bool is_text(const char *text)
+{
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < ' ' || text[i] > '~')
+            return false;
+    return length > 0;
+}
+
+enum step_status step_reader_recover(struct step_reader *reader, struct step_error *error)
+{
+    char *path = live_path_of(reader);
+    if (path == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, reader->name, STEP_NO_OFFSET,
+                              "out of memory");
+    enum step_status status = STEP_STATUS_OK;
+    if (access(path, F_OK) == 0) {
+        struct step_live_report report = {0};
+        struct step_error local = {.offset = STEP_NO_OFFSET};
+        status = write_live(reader, path, &report, &local);
+        if (status == STEP_STATUS_OK && is_text(report.internals))
+            status =
+                step_reader_set_property(reader, strdup("internals"), strdup(report.internals));
+        if (status == STEP_STATUS_OK)
+            status = take_live(reader, error);
+        else if (status == STEP_STATUS_BUSY || status == STEP_STATUS_NOT_FOUND) {
+            reader->running = true; /* or it has just ended: the caller looks again */
+            status = STEP_STATUS_OK;
+        } else
+            status =
+                step_reader_note(reader, reader->file.size, 0,
+                                 "what the process left cannot be read: %.100s", local.message);
+    }
+    free(path);
+    return status;
+}

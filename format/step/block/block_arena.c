@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A list of chunks, joined into one when it is cleared. */
+#include "format/step/block/block_arena.h"
+
+#include <stdlib.h>
+
+enum { FIRST_CHUNK = 4096, ALIGNMENT = 16 };
+
+struct step_arena_chunk {
+    struct step_arena_chunk *next;
+    size_t size;
+    _Alignas(16) unsigned char data[];
+};
+
+void step_arena_reset(struct step_arena *arena)
+{
+    for (struct step_arena_chunk *chunk = arena->chunks; chunk != NULL;) {
+        struct step_arena_chunk *next = chunk->next;
+        free(chunk);
+        chunk = next;
+    }
+    *arena = (struct step_arena){0};
+}
+
+static int add_chunk(struct step_arena *arena, size_t size)
+{
+    struct step_arena_chunk *chunk = malloc(sizeof *chunk + size);
+    if (chunk == NULL)
+        return 0;
+    *chunk = (struct step_arena_chunk){arena->chunks, size};
+    arena->chunks = chunk;
+    arena->total += size;
+    arena->used = 0;
+    return 1;
+}
+
+void step_arena_clear(struct step_arena *arena, uint64_t limit)
+{
+    if (arena->chunks != NULL && arena->chunks->next != NULL) {
+        size_t total = arena->total;
+        step_arena_reset(arena);
+        add_chunk(arena, total); /* where that fails the next take tries again */
+    }
+    arena->used = 0;
+    arena->taken = 0;
+    arena->limit = limit;
+}
+
+void *step_arena_take(struct step_arena *arena, uint64_t count, size_t size, int *limited)
+{
+    uint64_t most = arena->limit - arena->taken;
+    if (count > most / size) {
+        *limited = 1;
+        return NULL;
+    }
+    size_t bytes = (size_t) count * size;
+    bytes = (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+    if (arena->chunks == NULL || bytes > arena->chunks->size - arena->used) {
+        size_t chunk = arena->total > FIRST_CHUNK ? arena->total / 2 : FIRST_CHUNK;
+        if (!add_chunk(arena, bytes > chunk ? bytes : chunk))
+            return NULL;
+    }
+    void *result = arena->chunks->data + arena->used;
+    arena->used += bytes;
+    arena->taken += (uint64_t) count * size;
+    return result;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The layout COLUMNS: directory, record types, and columns as they are asked for. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "format/step/block/block_decode.h"
+#include "format/step/plan/record_series.h"
+
+/* Takes a section's bytes off what is left of the payload. */
+static bool take_section(struct step_cursor *sections, const struct step_coding *coding,
+                         const uint8_t **stored)
+{
+    /* no compression that we know does better than 1 to 65536 */
+    return coding->raw_length <= STEP_MAX_BLOCK_MEMORY &&
+           coding->raw_length / 65536 <= coding->stored_length &&
+           step_cursor_bytes(sections, coding->stored_length, stored);
+}
+
+static enum step_status parse_entry(struct step_decoding *decoding, struct step_cursor *directory,
+                                    struct step_cursor *sections)
+{
+    uint64_t record;
+    uint64_t field;
+    uint64_t leaf;
+    struct step_coding coding;
+    const uint8_t *at = directory->at;
+    const uint8_t *stored;
+    if (!step_cursor_varint(directory, &record) || !step_cursor_varint(directory, &field) ||
+        !step_cursor_varint(directory, &leaf) || !step_coding_parse(directory, &coding))
+        return step_decoding_fail(decoding, STEP_STATUS_CORRUPT, at,
+                                  "the block's directory is damaged");
+    if (!take_section(sections, &coding, &stored))
+        return step_decoding_fail(decoding, STEP_STATUS_CORRUPT, at,
+                                  "a column is longer than its block allows");
+    uint32_t index = step_plan_find_column(decoding->plan, record, field, leaf);
+    if (index == STEP_NO_INDEX || decoding->columns[index].state != STEP_COLUMN_ABSENT)
+        return step_decoding_fail(
+            decoding, STEP_STATUS_CORRUPT, at,
+            "the block's directory names a column that does not exist, or one twice");
+    struct step_decoding_column *column = &decoding->columns[index];
+    column->state = STEP_COLUMN_LISTED;
+    column->coding = coding;
+    column->stored = stored;
+    return STEP_STATUS_OK;
+}
+
+enum step_status step_decoding_directory(struct step_decoding *decoding)
+{
+    const struct step_payload *payload = decoding->payload;
+    struct step_cursor sections =
+        step_cursor_of(payload->bytes, (size_t) payload->header->payload_bytes);
+    sections.at += payload->header->summary_bytes;
+    uint64_t length;
+    uint64_t count;
+    const uint8_t *start;
+    if (!step_cursor_varint(&sections, &length) || !step_cursor_bytes(&sections, length, &start))
+        return step_decoding_fail(decoding, STEP_STATUS_CORRUPT, sections.at,
+                                  "the block's directory passes the end of the block");
+    struct step_cursor directory = step_cursor_of(start, (size_t) length);
+    if (!step_coding_parse(&directory, &decoding->types) ||
+        !take_section(&sections, &decoding->types, &decoding->types_stored) ||
+        !step_cursor_varint(&directory, &count) || count > decoding->plan->column_count)
+        return step_decoding_fail(decoding, STEP_STATUS_CORRUPT, start,
+                                  "the block's directory is damaged");
+    for (uint64_t i = 0; i < count; i++) {
+        enum step_status status = parse_entry(decoding, &directory, &sections);
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    if (step_cursor_left(&directory) > 0 || step_cursor_left(&sections) > 0)
+        return step_decoding_fail(decoding, STEP_STATUS_CORRUPT, directory.at,
+                                  "the block has bytes that its directory does not tell of");
+    return STEP_STATUS_OK;
+}
+
+/* The types of the records, and that there are as many of each as the summary says. */
+enum step_status step_decoding_types(struct step_decoding *decoding)
+{
+    struct step_block *block = decoding->block;
+    size_t count = (size_t) block->record_count;
+    enum step_status status = STEP_STATUS_OK;
+    if (block->type_count == 1) {
+        block->types = NULL;
+        return status;
+    }
+    block->types = step_decoding_take(decoding, count, sizeof *block->types, &status);
+    uint64_t *left = step_decoding_borrow(decoding, block->type_count, sizeof *left, &status);
+    if (block->types == NULL || left == NULL)
+        return status;
+    if (decoding->types.unknown != NULL)
+        return step_decoding_unknown(decoding, "the record types", &decoding->types,
+                                     decoding->types_stored);
+    struct step_scratch *scratch = &decoding->reader->scratch;
+    if (!step_scratch_reserve(scratch, count))
+        return step_decoding_no_memory(decoding);
+    status = step_column_read(&decoding->types, decoding->types_stored, NULL, scratch->work, count,
+                              decoding->reader->decompressor, scratch);
+    if (status != STEP_STATUS_OK)
+        return step_decoding_fail(decoding, status, decoding->types_stored,
+                                  "the record types are damaged");
+    for (size_t i = 0; i < block->type_count; i++)
+        left[i] = block->block_types[i].count;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t type = scratch->work[i];
+        if (type >= block->type_count || left[type]-- == 0)
+            return step_decoding_fail(decoding, STEP_STATUS_CORRUPT, decoding->types_stored,
+                                      "the record types disagree with their counts");
+        block->types[i] = (uint16_t) type;
+    }
+    return STEP_STATUS_OK;
+}
+
+static struct step_sequence sequence_of(const struct step_decoding *decoding)
+{
+    const struct step_block *block = decoding->block;
+    return (struct step_sequence){
+        decoding->plan,    block->types,      (size_t) block->record_count,
+        decoding->records, block->type_count, decoding->series};
+}
+
+/* The values of the column that `given` names among the columns of one field. */
+static enum step_status nested_series(struct step_decoding *decoding, uint32_t index, uint64_t leaf,
+                                      struct step_series *series)
+{
+    const struct step_plan_column *column = &decoding->plan->columns[index];
+    uint32_t other = step_plan_find_column(decoding->plan, column->record, column->field, leaf);
+    if (other == STEP_NO_INDEX || leaf >= column->leaf)
+        return STEP_STATUS_CORRUPT;
+    /* both get their count before either is decoded, as fields of one record */
+    if (decoding->columns[other].count != decoding->columns[index].count ||
+        decoding->plan->columns[other].kind != STEP_COLUMN_VALUES)
+        return STEP_STATUS_CORRUPT;
+    enum step_status status = step_decoding_decode(decoding, other);
+    *series = decoding->series[other];
+    return status;
+}
+
+/* The values of the field that `given` names, for each record that has the column. */
+static enum step_status field_series(struct step_decoding *decoding, uint32_t index, uint64_t field,
+                                     uint64_t **storage, struct step_series *series)
+{
+    const struct step_plan_column *column = &decoding->plan->columns[index];
+    if (field >= column->field || column->in_array)
+        return STEP_STATUS_CORRUPT;
+    bool any = false;
+    for (size_t i = 0; i < decoding->block->type_count; i++) {
+        uint32_t record = decoding->records[i];
+        if (step_field_column(decoding->plan, record, column->field) != index)
+            continue;
+        any = true;
+        uint32_t other = step_field_column(decoding->plan, record, field);
+        enum step_status status =
+            other != STEP_NO_INDEX ? step_decoding_decode(decoding, other) : STEP_STATUS_CORRUPT;
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    if (!any)
+        return STEP_STATUS_CORRUPT;
+    struct step_sequence sequence = sequence_of(decoding);
+    return step_gather(&sequence, index, (uint32_t) field, (size_t) decoding->columns[index].count,
+                       storage, series);
+}
+
+/* What `stack` and `age` go by. */
+static enum step_status followed_series(struct step_decoding *decoding, uint32_t index,
+                                        enum step_series_kind kind, uint64_t reference,
+                                        uint64_t **storage, struct step_series *series)
+{
+    const struct step_plan *plan = decoding->plan;
+    struct step_sequence sequence = sequence_of(decoding);
+    size_t count = (size_t) decoding->columns[index].count;
+    if (plan->columns[index].in_array)
+        return STEP_STATUS_CORRUPT;
+    if (kind == STEP_SERIES_PUSHES)
+        return reference < plan->definition->record_count
+                   ? step_follow_pushes(&sequence, index, (uint32_t) reference, count, storage,
+                                        series)
+                   : STEP_STATUS_CORRUPT;
+    uint32_t other = step_follow_column(plan, reference);
+    if (other == STEP_NO_INDEX || other == index)
+        return STEP_STATUS_CORRUPT;
+    enum step_status status = STEP_STATUS_OK;
+    if (decoding->columns[other].state != STEP_COLUMN_ABSENT)
+        status = step_decoding_decode(decoding, other);
+    return status == STEP_STATUS_OK
+               ? step_follow_latest(&sequence, index, other, count, storage, series)
+               : status;
+}
+
+static enum step_status find_series(struct step_decoding *decoding, uint32_t index,
+                                    uint64_t **storage, struct step_series *series,
+                                    const struct step_series **used)
+{
+    const struct step_chain *chain = &decoding->columns[index].coding.chain;
+    *used = NULL;
+    for (size_t i = 0; i < chain->length; i++) {
+        enum step_series_kind kind = chain->links[i].transform->series;
+        if (kind == STEP_SERIES_NONE)
+            continue;
+        uint64_t reference = chain->links[i].parameters[0];
+        if (*used != NULL)
+            return STEP_STATUS_CORRUPT;
+        *used = series;
+        enum step_status status =
+            kind != STEP_SERIES_FIELD
+                ? followed_series(decoding, index, kind, reference, storage, series)
+            : reference & 1 ? nested_series(decoding, index, reference >> 1, series)
+                            : field_series(decoding, index, reference >> 1, storage, series);
+        if (status != STEP_STATUS_OK)
+            return status;
+        if (series->values == NULL)
+            return STEP_STATUS_CORRUPT;
+    }
+    return STEP_STATUS_OK;
+}
+
+/* A column of one value needs no array. */
+static enum step_status decode_constant(struct step_decoding *decoding, uint32_t index)
+{
+    enum step_status status = STEP_STATUS_OK;
+    uint64_t *value = step_decoding_take(decoding, 1, sizeof *value, &status);
+    if (value == NULL)
+        return status;
+    *value = decoding->columns[index].coding.chain.form_parameter;
+    decoding->series[index] = (struct step_series){value, 0};
+    return decoding->columns[index].coding.raw_length == 0 ? STEP_STATUS_OK : STEP_STATUS_CORRUPT;
+}
+
+static enum step_status decode_values(struct step_decoding *decoding, uint32_t index)
+{
+    struct step_decoding_column *column = &decoding->columns[index];
+    const struct step_coding *coding = &column->coding;
+    if (coding->chain.length == 0 && coding->chain.form == &step_form_constant)
+        return decode_constant(decoding, index);
+    enum step_status status = STEP_STATUS_OK;
+    if (coding->chain.form == NULL || column->count > STEP_MAX_BLOCK_MEMORY ||
+        coding->raw_length > coding->chain.form->bound(coding->chain.form_parameter, column->count))
+        return STEP_STATUS_CORRUPT;
+    uint64_t *values = step_decoding_take(decoding, column->count, sizeof *values, &status);
+    if (values == NULL)
+        return status;
+    uint64_t *storage = NULL;
+    struct step_series series = {NULL, 0};
+    const struct step_series *used;
+    status = find_series(decoding, index, &storage, &series, &used);
+    if (status == STEP_STATUS_OK)
+        status = step_column_read(coding, column->stored, used, values, (size_t) column->count,
+                                  decoding->reader->decompressor, &decoding->reader->scratch);
+    free(storage);
+    decoding->series[index] = (struct step_series){values, 1};
+    return status;
+}
+
+/* Fills series[index] with the column's values.  UNSUPPORTED leaves the rest of the block usable.
+ */
+enum step_status step_decoding_decode(struct step_decoding *decoding, uint32_t index)
+{
+    struct step_decoding_column *column = &decoding->columns[index];
+    char name[128];
+    if (column->state == STEP_COLUMN_DECODED)
+        return STEP_STATUS_OK;
+    step_decoding_name(decoding, index, name, sizeof name);
+    if (column->state == STEP_COLUMN_ABSENT)
+        return step_decoding_fail(decoding, STEP_STATUS_CORRUPT, NULL, "the block lacks column %s",
+                                  name);
+    if (column->state == STEP_COLUMN_UNDER_WAY)
+        return step_decoding_fail(decoding, STEP_STATUS_CORRUPT, NULL,
+                                  "column %s depends on itself", name);
+    if (column->coding.unknown != NULL)
+        return step_decoding_unknown(decoding, name, &column->coding, column->stored);
+    if (decoding->depth >= STEP_MAX_COLUMN_CHAIN)
+        return step_decoding_fail(decoding, STEP_STATUS_LIMIT, column->stored,
+                                  "column %s needs more than %u others, one after the other", name,
+                                  STEP_MAX_COLUMN_CHAIN - 1);
+    column->state = STEP_COLUMN_UNDER_WAY;
+    decoding->depth++;
+    if (decoding->error != NULL)
+        decoding->error->status = STEP_STATUS_OK;
+    enum step_status status = decode_values(decoding, index);
+    decoding->depth--;
+    column->state = status == STEP_STATUS_OK ? STEP_COLUMN_DECODED : STEP_COLUMN_LISTED;
+    if (status != STEP_STATUS_OK &&
+        (decoding->error == NULL || decoding->error->status == STEP_STATUS_OK))
+        step_decoding_fail(decoding, status, column->stored, "column %s is damaged", name);
+    return status;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Decoding a block: storage and messages, its record types, and one layout or the other. */
+#include "format/step/block/block_decode.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum step_status step_block_reader_init(struct step_block_reader *reader,
+                                        const struct step_plan *plan)
+{
+    *reader = (struct step_block_reader){.plan = plan};
+    return step_decompressor_create(&reader->decompressor);
+}
+
+void step_block_reader_reset(struct step_block_reader *reader)
+{
+    step_decompressor_destroy(reader->decompressor);
+    step_scratch_reset(&reader->scratch);
+    step_arena_reset(&reader->temporary);
+    step_row_reader_destroy(reader->rows);
+    *reader = (struct step_block_reader){0};
+}
+
+enum step_status step_decoding_fail(const struct step_decoding *decoding, enum step_status status,
+                                    const uint8_t *at, const char *format, ...)
+{
+    char text[200];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const struct step_payload *payload = decoding->payload;
+    uint64_t offset = payload->offset;
+    if (at != NULL)
+        offset += (uint64_t) (at - payload->bytes);
+    return step_error_set(decoding->error, status, payload->file, offset, "%s", text);
+}
+
+enum step_status step_decoding_unknown(const struct step_decoding *decoding, const char *what,
+                                       const struct step_coding *coding, const uint8_t *at)
+{
+    char unknown[80];
+    step_coding_print_unknown(coding, unknown, sizeof unknown);
+    return step_decoding_fail(decoding, STEP_STATUS_UNSUPPORTED, at,
+                              "%s: %s is not known to this library", what, unknown);
+}
+
+enum step_status step_decoding_no_memory(const struct step_decoding *decoding)
+{
+    return step_decoding_fail(decoding, STEP_STATUS_NO_MEMORY, NULL, "out of memory");
+}
+
+static void *take_from(struct step_decoding *decoding, struct step_arena *arena, uint64_t count,
+                       size_t size, enum step_status *status)
+{
+    int limited = 0;
+    void *result = step_arena_take(arena, count, size, &limited);
+    if (result != NULL)
+        return result;
+    *status = limited ? step_decoding_fail(decoding, STEP_STATUS_LIMIT, NULL,
+                                           "the block needs more memory than the limit of %" PRIu64
+                                           " bytes",
+                                           arena->limit)
+                      : step_decoding_no_memory(decoding);
+    return NULL;
+}
+
+/* Storage that lives as long as the decoded block. */
+void *step_decoding_take(struct step_decoding *decoding, uint64_t count, size_t size,
+                         enum step_status *status)
+{
+    return take_from(decoding, &decoding->block->arena, count, size, status);
+}
+
+/* Storage that lives until the block is decoded. */
+void *step_decoding_borrow(struct step_decoding *decoding, uint64_t count, size_t size,
+                           enum step_status *status)
+{
+    return take_from(decoding, &decoding->reader->temporary, count, size, status);
+}
+
+/* "java.ObjectAlloc.size" for messages. */
+void step_decoding_name(const struct step_decoding *decoding, uint32_t index, char *out,
+                        size_t room)
+{
+    const struct step_plan_column *column = &decoding->plan->columns[index];
+    const struct step_record *record = &decoding->plan->definition->records[column->record];
+    snprintf(out, room, "%.60s.%.60s", record->name, record->fields[column->field].name);
+}
+
+static const struct step_plan_node *field_node(const struct step_decoding *decoding,
+                                               const struct step_block_type *type, uint32_t field)
+{
+    const struct step_plan_record *record = &decoding->plan->records[type->record];
+    return &decoding->plan->nodes[record->field_nodes[field]];
+}
+
+static enum step_status decode_type(struct step_decoding *decoding, struct step_block_type *type,
+                                    struct step_block_gap *gap)
+{
+    struct step_slot_cursor **next = type->slots;
+    uint32_t field_count = decoding->plan->records[type->record].field_count;
+    for (uint32_t i = 0; i < field_count; i++) {
+        enum step_status status =
+            step_decoding_slots(decoding, field_node(decoding, type, i), &next);
+        if (status == STEP_STATUS_UNSUPPORTED) {
+            type->wanted = false;
+            if (gap->records == 0)
+                snprintf(gap->message, sizeof gap->message, "%.110s", decoding->error->message);
+            gap->records += type->count;
+            return STEP_STATUS_OK;
+        }
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    return STEP_STATUS_OK;
+}
+
+static void pass_over(struct step_decoding *decoding, struct step_block_type *type)
+{
+    struct step_slot_cursor **next = type->slots;
+    uint32_t field_count = decoding->plan->records[type->record].field_count;
+    for (uint32_t i = 0; i < field_count; i++)
+        step_decoding_moved(decoding, field_node(decoding, type, i), &next);
+    type->slot_count = (size_t) (next - type->slots);
+}
+
+/* Lists the record types of the block, and counts what each column must have. */
+static enum step_status prepare_types(struct step_decoding *decoding,
+                                      const struct step_summary *summary, bool *any_wanted)
+{
+    struct step_block *block = decoding->block;
+    struct step_cursor cursor = step_cursor_of(summary->bytes, summary->length);
+    enum step_status status = STEP_STATUS_OK;
+    size_t most_slots = 1;
+    block->type_count = (size_t) summary->count;
+    block->block_types =
+        step_decoding_take(decoding, summary->count, sizeof *block->block_types, &status);
+    decoding->records =
+        step_decoding_borrow(decoding, summary->count, sizeof *decoding->records, &status);
+    if (block->block_types == NULL || decoding->records == NULL)
+        return status;
+    for (size_t i = 0; i < block->type_count; i++) {
+        uint64_t record = 0;
+        uint64_t count = 0;
+        step_cursor_varint(&cursor, &record);
+        step_cursor_varint(&cursor, &count);
+        const struct step_plan_record *planned = &decoding->plan->records[record];
+        struct step_block_type *type = &block->block_types[i];
+        *type = (struct step_block_type){
+            .record = (uint32_t) record,
+            .wanted = decoding->wanted == NULL || decoding->wanted[record] != 0,
+            .count = count,
+            .slot_count = planned->slot_count,
+        };
+        decoding->records[i] = type->record;
+        type->slots = step_decoding_take(decoding, planned->slot_count,
+                                         sizeof(struct step_slot_cursor *), &status);
+        if (type->slots == NULL)
+            return status;
+        *any_wanted = *any_wanted || type->wanted;
+        most_slots = planned->slot_count > most_slots ? planned->slot_count : most_slots;
+        for (uint32_t k = 0; k < planned->field_count; k++)
+            step_decoding_count(decoding, field_node(decoding, type, k), count);
+    }
+    block->slots = step_decoding_take(decoding, most_slots, sizeof *block->slots, &status);
+    return status;
+}
+
+static enum step_status decode(struct step_decoding *decoding, struct step_block_gap *gap)
+{
+    struct step_block *block = decoding->block;
+    size_t column_count = decoding->plan->column_count;
+    enum step_status status = STEP_STATUS_OK;
+    decoding->columns =
+        step_decoding_borrow(decoding, column_count, sizeof *decoding->columns, &status);
+    decoding->series =
+        step_decoding_borrow(decoding, column_count, sizeof *decoding->series, &status);
+    if (decoding->columns == NULL || decoding->series == NULL)
+        return status;
+    memset(decoding->columns, 0, column_count * sizeof *decoding->columns);
+    memset(decoding->series, 0, column_count * sizeof *decoding->series);
+    struct step_summary summary;
+    const char *fault;
+    if (!step_summary_parse(decoding->payload->bytes, decoding->payload->header,
+                            decoding->plan->definition->record_count, &summary, &fault))
+        return step_decoding_fail(decoding, STEP_STATUS_CORRUPT, NULL, "%s", fault);
+    bool any_wanted = false;
+    status = prepare_types(decoding, &summary, &any_wanted);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (!any_wanted) {
+        block->at = block->record_count;
+        return status;
+    }
+    if (decoding->payload->header->layout == STEP_LAYOUT_ROWS)
+        status = step_decoding_rows(decoding);
+    else
+        status = step_decoding_directory(decoding);
+    if (status == STEP_STATUS_OK && decoding->payload->header->layout == STEP_LAYOUT_COLUMNS)
+        status = step_decoding_types(decoding);
+    for (size_t i = 0; i < block->type_count && status == STEP_STATUS_OK; i++)
+        if (block->block_types[i].wanted)
+            status = decode_type(decoding, &block->block_types[i], gap);
+    for (size_t i = 0; i < block->type_count && status == STEP_STATUS_OK; i++)
+        if (!block->block_types[i].wanted)
+            pass_over(decoding, &block->block_types[i]);
+    return status;
+}
+
+enum step_status step_block_decode(struct step_block_reader *reader,
+                                   const struct step_payload *payload, const uint8_t *wanted,
+                                   uint64_t memory_limit, struct step_block *block,
+                                   struct step_block_gap *gap, struct step_error *error)
+{
+    struct step_error local;
+    struct step_decoding decoding = {
+        .reader = reader,
+        .plan = reader->plan,
+        .payload = payload,
+        .wanted = wanted,
+        .block = block,
+        .error = error != NULL ? error : &local,
+    };
+    *gap = (struct step_block_gap){0};
+    step_arena_clear(&block->arena, memory_limit);
+    step_arena_clear(&reader->temporary, STEP_MAX_BLOCK_MEMORY);
+    block->record_count = payload->header->record_count;
+    block->at = 0;
+    block->type_count = 0;
+    enum step_status status = STEP_STATUS_UNSUPPORTED;
+    if (payload->header->layout == STEP_LAYOUT_COLUMNS ||
+        payload->header->layout == STEP_LAYOUT_ROWS)
+        status = decode(&decoding, gap);
+    else
+        step_decoding_fail(&decoding, status, NULL,
+                           "the block's layout %u is not known to this library",
+                           payload->header->layout);
+    if (status != STEP_STATUS_OK)
+        block->record_count = 0;
+    return status;
+}
+
+enum step_status step_block_expand(struct step_block_reader *reader,
+                                   const struct step_payload *payload, uint64_t most,
+                                   struct step_buffer *out, struct step_error *error)
+{
+    const struct step_block_header *header = payload->header;
+    struct step_cursor cursor = step_cursor_of(payload->bytes, (size_t) header->payload_bytes);
+    cursor.at += header->summary_bytes;
+    uint64_t length;
+    uint64_t method;
+    uint64_t raw_length;
+    if (!step_cursor_varint(&cursor, &method) || !step_cursor_varint(&cursor, &raw_length))
+        return step_error_set(error, STEP_STATUS_CORRUPT, payload->file, payload->offset,
+                              "the block is damaged");
+    length = step_cursor_left(&cursor);
+    if (raw_length > most || raw_length / 65536 > length)
+        return step_error_set(error, STEP_STATUS_LIMIT, payload->file, payload->offset,
+                              "the block would be %" PRIu64 " bytes", raw_length);
+    if (!step_buffer_reserve(out, (size_t) raw_length + 1))
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, payload->file, payload->offset,
+                              "out of memory");
+    enum step_status status =
+        step_decompress(reader->decompressor, method, cursor.at, (size_t) length,
+                        out->data + out->length, (size_t) raw_length);
+    if (status != STEP_STATUS_OK)
+        return step_error_set(error, status, payload->file, payload->offset,
+                              "the block's contents are damaged");
+    out->length += (size_t) raw_length;
+    return status;
+}
+
+enum step_status step_block_decode_bytes(struct step_block_reader *reader,
+                                         const struct step_payload *payload, uint64_t most,
+                                         struct step_buffer *out, struct step_error *error)
+{
+    if (payload->header->layout != STEP_LAYOUT_BYTES)
+        return step_error_set(error, STEP_STATUS_CORRUPT, payload->file, payload->offset,
+                              "the block is damaged");
+    return step_block_expand(reader, payload, most, out, error);
+}
+
+enum step_status step_block_next(struct step_block *block, struct step_record_view *view)
+{
+    while (block->at < block->record_count) {
+        size_t local = block->types != NULL ? block->types[block->at] : 0;
+        const struct step_block_type *type = &block->block_types[local];
+        block->at++;
+        if (!type->wanted) {
+            for (size_t i = 0; i < type->slot_count; i++)
+                type->slots[i]->next++;
+            continue;
+        }
+        for (size_t i = 0; i < type->slot_count; i++) {
+            struct step_slot_cursor *cursor = type->slots[i];
+            block->slots[i] = *cursor->next;
+            cursor->next += cursor->step;
+        }
+        view->record = type->record;
+        view->slots = block->slots;
+        return STEP_STATUS_OK;
+    }
+    return STEP_STATUS_END;
+}
+
+size_t step_block_memory(const struct step_block *block)
+{
+    return sizeof *block + block->arena.total;
+}
+
+void step_block_destroy(struct step_block *block)
+{
+    if (block == NULL)
+        return;
+    step_arena_reset(&block->arena);
+    free(block);
+}

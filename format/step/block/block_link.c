@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the list of all values in a tree to values that hold each other. */
+#include "format/step/block/block_decode.h"
+
+/* The list goes level by level: what a value holds stands behind it, in order. */
+struct linking {
+    const struct step_plan *plan;
+    const uint64_t *list; /* slots of variants */
+    uint64_t end;
+    uint64_t next;    /* the first that nothing holds yet */
+    uint16_t *depths; /* of each value: values around it, itself included */
+    uint16_t depth;   /* of the value at hand */
+};
+
+/* Returns NULL, or what is wrong. */
+static const char *link_node(struct linking *linking, const struct step_plan_node *node,
+                             uint64_t *slots);
+
+static const char *link_inner(struct linking *linking, uint32_t type, uint64_t *slot)
+{
+    if (linking->next == linking->end)
+        return "a tree whose list is too short";
+    if (linking->depth == STEP_MAX_TREE_DEPTH)
+        return "a tree that is too deep";
+    *slot = linking->list[linking->next];
+    uint32_t record = step_slot_variant(*slot)->record;
+    if (record != STEP_NO_RECORD && !step_record_extends(linking->plan->definition, record, type))
+        return "a value of a type that does not extend its field's";
+    linking->depths[linking->next++] = (uint16_t) (linking->depth + 1);
+    return NULL;
+}
+
+static const char *link_array(struct linking *linking, const struct step_plan_node *element,
+                              const struct step_array *array)
+{
+    uint64_t *slots = (uint64_t *) (uintptr_t) array->slots; /* they were made with the block */
+    const char *fault = NULL;
+    for (size_t i = 0; i < array->count && fault == NULL; i++)
+        fault = link_node(linking, element, slots + i * element->slot_count);
+    return fault;
+}
+
+static const char *link_node(struct linking *linking, const struct step_plan_node *node,
+                             uint64_t *slots)
+{
+    const struct step_plan *plan = linking->plan;
+    const char *fault = NULL;
+    if (!node->holds_inner)
+        return NULL;
+    if (node->kind == STEP_NODE_INNER)
+        return link_inner(linking, node->record, slots);
+    if (node->kind == STEP_NODE_ARRAY)
+        return link_array(linking, &plan->nodes[plan->children[node->first_child]],
+                          step_slot_array(slots[0]));
+    for (uint32_t i = 0; i < node->child_count && fault == NULL; i++) {
+        const struct step_plan_node *child = &plan->nodes[plan->children[node->first_child + i]];
+        fault = link_node(linking, child, slots);
+        slots += child->slot_count;
+    }
+    return fault;
+}
+
+/* What the value at `at` of the list holds. */
+static const char *link_value(struct linking *linking, const struct step_plan_node *element,
+                              uint64_t at)
+{
+    const struct step_plan *plan = linking->plan;
+    const struct step_variant *variant = step_slot_variant(linking->list[at]);
+    if (variant->record == STEP_NO_RECORD)
+        return NULL;
+    uint32_t place = step_node_variant(plan, element, variant->record);
+    linking->depth = linking->depths[at];
+    return link_node(linking, &plan->nodes[plan->children[element->first_child + place]],
+                     (uint64_t *) (uintptr_t) variant->slots);
+}
+
+enum step_status step_decoding_link(struct step_decoding *decoding,
+                                    const struct step_plan_node *node, const uint64_t *list,
+                                    uint64_t total, uint64_t count, uint64_t *out, size_t stride)
+{
+    const struct step_plan *plan = decoding->plan;
+    const struct step_series *lengths = &decoding->series[node->column];
+    const struct step_plan_node *element = &plan->nodes[plan->children[node->first_child]];
+    enum step_status status = STEP_STATUS_OK;
+    struct linking linking = {.plan = plan, .list = list};
+    linking.depths = step_decoding_borrow(decoding, total, sizeof *linking.depths, &status);
+    if (linking.depths == NULL)
+        return status;
+    const char *fault = NULL;
+    for (uint64_t i = 0; i < count && fault == NULL; i++) {
+        uint64_t at = linking.end;
+        linking.end += lengths->values[i * lengths->step];
+        linking.depth = 0;
+        fault = link_inner(&linking, node->record, &out[i * stride]);
+        for (; at < linking.next && fault == NULL; at++)
+            fault = link_value(&linking, element, at);
+        if (fault == NULL && linking.next != linking.end)
+            fault = "a tree whose list is too long";
+    }
+    return fault == NULL ? status
+                         : step_decoding_fail(decoding, STEP_STATUS_CORRUPT,
+                                              decoding->columns[node->column].stored, "%s", fault);
+}

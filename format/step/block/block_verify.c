@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Decoding what was encoded, and comparing it column by column. */
+#include "format/step/block/block_verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/core/checksum.h"
+
+struct step_block_verifier {
+    struct step_block_reader reader;
+    struct step_block block;
+    struct step_rows rows;
+    struct step_columns *columns;
+};
+
+enum step_status step_block_verifier_create(const struct step_plan *plan,
+                                            struct step_block_verifier **out)
+{
+    struct step_block_verifier *verifier = *out = calloc(1, sizeof *verifier);
+    if (verifier == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    enum step_status status = step_block_reader_init(&verifier->reader, plan);
+    return status == STEP_STATUS_OK ? step_columns_create(plan, &verifier->columns) : status;
+}
+
+void step_block_verifier_destroy(struct step_block_verifier *verifier)
+{
+    if (verifier == NULL)
+        return;
+    step_arena_reset(&verifier->block.arena);
+    step_block_reader_reset(&verifier->reader);
+    step_rows_reset(&verifier->rows);
+    step_columns_destroy(verifier->columns);
+    free(verifier);
+}
+
+/* Reads the block into rows, as a writer would be given them. */
+static enum step_status read_back(struct step_block_verifier *verifier,
+                                  const struct step_buffer *bytes, struct step_error *error)
+{
+    struct step_block_header header;
+    struct step_block_gap gap = {0};
+    struct step_record_view view;
+    struct step_payload payload = {&header, bytes->data + STEP_BLOCK_HEADER_BYTES, STEP_NO_OFFSET,
+                                   NULL};
+    if (!step_block_header_unpack(bytes->data, &header) ||
+        step_checksum(payload.bytes, (size_t) header.payload_bytes) != header.payload_checksum)
+        return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                              "the block is damaged");
+    enum step_status status = step_block_decode(
+        &verifier->reader, &payload, NULL, STEP_MAX_BLOCK_MEMORY, &verifier->block, &gap, error);
+    if (status == STEP_STATUS_OK && gap.records > 0)
+        return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, "%s", gap.message);
+    step_rows_clear(&verifier->rows);
+    while (status == STEP_STATUS_OK && step_block_next(&verifier->block, &view) == STEP_STATUS_OK)
+        status = step_rows_append(&verifier->rows, verifier->reader.plan, view.record, view.slots);
+    return status;
+}
+
+static bool same_series(const struct step_series *left, const struct step_series *right,
+                        size_t count)
+{
+    bool same = true;
+    for (size_t i = 0; i < count && same; i++)
+        same = left->values[i * left->step] == right->values[i * right->step];
+    return same;
+}
+
+static bool same_column(const struct step_columns *left, const struct step_columns *right,
+                        uint32_t column)
+{
+    const struct step_column_data *a = &left->columns[column], *b = &right->columns[column];
+    if (a->count != b->count || a->bytes.length != b->bytes.length)
+        return false;
+    if (left->plan->columns[column].kind == STEP_COLUMN_BYTES)
+        return a->bytes.length == 0 || memcmp(a->bytes.data, b->bytes.data, a->bytes.length) == 0;
+    return same_series(&left->series[column], &right->series[column], a->count);
+}
+
+static bool same_types(const struct step_columns *left, const struct step_columns *right)
+{
+    bool same = left->record_count == right->record_count && left->type_count == right->type_count;
+    for (size_t i = 0; same && i < left->type_count; i++)
+        same = left->records[i] == right->records[i] && left->counts[i] == right->counts[i];
+    return same &&
+           (left->type_count < 2 || memcmp(left->local_types, right->local_types,
+                                           left->record_count * sizeof *left->local_types) == 0);
+}
+
+enum step_status step_block_verify(struct step_block_verifier *verifier,
+                                   const struct step_columns *columns,
+                                   const struct step_buffer *bytes, struct step_error *error)
+{
+    enum step_status status = read_back(verifier, bytes, error);
+    if (status == STEP_STATUS_OK)
+        status = step_columns_fill(verifier->columns, &verifier->rows);
+    if (status == STEP_STATUS_NO_MEMORY)
+        return step_error_set(error, status, NULL, STEP_NO_OFFSET, "out of memory");
+    bool same = status == STEP_STATUS_OK && same_types(columns, verifier->columns) &&
+                columns->used_count == verifier->columns->used_count;
+    for (size_t i = 0; same && i < columns->used_count; i++)
+        same = columns->used[i] == verifier->columns->used[i] &&
+               same_column(columns, verifier->columns, columns->used[i]);
+    if (same)
+        return STEP_STATUS_OK;
+    if (status == STEP_STATUS_OK)
+        step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, "it reads as others");
+    step_error_prefix(error, "records that were written cannot be read again");
+    error->status = STEP_STATUS_INVALID;
+    error->offset = STEP_NO_OFFSET;
+    return STEP_STATUS_INVALID;
+}

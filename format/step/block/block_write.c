@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks to bytes: summary, directory and sections, and the header before them. */
+#include "format/step/block/block_write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/codec/strategies/packed_strings.h"
+#include "format/core/checksum.h"
+#include "format/step/plan/record_series.h"
+
+enum {
+    TRIAL_RECORDS = 8192,
+    ROWS_PAUSE = 15,      /* large blocks that are not tried as rows after one that lost by far, */
+    ROWS_PAUSE_MOST = 127 /* and after some of those */
+};
+
+enum step_status step_block_writer_init(struct step_block_writer *writer,
+                                        enum step_compression compression, int level)
+{
+    *writer = (struct step_block_writer){0};
+    return step_compressor_create(compression, level, &writer->compressor);
+}
+
+void step_block_writer_reset(struct step_block_writer *writer)
+{
+    step_compressor_destroy(writer->compressor);
+    step_scratch_reset(&writer->scratch);
+    step_buffer_reset(&writer->summary);
+    step_buffer_reset(&writer->directory);
+    step_buffer_reset(&writer->sections);
+    step_buffer_reset(&writer->block);
+    step_buffer_reset(&writer->other);
+    step_row_writer_reset(&writer->rows);
+    for (size_t i = 0; i < STEP_RECALLED_STREAMS; i++)
+        free(writer->recalled[i].columns);
+    *writer = (struct step_block_writer){0};
+}
+
+static enum step_status put_together(struct step_block_writer *writer,
+                                     struct step_block_header *header)
+{
+    struct step_buffer *block = &writer->block;
+    size_t payload = writer->summary.length + STEP_VARINT_MAX + writer->directory.length +
+                     writer->sections.length;
+    block->length = 0;
+    if (!step_buffer_reserve(block, STEP_BLOCK_HEADER_BYTES + payload))
+        return STEP_STATUS_NO_MEMORY;
+    block->length = STEP_BLOCK_HEADER_BYTES;
+    step_buffer_append(block, writer->summary.data, writer->summary.length);
+    if (header->layout == STEP_LAYOUT_COLUMNS)
+        step_buffer_append_varint(block, writer->directory.length);
+    step_buffer_append(block, writer->directory.data, writer->directory.length);
+    step_buffer_append(block, writer->sections.data, writer->sections.length);
+    const uint8_t *start = block->data + STEP_BLOCK_HEADER_BYTES;
+    header->summary_bytes = (uint32_t) writer->summary.length;
+    header->summary_checksum = (uint32_t) step_checksum(start, writer->summary.length);
+    header->payload_bytes = block->length - STEP_BLOCK_HEADER_BYTES;
+    header->payload_checksum = step_checksum(start, (size_t) header->payload_bytes);
+    step_block_header_pack(header, block->data);
+    return STEP_STATUS_OK;
+}
+
+static bool write_summary(struct step_block_writer *writer, const struct step_columns *columns)
+{
+    struct step_buffer *out = &writer->summary;
+    out->length = 0;
+    bool ok = step_buffer_append_varint(out, columns->type_count);
+    for (size_t i = 0; ok && i < columns->type_count; i++)
+        ok = step_buffer_append_varint(out, columns->records[i]) &&
+             step_buffer_append_varint(out, columns->counts[i]);
+    return ok;
+}
+
+/* The other column's values for `given`, and how the file names it. */
+static enum step_status find_series(const struct step_columns *columns, uint32_t index,
+                                    uint64_t **storage, struct step_series *series,
+                                    uint64_t *reference)
+{
+    const struct step_plan_column *column = &columns->plan->columns[index];
+    struct step_sequence sequence = step_columns_sequence(columns);
+    size_t count = columns->columns[index].count;
+    *storage = NULL;
+    *reference = 0;
+    if (column->apart)
+        return STEP_STATUS_OK;
+    *reference = step_given_reference(columns->plan, index);
+    if (column->stack_record != STEP_NO_INDEX) {
+        *reference = column->stack_record;
+        return step_follow_pushes(&sequence, index, column->stack_record, count, storage, series);
+    }
+    if (column->age_column != STEP_NO_INDEX) {
+        *reference = step_follow_reference(columns->plan, column->age_column);
+        return step_follow_latest(&sequence, index, column->age_column, count, storage, series);
+    }
+    if (column->given_column != STEP_NO_INDEX) {
+        *series = columns->series[column->given_column];
+        return STEP_STATUS_OK;
+    }
+    if (column->given_field == STEP_NO_INDEX)
+        return STEP_STATUS_OK;
+    return step_gather(&sequence, index, column->given_field, count, storage, series);
+}
+
+/* A column on its way: its values (series->step 0: all are the first), what it goes by, and how the
+ * file names that. */
+struct writing {
+    const struct step_wish *wish;
+    const struct step_series *given;
+    uint64_t reference;
+    struct step_series series;
+    size_t count;
+    uint64_t resolution;
+};
+
+/* Values that are multiples of a number, as the quotients, which stand in `*scaled`: the chain
+ * begins with that. */
+static enum step_status write_scaled(struct step_block_writer *writer,
+                                     const struct writing *writing, struct step_choice *recalled,
+                                     struct step_chain *chain, uint64_t **scaled)
+{
+    struct step_chain scale = {0};
+    step_chain_append(&scale, &step_transform_scale, writing->resolution, 0, 0);
+    *scaled = malloc((writing->count + 1) * sizeof **scaled);
+    if (*scaled == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    enum step_status status = step_transform_scale.forward(
+        scale.links[0].parameters, NULL, writing->series.values, *scaled, writing->count);
+    if (status == STEP_STATUS_OK)
+        status = step_choose(writing->wish, writing->given, writing->reference, *scaled,
+                             writing->count, writer->compressor, &writer->scratch, recalled, chain);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (chain->length == 0 && chain->form == &step_form_constant) {
+        chain->form_parameter = writing->count > 0 ? writing->series.values[0] : 0;
+        return status;
+    }
+    scale.form = chain->form;
+    scale.form_parameter = chain->form_parameter;
+    for (size_t i = 0; i < chain->length; i++)
+        scale.links[scale.length++] = chain->links[i];
+    *chain = scale;
+    return status;
+}
+
+static enum step_status write_values(struct step_block_writer *writer,
+                                     const struct writing *writing, struct step_choice *recalled,
+                                     struct step_coding *coding)
+{
+    struct step_chain chain = {.form = &step_form_constant};
+    uint64_t *scaled = NULL;
+    enum step_status status = STEP_STATUS_OK;
+    if (writing->series.step == 0)
+        chain.form_parameter = writing->series.values[0];
+    else if (writing->resolution > 1)
+        status = write_scaled(writer, writing, recalled, &chain, &scaled);
+    else
+        status =
+            step_choose(writing->wish, writing->given, writing->reference, writing->series.values,
+                        writing->count, writer->compressor, &writer->scratch, recalled, &chain);
+    if (status == STEP_STATUS_OK)
+        status = step_column_write(&chain, writing->count, writer->compressor, &writer->scratch,
+                                   &writer->sections, coding);
+    free(scaled);
+    if (status == STEP_STATUS_OK && recalled != NULL)
+        step_choice_judge(recalled, writing->count, coding->stored_length);
+    return status;
+}
+
+/* The choices for the stream's columns; NULL where there is no memory for them, or no use. */
+static struct step_choice *recall_stream(struct step_block_writer *writer,
+                                         const struct step_columns *columns,
+                                         const struct step_block_header *header)
+{
+    size_t count = columns->plan->column_count + 1u;
+    if (header->kind != STEP_BLOCK_DATA || columns->record_count <= TRIAL_RECORDS)
+        return NULL;
+    struct step_recalled_stream *recalled =
+        &writer->recalled[header->stream % STEP_RECALLED_STREAMS];
+    if (recalled->columns == NULL)
+        recalled->columns = calloc(count, sizeof *recalled->columns);
+    else if (recalled->stream != header->stream)
+        memset(recalled->columns, 0, count * sizeof *recalled->columns);
+    recalled->stream = header->stream;
+    return recalled->columns;
+}
+
+/* Appends the bytes of strings, packed as the flags say; 0: as they are. */
+static enum step_status write_strings(struct step_block_writer *writer,
+                                      const struct step_column_data *lengths,
+                                      const struct step_buffer *bytes, unsigned flags,
+                                      struct step_coding *coding)
+{
+    struct step_buffer *packed = &writer->scratch.raw;
+    enum step_status status = STEP_STATUS_OK;
+    if (flags != 0)
+        status = step_strings_pack(flags, lengths->values, lengths->count, bytes->data, packed);
+    const struct step_buffer *raw = flags != 0 ? packed : bytes;
+    if (status == STEP_STATUS_OK)
+        status = step_column_write_bytes(raw->data, raw->length, writer->compressor,
+                                         &writer->sections, coding);
+    coding->strings = flags;
+    return status;
+}
+
+/* Likewise, in the way that takes least. */
+static enum step_status write_bytes(struct step_block_writer *writer,
+                                    const struct step_columns *columns, uint32_t index,
+                                    struct step_coding *coding)
+{
+    const struct step_column_data *lengths = &columns->columns[index - 1];
+    const struct step_buffer *bytes = &columns->columns[index].bytes;
+    unsigned wish = columns->plan->columns[index].wish.policy.strings;
+    unsigned best = 0;
+    size_t before = writer->sections.length;
+    if (step_compressor_is_best(writer->compressor))
+        wish = STEP_STRINGS_NUMBERED | STEP_STRINGS_SHARED;
+    if (lengths->count < 2 || bytes->length == 0)
+        wish = 0;
+    enum step_status status = write_strings(writer, lengths, bytes, 0, coding);
+    size_t least = writer->sections.length - before;
+    for (unsigned flags = 1; flags <= wish && status == STEP_STATUS_OK; flags++) {
+        if ((flags & ~wish) != 0)
+            continue;
+        writer->sections.length = before;
+        status = write_strings(writer, lengths, bytes, flags, coding);
+        if (writer->sections.length - before < least) {
+            least = writer->sections.length - before;
+            best = flags;
+        }
+    }
+    if (status != STEP_STATUS_OK || wish == 0)
+        return status;
+    writer->sections.length = before;
+    return write_strings(writer, lengths, bytes, best, coding);
+}
+
+static enum step_status write_column(struct step_block_writer *writer,
+                                     const struct step_columns *columns, uint32_t index,
+                                     struct step_choice *recalled)
+{
+    const struct step_plan_column *column = &columns->plan->columns[index];
+    struct step_coding coding;
+    enum step_status status;
+    if (column->kind == STEP_COLUMN_BYTES) {
+        status = write_bytes(writer, columns, index, &coding);
+    } else {
+        struct step_series given = {NULL, 0};
+        struct writing writing = {.wish = &column->wish.column,
+                                  .given = &given,
+                                  .series = columns->series[index],
+                                  .count = columns->columns[index].count,
+                                  .resolution = column->wish.policy.resolution};
+        uint64_t *storage;
+        status = find_series(columns, index, &storage, &given, &writing.reference);
+        if (status == STEP_STATUS_OK)
+            status = write_values(writer, &writing, recalled, &coding);
+        free(storage);
+    }
+    if (status != STEP_STATUS_OK)
+        return status;
+    struct step_buffer *out = &writer->directory;
+    return step_buffer_append_varint(out, column->record) &&
+                   step_buffer_append_varint(out, column->field) &&
+                   step_buffer_append_varint(out, column->leaf) && step_coding_append(&coding, out)
+               ? STEP_STATUS_OK
+               : STEP_STATUS_NO_MEMORY;
+}
+
+static enum step_status write_types(struct step_block_writer *writer,
+                                    const struct step_columns *columns,
+                                    struct step_choice *recalled)
+{
+    static const struct step_wish wish = {.identifier = true};
+    const struct writing writing = {
+        .wish = &wish, .series = {columns->types.values, 1}, .count = columns->types.count};
+    struct step_coding coding;
+    enum step_status status = write_values(writer, &writing, recalled, &coding);
+    if (status != STEP_STATUS_OK)
+        return status;
+    return step_coding_append(&coding, &writer->directory) &&
+                   step_buffer_append_varint(&writer->directory, columns->used_count)
+               ? STEP_STATUS_OK
+               : STEP_STATUS_NO_MEMORY;
+}
+
+/* What the block's header tells of its records. */
+static void describe(const struct step_columns *columns, struct step_block_header *header)
+{
+    struct step_range time = step_columns_time(columns);
+    struct step_range thread = step_columns_thread(columns);
+    header->record_count = columns->record_count;
+    header->time_min = time.min;
+    header->time_max = time.max;
+    header->thread_min = thread.min;
+    header->thread_max = thread.max;
+}
+
+enum step_status step_block_write_columns(struct step_block_writer *writer,
+                                          const struct step_columns *columns,
+                                          struct step_block_header *header)
+{
+    writer->directory.length = 0;
+    writer->sections.length = 0;
+    if (!write_summary(writer, columns))
+        return STEP_STATUS_NO_MEMORY;
+    struct step_choice *recalled = recall_stream(writer, columns, header);
+    size_t types = columns->plan->column_count;
+    enum step_status status =
+        write_types(writer, columns, recalled != NULL ? &recalled[types] : NULL);
+    for (size_t i = 0; i < columns->used_count && status == STEP_STATUS_OK; i++) {
+        uint32_t column = columns->used[i];
+        status = write_column(writer, columns, column, recalled != NULL ? &recalled[column] : NULL);
+    }
+    if (status != STEP_STATUS_OK)
+        return status;
+    header->layout = STEP_LAYOUT_COLUMNS;
+    describe(columns, header);
+    return put_together(writer, header);
+}
+
+/* Compressed bytes after whatever summary there is. */
+static enum step_status compress_bytes(struct step_block_writer *writer, const uint8_t *bytes,
+                                       size_t length, struct step_block_header *header)
+{
+    struct step_coding coding;
+    writer->directory.length = 0;
+    writer->sections.length = 0;
+    enum step_status status =
+        step_column_write_bytes(bytes, length, writer->compressor, &writer->sections, &coding);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (!step_buffer_append_varint(&writer->directory, coding.method) ||
+        !step_buffer_append_varint(&writer->directory, coding.raw_length))
+        return STEP_STATUS_NO_MEMORY;
+    return put_together(writer, header);
+}
+
+enum step_status step_block_write_rows(struct step_block_writer *writer,
+                                       const struct step_columns *columns,
+                                       struct step_block_header *header)
+{
+    if (!write_summary(writer, columns))
+        return STEP_STATUS_NO_MEMORY;
+    enum step_status status = step_row_write(&writer->rows, columns, SIZE_MAX);
+    if (status != STEP_STATUS_OK)
+        return status;
+    header->layout = STEP_LAYOUT_ROWS;
+    describe(columns, header);
+    return compress_bytes(writer, writer->rows.rows.data, writer->rows.rows.length, header);
+}
+
+/* False where a sample of the records as rows is so large that all of them are not worth a try.
+ * What is adaptive does badly in a sample: twice the size may turn out to be less. */
+static bool rows_may_win(struct step_block_writer *writer, const struct step_columns *columns)
+{
+    size_t count = columns->record_count;
+    if (count <= TRIAL_RECORDS)
+        return true;
+    if (writer->rows_pause > 0) {
+        writer->rows_pause--;
+        return false;
+    }
+    if (step_row_write(&writer->rows, columns, TRIAL_RECORDS) != STEP_STATUS_OK)
+        return false;
+    size_t sample = step_compress_estimate(writer->compressor, writer->rows.rows.data,
+                                           writer->rows.rows.length);
+    bool may_win = sample / 2 < writer->block.length / (count / TRIAL_RECORDS);
+    unsigned longer = writer->rows_patience * 2 + 1;
+    writer->rows_patience = may_win                    ? 0
+                            : longer < ROWS_PAUSE      ? ROWS_PAUSE
+                            : longer < ROWS_PAUSE_MOST ? longer
+                                                       : ROWS_PAUSE_MOST;
+    writer->rows_pause = writer->rows_patience;
+    return may_win;
+}
+
+static void swap_blocks(struct step_block_writer *writer)
+{
+    struct step_buffer block = writer->block;
+    writer->block = writer->other;
+    writer->other = block;
+}
+
+enum step_status step_block_write_smallest(struct step_block_writer *writer,
+                                           const struct step_columns *columns,
+                                           struct step_block_header *header)
+{
+    enum step_status status = step_block_write_columns(writer, columns, header);
+    if (status != STEP_STATUS_OK || !rows_may_win(writer, columns))
+        return status;
+    struct step_block_header rows = *header;
+    swap_blocks(writer);
+    status = step_block_write_rows(writer, columns, &rows);
+    if (status == STEP_STATUS_OK && writer->block.length < writer->other.length)
+        *header = rows;
+    else
+        swap_blocks(writer);
+    return status == STEP_STATUS_INVALID ? STEP_STATUS_OK : status;
+}
+
+enum step_status step_block_write_bytes(struct step_block_writer *writer, const uint8_t *bytes,
+                                        size_t length, struct step_block_header *header)
+{
+    writer->summary.length = 0;
+    header->layout = STEP_LAYOUT_BYTES;
+    return compress_bytes(writer, bytes, length, header);
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows to columns. */
+#include "format/step/block/columns_of_records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/codec/strategies/scale.h"
+
+enum { STRANDS = 8 };
+
+enum step_status step_columns_create(const struct step_plan *plan, struct step_columns **out)
+{
+    struct step_columns *columns = calloc(1, sizeof *columns);
+    *out = columns;
+    if (columns == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    size_t record_count = plan->definition->record_count;
+    size_t column_count = plan->column_count + 1u;
+    columns->plan = plan;
+    columns->columns = calloc(column_count, sizeof *columns->columns);
+    columns->series = calloc(column_count, sizeof *columns->series);
+    columns->used = calloc(column_count, sizeof *columns->used);
+    columns->records = calloc(record_count, sizeof *columns->records);
+    columns->counts = calloc(record_count, sizeof *columns->counts);
+    columns->tally = calloc(STRANDS * record_count, sizeof *columns->tally);
+    if (columns->columns != NULL && columns->series != NULL && columns->used != NULL &&
+        columns->records != NULL && columns->counts != NULL && columns->tally != NULL)
+        return STEP_STATUS_OK;
+    step_columns_destroy(columns);
+    *out = NULL;
+    return STEP_STATUS_NO_MEMORY;
+}
+
+void step_columns_destroy(struct step_columns *columns)
+{
+    if (columns == NULL)
+        return;
+    for (size_t i = 0; columns->columns != NULL && i < columns->plan->column_count; i++) {
+        free(columns->columns[i].values);
+        step_buffer_reset(&columns->columns[i].bytes);
+    }
+    free(columns->columns);
+    free(columns->series);
+    free(columns->used);
+    free(columns->types.values);
+    free(columns->local_types);
+    free(columns->records);
+    free(columns->counts);
+    free(columns->tally);
+    free(columns);
+}
+
+static bool reserve_values(struct step_column_data *column, size_t capacity)
+{
+    if (capacity <= column->capacity)
+        return true;
+    if (capacity < column->capacity + column->capacity / 2)
+        capacity = column->capacity + column->capacity / 2;
+    uint64_t *values = realloc(column->values, capacity * sizeof *values);
+    if (values == NULL)
+        return false;
+    column->values = values;
+    column->capacity = capacity;
+    return true;
+}
+
+static bool push(struct step_column_data *column, uint64_t value)
+{
+    if (column->count == column->capacity && !reserve_values(column, column->count + 16))
+        return false;
+    column->values[column->count++] = value;
+    return true;
+}
+
+static void use_column(struct step_columns *columns, uint32_t column)
+{
+    if (columns->columns[column].used)
+        return;
+    columns->columns[column].used = true;
+    columns->used[columns->used_count++] = column;
+}
+
+/* Marks the columns of a node and of all below it, and makes room for one value a record. */
+static enum step_status use_node(struct step_columns *columns, const struct step_plan_node *node,
+                                 uint64_t count)
+{
+    const struct step_plan *plan = columns->plan;
+    if (step_node_has_column(node)) {
+        use_column(columns, node->column);
+        struct step_column_data *data = &columns->columns[node->column];
+        if (!plan->columns[node->column].in_array) {
+            /* `count` is the room asked for so far; columns are shared by several types */
+            data->count += (size_t) count;
+            if (!reserve_values(data, data->count))
+                return STEP_STATUS_NO_MEMORY;
+        }
+    }
+    if (node->kind == STEP_NODE_BYTES)
+        use_column(columns, node->column + 1);
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const struct step_plan_node *child = &plan->nodes[plan->children[node->first_child + i]];
+        enum step_status status = use_node(columns, child, count);
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status use_record(struct step_columns *columns, uint32_t record, uint64_t count)
+{
+    const struct step_plan *plan = columns->plan;
+    enum step_status status = STEP_STATUS_OK;
+    for (uint32_t k = 0; k < plan->records[record].field_count && status == STEP_STATUS_OK; k++)
+        status = use_node(columns, &plan->nodes[plan->records[record].field_nodes[k]], count);
+    return status;
+}
+
+static int compare_columns(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *) left;
+    uint32_t b = *(const uint32_t *) right;
+    return (a > b) - (a < b);
+}
+
+static void clear(struct step_columns *columns)
+{
+    for (size_t i = 0; i < columns->used_count; i++) {
+        struct step_column_data *data = &columns->columns[columns->used[i]];
+        data->count = 0;
+        data->bytes.length = 0;
+        data->used = false;
+        data->ascends = false;
+    }
+    columns->used_count = 0;
+    columns->type_count = 0;
+    columns->types.count = 0;
+    columns->record_count = 0;
+}
+
+/* In strands of their own, as a processor waits for a number that it has just stored. */
+static void tally_types(uint64_t *tally, uint32_t record_count, const struct step_rows *rows)
+{
+    const uint16_t *types = rows->types;
+    size_t count = rows->record_count, i = 0;
+    memset(tally, 0, STRANDS * record_count * sizeof *tally);
+    for (; i + STRANDS <= count; i += STRANDS)
+        for (size_t k = 0; k < STRANDS; k++)
+            tally[k * record_count + types[i + k]]++;
+    for (; i < count; i++)
+        tally[types[i]]++;
+    for (size_t k = 1; k < STRANDS; k++)
+        for (size_t type = 0; type < record_count; type++)
+            tally[type] += tally[k * record_count + type];
+}
+
+static enum step_status count_types(struct step_columns *columns, const struct step_rows *rows)
+{
+    const struct step_plan *plan = columns->plan;
+    uint64_t *tally = columns->tally;
+    uint32_t record_count = (uint32_t) plan->definition->record_count;
+    tally_types(tally, record_count, rows);
+    for (uint32_t i = 0; i < record_count; i++) {
+        if (tally[i] == 0)
+            continue;
+        columns->records[columns->type_count] = i;
+        columns->counts[columns->type_count] = tally[i];
+        enum step_status status = use_record(columns, i, rows->by_columns ? 0 : tally[i]);
+        if (status != STEP_STATUS_OK)
+            return status;
+        tally[i] = columns->type_count++;
+    }
+    for (size_t i = 0; i < columns->used_count; i++)
+        columns->columns[columns->used[i]].count = 0;
+    qsort(columns->used, columns->used_count, sizeof *columns->used, compare_columns);
+    return STEP_STATUS_OK;
+}
+
+static enum step_status number_types(struct step_columns *columns, const struct step_rows *rows)
+{
+    columns->record_count = rows->record_count;
+    if (!reserve_values(&columns->types, rows->record_count))
+        return STEP_STATUS_NO_MEMORY;
+    if (columns->type_count == 1) {
+        columns->types.values[0] = 0;
+        columns->types.count = 1;
+        return STEP_STATUS_OK;
+    }
+    if (rows->record_count > columns->local_capacity) {
+        uint16_t *narrow =
+            realloc(columns->local_types, rows->record_count * sizeof *columns->local_types);
+        if (narrow == NULL)
+            return STEP_STATUS_NO_MEMORY;
+        columns->local_types = narrow;
+        columns->local_capacity = rows->record_count;
+    }
+    const uint16_t *types = rows->types;
+    const uint64_t *numbers = columns->tally;
+    uint64_t *values = columns->types.values;
+    uint16_t *local = columns->local_types;
+    for (size_t i = 0; i < rows->record_count; i++) {
+        values[i] = numbers[types[i]];
+        local[i] = (uint16_t) values[i];
+    }
+    columns->types.count = rows->record_count;
+    return STEP_STATUS_OK;
+}
+
+/* Where the next record's words and bytes are read from. */
+struct source {
+    const uint64_t *words;
+    const uint8_t *bytes;
+};
+
+static bool scatter_node(struct step_columns *columns, const struct step_plan_node *node,
+                         struct source *source)
+{
+    const struct step_plan *plan = columns->plan;
+    const uint32_t *children = node->child_count != 0 ? &plan->children[node->first_child] : NULL;
+    if (!step_node_has_column(node)) {
+        for (uint32_t i = 0; i < node->child_count; i++)
+            if (!scatter_node(columns, &plan->nodes[children[i]], source))
+                return false;
+        return true;
+    }
+    uint64_t word = *source->words++;
+    if (!push(&columns->columns[node->column], word))
+        return false;
+    if (node->kind == STEP_NODE_BYTES) {
+        const uint8_t *bytes = source->bytes;
+        source->bytes += word;
+        return step_buffer_append(&columns->columns[node->column + 1].bytes, bytes, (size_t) word);
+    }
+    if (node->kind == STEP_NODE_VARIANT)
+        return scatter_node(columns, &plan->nodes[children[step_node_variant(plan, node, word)]],
+                            source);
+    if (node->kind == STEP_NODE_ARRAY || node->kind == STEP_NODE_TREE)
+        for (uint64_t i = 0; i < word; i++)
+            if (!scatter_node(columns, &plan->nodes[children[0]], source))
+                return false;
+    return true;
+}
+
+/* How many columns all types of the block begin with, in one order; 0 where some type is not flat.
+ */
+static uint32_t common_columns(const struct step_columns *columns)
+{
+    const struct step_plan_record *first = &columns->plan->records[columns->records[0]];
+    uint32_t common = first->flat ? first->slot_count : 0;
+    for (size_t i = 1; i < columns->type_count; i++) {
+        const struct step_plan_record *other = &columns->plan->records[columns->records[i]];
+        if (!other->flat)
+            return 0;
+        uint32_t most = common < other->slot_count ? common : other->slot_count;
+        for (common = 0; common < most; common++)
+            if (first->slot_columns[common] != other->slot_columns[common])
+                break;
+    }
+    return common;
+}
+
+/* The slots after the first three of all records from `words` on. */
+static const uint64_t *scatter_rest(struct step_columns *columns,
+                                    const struct step_plan_record *record, const uint64_t *words)
+{
+    for (uint32_t k = 3; k < record->slot_count; k++) {
+        struct step_column_data *column = &columns->columns[record->slot_columns[k]];
+        column->values[column->count++] = words[k];
+    }
+    return words + record->slot_count;
+}
+
+/* All types are flat and begin with the same three columns (those of Event and one more): the
+ * most frequent case, and worth a loop of its own. */
+static void scatter_three(struct step_columns *columns, const struct step_rows *rows)
+{
+    const struct step_plan_record *records = columns->plan->records;
+    const uint32_t *shared = records[columns->records[0]].slot_columns;
+    uint64_t *out[3];
+    for (size_t k = 0; k < 3; k++) {
+        out[k] = columns->columns[shared[k]].values;
+        columns->columns[shared[k]].count = rows->record_count;
+    }
+    const uint64_t *words = rows->words;
+    for (size_t i = 0; i < rows->record_count; i++) {
+        const struct step_plan_record *record = &records[rows->types[i]];
+        out[0][i] = words[0];
+        out[1][i] = words[1];
+        out[2][i] = words[2];
+        words = scatter_rest(columns, record, words);
+    }
+}
+
+/* How many records of one type follow each other from `start` on; not so many that their words pass
+ * a processor's nearest cache. */
+static size_t run_length(const struct step_rows *rows, size_t start)
+{
+    enum { MOST = 256 };
+    size_t most = rows->record_count - start < MOST ? rows->record_count - start : MOST;
+    size_t run = 1;
+    while (run < most && rows->types[start + run] == rows->types[start])
+        run++;
+    return run;
+}
+
+static void scatter_flat(struct step_columns *columns, const struct step_plan_record *record,
+                         const uint64_t *words, size_t run)
+{
+    size_t stride = record->slot_count;
+    for (uint32_t k = 0; k < stride; k++) {
+        struct step_column_data *column = &columns->columns[record->slot_columns[k]];
+        uint64_t *out = column->values + column->count;
+        for (size_t i = 0; i < run; i++)
+            out[i] = words[i * stride + k];
+        column->count += run;
+    }
+}
+
+static enum step_status scatter(struct step_columns *columns, const struct step_rows *rows)
+{
+    const struct step_plan *plan = columns->plan;
+    static const uint8_t nothing[1] = {0};
+    if (columns->type_count > 1 && common_columns(columns) >= 3) {
+        scatter_three(columns, rows);
+        return STEP_STATUS_OK;
+    }
+    struct source source = {rows->words, rows->bytes.data != NULL ? rows->bytes.data : nothing};
+    for (size_t i = 0; i < rows->record_count; i++) {
+        const struct step_plan_record *record = &plan->records[rows->types[i]];
+        if (record->flat) {
+            size_t run = run_length(rows, i);
+            scatter_flat(columns, record, source.words, run);
+            source.words += run * record->slot_count;
+            i += run - 1;
+            continue;
+        }
+        for (uint32_t k = 0; k < record->field_count; k++)
+            if (!scatter_node(columns, &plan->nodes[record->field_nodes[k]], &source))
+                return STEP_STATUS_NO_MEMORY;
+    }
+    return STEP_STATUS_OK;
+}
+
+/* The values where they are; `*count` is how many stand there, one if they are all the same. */
+static uint64_t *find_values(struct step_columns *columns, struct step_rows *rows, uint32_t column,
+                             size_t *count)
+{
+    struct step_column_data *data = &columns->columns[column];
+    *count = data->count;
+    if (!rows->by_columns)
+        return data->values;
+    struct step_row_column *held = &rows->columns.columns[column];
+    *count = data->count = held->count;
+    data->ascends = !held->jumps;
+    if (held->varies)
+        return held->values;
+    *count = 1;
+    return &held->same;
+}
+
+/* Of fields with a resolution, the values that the file will have. */
+static void round_values(const struct step_field_wish *wish, uint64_t *values, size_t count)
+{
+    for (size_t k = 0; wish->resolution > 1 && k < count; k++)
+        values[k] = step_scale_floor(wish->resolution, values[k], wish->column.is_signed);
+}
+
+enum step_status step_columns_fill(struct step_columns *columns, struct step_rows *rows)
+{
+    for (size_t i = 0; i < columns->used_count; i++)
+        columns->series[columns->used[i]] = (struct step_series){NULL, 0};
+    clear(columns);
+    enum step_status status = count_types(columns, rows);
+    if (status == STEP_STATUS_OK)
+        status = number_types(columns, rows);
+    if (status == STEP_STATUS_OK && !rows->by_columns)
+        status = scatter(columns, rows);
+    if (status != STEP_STATUS_OK)
+        return status;
+    for (size_t i = 0; i < columns->used_count; i++) {
+        uint32_t column = columns->used[i];
+        size_t count;
+        uint64_t *values = find_values(columns, rows, column, &count);
+        round_values(&columns->plan->columns[column].wish, values, count);
+        columns->series[column] =
+            (struct step_series){values, count == columns->columns[column].count};
+    }
+    return status;
+}
+
+struct step_sequence step_columns_sequence(const struct step_columns *columns)
+{
+    return (struct step_sequence){columns->plan,    columns->local_types, columns->record_count,
+                                  columns->records, columns->type_count,  columns->series};
+}
+
+/* In two strands, so that a processor need not wait for one comparison to make the next. */
+static void widen(struct step_range *range, const uint64_t *values, size_t count)
+{
+    struct step_range even = *range;
+    struct step_range odd = *range;
+    size_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        even.min = values[i] < even.min ? values[i] : even.min;
+        even.max = values[i] > even.max ? values[i] : even.max;
+        odd.min = values[i + 1] < odd.min ? values[i + 1] : odd.min;
+        odd.max = values[i + 1] > odd.max ? values[i + 1] : odd.max;
+    }
+    if (i < count) {
+        even.min = values[i] < even.min ? values[i] : even.min;
+        even.max = values[i] > even.max ? values[i] : even.max;
+    }
+    range->min = even.min < odd.min ? even.min : odd.min;
+    range->max = even.max > odd.max ? even.max : odd.max;
+}
+
+static struct step_range range_of(const struct step_columns *columns, bool time)
+{
+    struct step_range range = {UINT64_MAX, 0};
+    bool any = false;
+    for (size_t i = 0; i < columns->used_count; i++) {
+        const struct step_plan_column *column = &columns->plan->columns[columns->used[i]];
+        const struct step_series *series = &columns->series[columns->used[i]];
+        const struct step_column_data *data = &columns->columns[columns->used[i]];
+        size_t count = data->count;
+        if (!(time ? column->wish.is_time : column->wish.is_thread) || count == 0)
+            continue;
+        any = true;
+        if (data->ascends)
+            widen(&range, &series->values[(count - 1) * series->step], 1);
+        widen(&range, series->values, series->step == 0 || data->ascends ? 1 : count);
+    }
+    return any ? range : (struct step_range){0, 0};
+}
+
+struct step_range step_columns_time(const struct step_columns *columns)
+{
+    return range_of(columns, true);
+}
+
+struct step_range step_columns_thread(const struct step_columns *columns)
+{
+    return range_of(columns, false);
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records to rows. */
+#include "format/step/block/pending_records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/core/grow.h"
+#include "format/step/layout.h"
+
+void step_rows_reset(struct step_rows *rows)
+{
+    free(rows->types);
+    free(rows->words);
+    free(rows->tree);
+    step_buffer_reset(&rows->bytes);
+    step_row_columns_reset(&rows->columns);
+    *rows = (struct step_rows){0};
+}
+
+void step_rows_clear(struct step_rows *rows)
+{
+    rows->record_count = 0;
+    rows->word_count = 0;
+    rows->bytes.length = 0;
+    rows->nested = false;
+    rows->nested_bytes = 0;
+    if (rows->by_columns)
+        step_row_columns_clear(&rows->columns);
+    rows->by_columns = false;
+}
+
+static bool grow_words(struct step_rows *rows, size_t extra)
+{
+    uint64_t *words =
+        step_grown(rows->words, &rows->word_capacity, rows->word_count + extra, sizeof *words);
+    if (words != NULL)
+        rows->words = words;
+    return words != NULL;
+}
+
+static bool grow_types(struct step_rows *rows, size_t extra)
+{
+    uint16_t *types =
+        step_grown(rows->types, &rows->record_capacity, rows->record_count + extra, sizeof *types);
+    if (types != NULL)
+        rows->types = types;
+    return types != NULL;
+}
+
+static bool append_word(struct step_rows *rows, uint64_t word)
+{
+    if (rows->word_count == rows->word_capacity && !grow_words(rows, 1))
+        return false;
+    rows->words[rows->word_count++] = word;
+    return true;
+}
+
+/* What a string, array or variant is beside its slot, for a reader. */
+enum { ITEM_BYTES = 32 };
+
+/* `budget` counts down the bytes that one record may still take. */
+static enum step_status append_node(struct step_rows *rows, const struct step_plan *plan,
+                                    const struct step_plan_node *node, const uint64_t *slots,
+                                    uint64_t *budget);
+
+static enum step_status append_bytes(struct step_rows *rows, const struct step_bytes *bytes,
+                                     uint64_t *budget)
+{
+    static const struct step_bytes none = {NULL, 0};
+    if (bytes == NULL)
+        bytes = &none;
+    if (bytes->length > *budget)
+        return STEP_STATUS_LIMIT;
+    *budget -= bytes->length;
+    rows->nested_bytes += ITEM_BYTES;
+    return append_word(rows, bytes->length) &&
+                   step_buffer_append(&rows->bytes, bytes->data, bytes->length)
+               ? STEP_STATUS_OK
+               : STEP_STATUS_NO_MEMORY;
+}
+
+static enum step_status append_array(struct step_rows *rows, const struct step_plan *plan,
+                                     const struct step_plan_node *element,
+                                     const struct step_array *array, uint64_t *budget)
+{
+    static const struct step_array none = {NULL, 0};
+    if (array == NULL)
+        array = &none;
+    if (array->count > *budget / 8)
+        return STEP_STATUS_LIMIT;
+    if (!append_word(rows, array->count))
+        return STEP_STATUS_NO_MEMORY;
+    rows->nested_bytes += ITEM_BYTES;
+    const uint64_t *slots = array->slots;
+    for (size_t i = 0; i < array->count; i++) {
+        enum step_status status = append_node(rows, plan, element, slots, budget);
+        if (status != STEP_STATUS_OK)
+            return status;
+        slots += element->slot_count;
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status append_variant(struct step_rows *rows, const struct step_plan *plan,
+                                       const struct step_plan_node *node,
+                                       const struct step_variant *variant, uint64_t *budget)
+{
+    bool in_tree = node->record != STEP_NO_INDEX;
+    if (in_tree && (variant == NULL || variant->record == STEP_NO_RECORD))
+        return append_word(rows, node->record) ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+    uint32_t place = variant != NULL ? step_node_variant(plan, node, variant->record) : 0;
+    if (place == STEP_NO_INDEX)
+        return STEP_STATUS_INVALID;
+    const struct step_plan_node *child = &plan->nodes[plan->children[node->first_child + place]];
+    if (!append_word(rows, child->record))
+        return STEP_STATUS_NO_MEMORY;
+    rows->nested_bytes += ITEM_BYTES;
+    if (variant != NULL)
+        return append_node(rows, plan, child, variant->slots, budget);
+    uint64_t *empty = calloc(child->slot_count + 1u, sizeof *empty);
+    enum step_status status = STEP_STATUS_NO_MEMORY;
+    if (empty != NULL)
+        status = append_node(rows, plan, child, empty, budget);
+    free(empty);
+    return status;
+}
+
+static bool add_to_tree(struct step_rows *rows, const struct step_variant *variant)
+{
+    if (rows->tree_count == rows->tree_capacity) {
+        const struct step_variant **tree =
+            step_grown(rows->tree, &rows->tree_capacity, rows->tree_count + 1, sizeof *tree);
+        if (tree == NULL)
+            return false;
+        rows->tree = tree;
+    }
+    rows->tree[rows->tree_count++] = variant;
+    return true;
+}
+
+/* All values of a tree, level by level: appending one adds what it holds to rows->tree. */
+static enum step_status append_tree(struct step_rows *rows, const struct step_plan *plan,
+                                    const struct step_plan_node *element,
+                                    const struct step_variant *variant, uint64_t *budget)
+{
+    size_t length = rows->word_count;
+    rows->tree_count = 0;
+    if (!append_word(rows, 0) || !add_to_tree(rows, variant))
+        return STEP_STATUS_NO_MEMORY;
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < rows->tree_count && status == STEP_STATUS_OK; i++)
+        status = append_variant(rows, plan, element, rows->tree[i], budget);
+    rows->words[length] = rows->tree_count;
+    return status;
+}
+
+static enum step_status append_node(struct step_rows *rows, const struct step_plan *plan,
+                                    const struct step_plan_node *node, const uint64_t *slots,
+                                    uint64_t *budget)
+{
+    if (*budget < 8)
+        return STEP_STATUS_LIMIT;
+    *budget -= 8;
+    const uint32_t *children = node->child_count != 0 ? &plan->children[node->first_child] : NULL;
+    switch (node->kind) {
+    case STEP_NODE_VALUE:
+        return append_word(rows, slots[0]) ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+    case STEP_NODE_BYTES:
+        return append_bytes(rows, step_slot_bytes(slots[0]), budget);
+    case STEP_NODE_ARRAY:
+        return append_array(rows, plan, &plan->nodes[children[0]], step_slot_array(slots[0]),
+                            budget);
+    case STEP_NODE_VARIANT:
+        return append_variant(rows, plan, node, step_slot_variant(slots[0]), budget);
+    case STEP_NODE_TREE:
+        return append_tree(rows, plan, &plan->nodes[children[0]], step_slot_variant(slots[0]),
+                           budget);
+    case STEP_NODE_INNER:
+        return add_to_tree(rows, step_slot_variant(slots[0])) ? STEP_STATUS_OK
+                                                              : STEP_STATUS_NO_MEMORY;
+    case STEP_NODE_RECORD:
+        break;
+    }
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const struct step_plan_node *child = &plan->nodes[children[i]];
+        enum step_status status = append_node(rows, plan, child, slots, budget);
+        if (status != STEP_STATUS_OK)
+            return status;
+        slots += child->slot_count;
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status append_nested(struct step_rows *rows, const struct step_plan *plan,
+                                      const struct step_plan_record *record, const uint64_t *slots)
+{
+    struct step_rows_mark mark = step_rows_mark(rows);
+    uint64_t budget = STEP_MAX_RECORD_BYTES;
+    for (uint32_t i = 0; i < record->field_count; i++) {
+        const struct step_plan_node *node = &plan->nodes[record->field_nodes[i]];
+        enum step_status status = append_node(rows, plan, node, slots, &budget);
+        if (status != STEP_STATUS_OK) {
+            step_rows_rewind(rows, &mark);
+            return status;
+        }
+        slots += node->slot_count;
+    }
+    rows->nested_bytes += (rows->word_count - mark.word_count) * sizeof *rows->words;
+    return STEP_STATUS_OK;
+}
+
+/* Of a flat record. */
+static enum step_status append_words(struct step_rows *rows, const uint64_t *slots, size_t count)
+{
+    bool has_room = rows->words != NULL && count <= rows->word_capacity - rows->word_count;
+    if (!has_room && !grow_words(rows, count))
+        return STEP_STATUS_NO_MEMORY;
+    uint64_t *words = rows->words + rows->word_count;
+    for (size_t i = 0; i < count; i++)
+        words[i] = slots[i];
+    rows->word_count += count;
+    return STEP_STATUS_OK;
+}
+
+static enum step_status append_columns(struct step_row_columns *columns,
+                                       const struct step_plan_record *planned,
+                                       const uint64_t *slots)
+{
+    if (step_row_columns_append(columns, planned->slot_columns, slots, planned->slot_count))
+        return STEP_STATUS_OK;
+    for (uint32_t i = 0; i < planned->slot_count; i++)
+        if (!step_row_columns_repeat(columns, planned->slot_columns[i], slots[i], 1))
+            return STEP_STATUS_NO_MEMORY;
+    return STEP_STATUS_OK;
+}
+
+/* Back to rows. */
+static enum step_status to_words(struct step_rows *rows, const struct step_plan *plan)
+{
+    size_t *places = calloc(plan->column_count + 1u, sizeof *places);
+    enum step_status status = places != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+    for (size_t i = 0; i < rows->record_count && status == STEP_STATUS_OK; i++) {
+        const struct step_plan_record *planned = &plan->records[rows->types[i]];
+        for (uint32_t k = 0; k < planned->slot_count; k++) {
+            uint32_t column = planned->slot_columns[k];
+            uint64_t value =
+                step_row_columns_value(&rows->columns.columns[column], places[column]++);
+            if (!append_word(rows, value))
+                status = STEP_STATUS_NO_MEMORY;
+        }
+    }
+    free(places);
+    if (status == STEP_STATUS_OK) {
+        step_row_columns_clear(&rows->columns);
+        rows->by_columns = false;
+    } else {
+        rows->word_count = 0;
+    }
+    return status;
+}
+
+enum step_status step_rows_to_columns(struct step_rows *rows, const struct step_plan *plan)
+{
+    if (rows->by_columns)
+        return STEP_STATUS_OK;
+    if (rows->nested)
+        return STEP_STATUS_INVALID;
+    if (!step_row_columns_create(&rows->columns, plan->column_count))
+        return STEP_STATUS_NO_MEMORY;
+    const uint64_t *words = rows->words;
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < rows->record_count && status == STEP_STATUS_OK; i++) {
+        const struct step_plan_record *planned = &plan->records[rows->types[i]];
+        status = append_columns(&rows->columns, planned, words);
+        words += planned->slot_count;
+    }
+    if (status == STEP_STATUS_OK) {
+        rows->by_columns = true;
+        rows->word_count = 0;
+    } else {
+        step_row_columns_clear(&rows->columns);
+    }
+    return status;
+}
+
+enum step_status step_rows_append(struct step_rows *rows, const struct step_plan *plan,
+                                  uint32_t record, const uint64_t *slots)
+{
+    if (rows->record_count == rows->record_capacity && !grow_types(rows, 1))
+        return STEP_STATUS_NO_MEMORY;
+    const struct step_plan_record *planned = &plan->records[record];
+    enum step_status status = STEP_STATUS_OK;
+    if (planned->flat && rows->by_columns) {
+        status = append_columns(&rows->columns, planned, slots);
+    } else if (planned->flat) {
+        status = append_words(rows, slots, planned->slot_count);
+    } else {
+        if (rows->by_columns)
+            status = to_words(rows, plan);
+        if (status == STEP_STATUS_OK)
+            status = append_nested(rows, plan, planned, slots);
+        rows->nested = rows->nested || status == STEP_STATUS_OK;
+    }
+    if (status == STEP_STATUS_OK)
+        rows->types[rows->record_count++] = (uint16_t) record;
+    return status;
+}
+
+bool step_rows_reserve_types(struct step_rows *rows, size_t records)
+{
+    return records <= rows->record_capacity - rows->record_count || grow_types(rows, records);
+}
+
+struct step_rows_mark step_rows_mark(const struct step_rows *rows)
+{
+    return (struct step_rows_mark){rows->record_count, rows->word_count, rows->bytes.length,
+                                   rows->nested_bytes};
+}
+
+void step_rows_rewind(struct step_rows *rows, const struct step_rows_mark *mark)
+{
+    rows->record_count = mark->record_count;
+    rows->word_count = mark->word_count;
+    rows->bytes.length = mark->byte_count;
+    rows->nested_bytes = mark->nested_bytes;
+}
+
+uint64_t step_rows_decoded_bytes(const struct step_rows *rows)
+{
+    return rows->by_columns
+               ? step_rows_memory(rows)
+               : rows->record_count * sizeof *rows->types + rows->word_count * sizeof *rows->words +
+                     rows->bytes.length + rows->nested_bytes;
+}
+
+size_t step_rows_memory(const struct step_rows *rows)
+{
+    size_t words = rows->word_capacity + rows->columns.capacity;
+    return rows->record_capacity * sizeof *rows->types + words * sizeof *rows->words +
+           rows->columns.column_count * sizeof *rows->columns.columns + rows->bytes.capacity;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From columns to the slots of records. */
+#include "format/step/block/block_decode.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "format/codec/strategies/packed_strings.h"
+
+/* The sum of a column's values, or false where it passes any limit. */
+static bool add_up(const struct step_series *series, uint64_t count, uint64_t most, uint64_t *total)
+{
+    *total = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t value = series->values[i * series->step];
+        if (value > most - *total)
+            return false;
+        *total += value;
+    }
+    return true;
+}
+
+/* Writes the slots of `count` values of a node: the first at out[0], the next `stride` after it. */
+static enum step_status fill(struct step_decoding *decoding, const struct step_plan_node *node,
+                             uint64_t count, uint64_t *out, size_t stride);
+
+static enum step_status fill_values(struct step_decoding *decoding, uint32_t index, uint64_t count,
+                                    uint64_t *out, size_t stride)
+{
+    enum step_status status = step_decoding_decode(decoding, index);
+    if (status != STEP_STATUS_OK)
+        return status;
+    const struct step_series *series = &decoding->series[index];
+    for (uint64_t i = 0; i < count; i++)
+        out[i * stride] = series->values[i * series->step];
+    return status;
+}
+
+static enum step_status unpack_bytes(struct step_decoding *decoding,
+                                     const struct step_coding *coding, const uint8_t *stored,
+                                     const struct step_series *lengths, uint64_t count,
+                                     uint8_t *bytes, uint64_t total)
+{
+    struct step_buffer *raw = &decoding->reader->scratch.raw;
+    if (coding->strings == 0)
+        return step_decompress(decoding->reader->decompressor, coding->method, stored,
+                               (size_t) coding->stored_length, bytes, (size_t) total);
+    raw->length = 0;
+    if (!step_buffer_reserve(raw, (size_t) coding->raw_length + 1))
+        return STEP_STATUS_NO_MEMORY;
+    enum step_status status =
+        step_decompress(decoding->reader->decompressor, coding->method, stored,
+                        (size_t) coding->stored_length, raw->data, (size_t) coding->raw_length);
+    return status == STEP_STATUS_OK
+               ? step_strings_unpack(coding->strings, lengths, (size_t) count, raw->data,
+                                     (size_t) coding->raw_length, bytes, (size_t) total)
+               : status;
+}
+
+/* The bytes of all strings of a column, one after the other. */
+static enum step_status decode_bytes(struct step_decoding *decoding, uint32_t index,
+                                     const struct step_series *lengths, uint64_t count,
+                                     uint64_t total, uint8_t **bytes)
+{
+    struct step_decoding_column *column = &decoding->columns[index];
+    const struct step_coding *coding = &column->coding;
+    char name[128];
+    step_decoding_name(decoding, index, name, sizeof name);
+    if (column->state == STEP_COLUMN_LISTED && coding->unknown != NULL)
+        return step_decoding_unknown(decoding, name, coding, column->stored);
+    if (column->state != STEP_COLUMN_LISTED || coding->chain.form != NULL ||
+        (coding->strings == 0 && coding->raw_length != total))
+        return step_decoding_fail(decoding, STEP_STATUS_CORRUPT, column->stored,
+                                  "the bytes of column %s disagree with their lengths", name);
+    enum step_status status = STEP_STATUS_OK;
+    *bytes = step_decoding_take(decoding, total, 1, &status);
+    if (*bytes == NULL)
+        return status;
+    status = unpack_bytes(decoding, coding, column->stored, lengths, count, *bytes, total);
+    if (status != STEP_STATUS_OK)
+        return step_decoding_fail(decoding, status, column->stored,
+                                  "the bytes of column %s are damaged", name);
+    column->state = STEP_COLUMN_DECODED;
+    return status;
+}
+
+static enum step_status fill_bytes(struct step_decoding *decoding,
+                                   const struct step_plan_node *node, uint64_t count, uint64_t *out,
+                                   size_t stride)
+{
+    enum step_status status = step_decoding_decode(decoding, node->column);
+    if (status != STEP_STATUS_OK)
+        return status;
+    const struct step_series *lengths = &decoding->series[node->column];
+    uint64_t total;
+    uint8_t *bytes = NULL;
+    if (!add_up(lengths, count, STEP_MAX_BLOCK_MEMORY, &total))
+        return step_decoding_fail(decoding, STEP_STATUS_CORRUPT,
+                                  decoding->columns[node->column].stored,
+                                  "lengths pass the limit of a block");
+    status = decode_bytes(decoding, node->column + 1, lengths, count, total, &bytes);
+    if (status != STEP_STATUS_OK)
+        return status;
+    struct step_bytes *items = step_decoding_take(decoding, count, sizeof *items, &status);
+    if (items == NULL)
+        return status;
+    for (uint64_t i = 0; i < count; i++) {
+        size_t length = (size_t) lengths->values[i * lengths->step];
+        items[i] = (struct step_bytes){bytes, length};
+        out[i * stride] = step_slot_of_bytes(&items[i]);
+        bytes += length;
+    }
+    return status;
+}
+
+static enum step_status fill_arrays(struct step_decoding *decoding,
+                                    const struct step_plan_node *node, uint64_t count,
+                                    uint64_t *out, size_t stride)
+{
+    enum step_status status = step_decoding_decode(decoding, node->column);
+    if (status != STEP_STATUS_OK)
+        return status;
+    const struct step_plan_node *element =
+        &decoding->plan->nodes[decoding->plan->children[node->first_child]];
+    const struct step_series *lengths = &decoding->series[node->column];
+    uint64_t total;
+    uint64_t most = STEP_MAX_BLOCK_MEMORY / sizeof(uint64_t);
+    most = element->slot_count > 1 ? most / element->slot_count : most;
+    if (!add_up(lengths, count, most, &total))
+        return step_decoding_fail(decoding, STEP_STATUS_CORRUPT,
+                                  decoding->columns[node->column].stored,
+                                  "array lengths pass the limit of a block");
+    uint64_t *slots =
+        step_decoding_take(decoding, total * element->slot_count, sizeof *slots, &status);
+    struct step_array *arrays = step_decoding_take(decoding, count, sizeof *arrays, &status);
+    if (slots == NULL || arrays == NULL)
+        return status;
+    step_decoding_count(decoding, element, total);
+    status = fill(decoding, element, total, slots, element->slot_count);
+    if (status == STEP_STATUS_OK && node->kind == STEP_NODE_TREE)
+        return step_decoding_link(decoding, node, slots, total, count, out, stride);
+    if (status != STEP_STATUS_OK)
+        return status;
+    for (uint64_t i = 0; i < count; i++) {
+        size_t length = (size_t) lengths->values[i * lengths->step];
+        arrays[i] = (struct step_array){slots, length};
+        out[i * stride] = step_slot_of_array(&arrays[i]);
+        slots += length * element->slot_count;
+    }
+    return status;
+}
+
+/* How many values of each type a variant has; its children's slots, one type after the other. */
+static enum step_status fill_types(struct step_decoding *decoding,
+                                   const struct step_plan_node *node, uint64_t count,
+                                   uint64_t **slots, uint64_t *counts)
+{
+    const struct step_plan *plan = decoding->plan;
+    const struct step_series *types = &decoding->series[node->column];
+    memset(counts, 0, node->child_count * sizeof *counts);
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t place = step_node_variant(plan, node, types->values[i * types->step]);
+        if (place == STEP_NO_INDEX)
+            return step_decoding_fail(decoding, STEP_STATUS_CORRUPT,
+                                      decoding->columns[node->column].stored,
+                                      "a value of a type that does not extend its field's");
+        counts[place]++;
+    }
+    for (uint32_t k = 0; k < node->child_count; k++) {
+        const struct step_plan_node *child = &plan->nodes[plan->children[node->first_child + k]];
+        enum step_status status = STEP_STATUS_OK;
+        slots[k] =
+            step_decoding_take(decoding, counts[k] * child->slot_count, sizeof **slots, &status);
+        if (slots[k] == NULL)
+            return status;
+        step_decoding_count(decoding, child, counts[k]);
+        status = fill(decoding, child, counts[k], slots[k], child->slot_count);
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status fill_variants(struct step_decoding *decoding,
+                                      const struct step_plan_node *node, uint64_t count,
+                                      uint64_t *out, size_t stride)
+{
+    const struct step_plan *plan = decoding->plan;
+    enum step_status status = step_decoding_decode(decoding, node->column);
+    if (status != STEP_STATUS_OK)
+        return status;
+    struct step_variant *variants = step_decoding_take(decoding, count, sizeof *variants, &status);
+    uint64_t **slots = step_decoding_borrow(decoding, node->child_count, sizeof *slots, &status);
+    uint64_t *counts = step_decoding_borrow(decoding, node->child_count, sizeof *counts, &status);
+    if (variants == NULL || slots == NULL || counts == NULL)
+        return status;
+    status = fill_types(decoding, node, count, slots, counts);
+    const struct step_series *types = &decoding->series[node->column];
+    for (uint64_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
+        uint64_t record = types->values[i * types->step];
+        uint32_t place = step_node_variant(plan, node, record);
+        bool none = record == node->record; /* in a tree */
+        variants[i] = none ? (struct step_variant){STEP_NO_RECORD, NULL}
+                           : (struct step_variant){(uint32_t) record, slots[place]};
+        out[i * stride] = step_slot_of_variant(&variants[i]);
+        slots[place] += plan->nodes[plan->children[node->first_child + place]].slot_count;
+    }
+    return status;
+}
+
+static enum step_status fill(struct step_decoding *decoding, const struct step_plan_node *node,
+                             uint64_t count, uint64_t *out, size_t stride)
+{
+    switch (node->kind) {
+    case STEP_NODE_VALUE:
+        return fill_values(decoding, node->column, count, out, stride);
+    case STEP_NODE_BYTES:
+        return fill_bytes(decoding, node, count, out, stride);
+    case STEP_NODE_ARRAY:
+    case STEP_NODE_TREE:
+        return fill_arrays(decoding, node, count, out, stride);
+    case STEP_NODE_VARIANT:
+        return fill_variants(decoding, node, count, out, stride);
+    case STEP_NODE_INNER: /* see step_decoding_link() */
+        return STEP_STATUS_OK;
+    case STEP_NODE_RECORD:
+        break;
+    }
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const struct step_plan_node *child =
+            &decoding->plan->nodes[decoding->plan->children[node->first_child + i]];
+        enum step_status status = fill(decoding, child, count, out, stride);
+        if (status != STEP_STATUS_OK)
+            return status;
+        out += child->slot_count;
+    }
+    return STEP_STATUS_OK;
+}
+
+/* Adds to the columns of a node the values that they must have; those inside an array get theirs
+ * when the array's lengths are known. */
+void step_decoding_count(struct step_decoding *decoding, const struct step_plan_node *node,
+                         uint64_t count)
+{
+    if (step_node_has_column(node)) {
+        struct step_decoding_column *column = &decoding->columns[node->column];
+        bool shared = !decoding->plan->columns[node->column].in_array;
+        column->count = shared ? column->count + count : count;
+        return;
+    }
+    for (uint32_t i = 0; i < node->child_count; i++)
+        step_decoding_count(decoding,
+                            &decoding->plan->nodes[decoding->plan->children[node->first_child + i]],
+                            count);
+}
+
+static enum step_status make_cursor(struct step_decoding *decoding,
+                                    const struct step_plan_node *node,
+                                    struct step_decoding_column *column)
+{
+    enum step_status status = STEP_STATUS_OK;
+    struct step_slot_cursor cursor = {NULL, 1};
+    if (node->kind == STEP_NODE_VALUE) {
+        status = step_decoding_decode(decoding, node->column);
+        const struct step_series *series = &decoding->series[node->column];
+        cursor = (struct step_slot_cursor){series->values, series->step};
+    } else {
+        uint64_t *pointers = step_decoding_take(decoding, column->count, sizeof *pointers, &status);
+        if (pointers == NULL)
+            return status;
+        status = fill(decoding, node, column->count, pointers, 1);
+        cursor.next = pointers;
+    }
+    if (status != STEP_STATUS_OK)
+        return status;
+    column->cursor = step_decoding_take(decoding, 1, sizeof *column->cursor, &status);
+    if (column->cursor != NULL)
+        *column->cursor = cursor;
+    return status;
+}
+
+/* Makes the cursors of a node's slots, and lists them at `*slots`, which moves on. */
+enum step_status step_decoding_slots(struct step_decoding *decoding,
+                                     const struct step_plan_node *node,
+                                     struct step_slot_cursor ***slots)
+{
+    enum step_status status = STEP_STATUS_OK;
+    if (node->kind == STEP_NODE_RECORD) {
+        for (uint32_t i = 0; i < node->child_count && status == STEP_STATUS_OK; i++)
+            status = step_decoding_slots(
+                decoding, &decoding->plan->nodes[decoding->plan->children[node->first_child + i]],
+                slots);
+        return status;
+    }
+    struct step_decoding_column *column = &decoding->columns[node->column];
+    if (column->unsupported)
+        return step_decoding_fail(decoding, STEP_STATUS_UNSUPPORTED, NULL,
+                                  "an encoding is not known");
+    if (column->cursor == NULL)
+        status = make_cursor(decoding, node, column);
+    column->unsupported = status == STEP_STATUS_UNSUPPORTED;
+    if (status == STEP_STATUS_OK)
+        *(*slots)++ = column->cursor;
+    return status;
+}
+
+/* The cursors of a type that is passed over: those that other types made. */
+void step_decoding_moved(struct step_decoding *decoding, const struct step_plan_node *node,
+                         struct step_slot_cursor ***slots)
+{
+    if (node->kind == STEP_NODE_RECORD) {
+        for (uint32_t i = 0; i < node->child_count; i++)
+            step_decoding_moved(
+                decoding, &decoding->plan->nodes[decoding->plan->children[node->first_child + i]],
+                slots);
+        return;
+    }
+    struct step_decoding_column *column = &decoding->columns[node->column];
+    if (column->cursor != NULL && column->cursor->step != 0)
+        *(*slots)++ = column->cursor;
+}

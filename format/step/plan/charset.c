@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of character sets, and the validity of texts. */
+#include "format/step/plan/charset.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+    const char *name;
+    enum step_charset charset;
+} names[] = {
+    {"US-ASCII", STEP_CHARSET_ASCII},    {"ASCII", STEP_CHARSET_ASCII},
+    {"ISO-8859-1", STEP_CHARSET_LATIN1}, {"UTF-8", STEP_CHARSET_UTF8},
+    {"UTF-16", STEP_CHARSET_UTF16},      {"UTF-16BE", STEP_CHARSET_UTF16BE},
+    {"UTF-16LE", STEP_CHARSET_UTF16LE},
+};
+
+enum step_charset step_charset_find(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strlen(names[i].name) == length && strncasecmp(names[i].name, name, length) == 0)
+            return names[i].charset;
+    return STEP_CHARSET_ANY;
+}
+
+static bool is_ascii(const uint8_t *text, size_t length)
+{
+    uint8_t all = 0;
+    for (size_t i = 0; i < length; i++)
+        all |= text[i];
+    return all < 0x80;
+}
+
+/* Bytes of the character that begins with `byte`, and its bits in there; 0: none does. */
+static size_t sequence_of(uint8_t byte, uint32_t *bits)
+{
+    size_t length = byte < 0x80             ? 1
+                    : (byte & 0xe0) == 0xc0 ? 2
+                    : (byte & 0xf0) == 0xe0 ? 3
+                    : (byte & 0xf8) == 0xf0 ? 4
+                                            : 0;
+    *bits = length <= 1 ? byte : byte & (0xffu >> (length + 1));
+    return length;
+}
+
+static bool is_utf8(const uint8_t *text, size_t length)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    for (size_t i = 0; i < length;) {
+        uint32_t character;
+        size_t count = sequence_of(text[i], &character);
+        if (count == 0 || count > length - i)
+            return false;
+        for (size_t k = 1; k < count; k++) {
+            if ((text[i + k] & 0xc0) != 0x80)
+                return false;
+            character = character << 6 | (text[i + k] & 0x3f);
+        }
+        if (character < least[count] || character > 0x10ffff ||
+            (character >= 0xd800 && character < 0xe000))
+            return false;
+        i += count;
+    }
+    return true;
+}
+
+static bool is_utf16(const uint8_t *text, size_t length, size_t high)
+{
+    bool pending = false; /* the second half of a pair */
+    for (size_t i = 0; i + 1 < length; i += 2) {
+        unsigned kind = text[i + high] & 0xfc;
+        if ((kind == 0xdc) != pending)
+            return false;
+        pending = kind == 0xd8;
+    }
+    return length % 2 == 0 && !pending;
+}
+
+bool step_charset_valid(enum step_charset charset, const uint8_t *text, size_t length)
+{
+    switch (charset) {
+    case STEP_CHARSET_ANY:
+    case STEP_CHARSET_LATIN1:
+        return true;
+    case STEP_CHARSET_ASCII:
+        return is_ascii(text, length);
+    case STEP_CHARSET_UTF8:
+        return is_utf8(text, length);
+    case STEP_CHARSET_UTF16:
+        return is_utf16(text, length, length >= 2 && text[0] == 0xff && text[1] == 0xfe);
+    case STEP_CHARSET_UTF16BE:
+        return is_utf16(text, length, 0);
+    case STEP_CHARSET_UTF16LE:
+        return is_utf16(text, length, 1);
+    }
+    return false;
+}

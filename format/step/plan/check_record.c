@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walk through a record's slots, and the checks of a value. */
+#include "format/step/plan/check_record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/codec/strategies/scale.h"
+#include "format/step/layout.h"
+#include "format/step/plan/charset.h"
+#include "steptrace/value.h"
+
+struct checking {
+    struct step_check *check;
+    const struct step_plan *plan;
+    uint32_t record;
+    struct step_error *error;
+    struct checked_tree *tree; /* the one at hand */
+};
+
+struct checked_tree {
+    const struct step_plan_node *node;
+    uint32_t depth;
+    uint64_t values;
+};
+
+void step_check_reset(struct step_check *check)
+{
+    for (size_t i = 0; check->values != NULL && i < check->node_count; i++)
+        step_buffer_reset(&check->values[i]);
+    free(check->values);
+    step_buffer_reset(&check->value);
+    free(check->constants);
+    free(check->known);
+    free(check->learnt);
+    *check = (struct step_check){0};
+}
+
+/* "java.ObjectAlloc.size", with what is below the field: lengths, elements, fields of records. */
+static enum step_status refuse(const struct checking *checking, uint32_t index, const char *what)
+{
+    const struct step_plan_column *column = &checking->plan->columns[index];
+    const struct step_definition *definition = checking->plan->definition;
+    const struct step_record *owner = &definition->records[column->record];
+    const char *part = column->kind == STEP_COLUMN_LENGTHS ? ".length"
+                       : column->in_array                  ? ".element"
+                                                           : "";
+    return step_error_set(checking->error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                          "a record %.60s against its definition: field %.60s%s %s",
+                          definition->records[checking->record].name,
+                          owner->fields[column->field].name, part, what);
+}
+
+static uint64_t round_down(const struct step_field_wish *wish, uint64_t value)
+{
+    return wish->resolution > 1 ? step_scale_floor(wish->resolution, value, wish->column.is_signed)
+                                : value;
+}
+
+static uint64_t stored_value(const struct step_policy *policy, uint64_t value)
+{
+    if (policy->resolution <= 1)
+        return value;
+    struct step_scale scale = step_scale_of(policy->resolution);
+    return step_scale_down(&scale, value);
+}
+
+static enum step_status check_value(const struct checking *checking, uint32_t index, uint64_t value)
+{
+    const struct step_policy *policy = &checking->plan->columns[index].wish.policy;
+    struct step_check *check = checking->check;
+    char what[120];
+    value = round_down(&checking->plan->columns[index].wish, value);
+    if (policy->size == STEP_SIZE_FIXED &&
+        step_policy_width(policy, stored_value(policy, value)) > policy->bytes) {
+        snprintf(what, sizeof what, "is 0x%" PRIx64 ", which needs more than its %u bytes", value,
+                 policy->bytes);
+        return refuse(checking, index, what);
+    }
+    if (policy->general != STEP_CONSTANT)
+        return STEP_STATUS_OK;
+    if (!check->known[index]) {
+        check->known[index] = 1;
+        check->constants[index] = value;
+        check->learnt[check->learnt_count++] = index;
+    }
+    if (check->constants[index] == value)
+        return STEP_STATUS_OK;
+    snprintf(what, sizeof what, "is constant, and changes from 0x%" PRIx64 " to 0x%" PRIx64,
+             check->constants[index], value);
+    return refuse(checking, index, what);
+}
+
+static enum step_status check_node(const struct checking *checking,
+                                   const struct step_plan_node *node, const uint64_t *slots);
+
+static enum step_status check_bytes(const struct checking *checking,
+                                    const struct step_plan_node *node, uint64_t slot)
+{
+    const struct step_bytes *bytes = step_slot_bytes(slot);
+    enum step_charset charset = checking->plan->columns[node->column].wish.charset;
+    if (bytes != NULL && !step_charset_valid(charset, bytes->data, bytes->length))
+        return refuse(checking, node->column, "has bytes that are no text in its charset");
+    return check_value(checking, node->column, bytes != NULL ? bytes->length : 0);
+}
+
+static enum step_status check_array(const struct checking *checking,
+                                    const struct step_plan_node *node, uint64_t slot)
+{
+    const struct step_plan *plan = checking->plan;
+    const struct step_array *array = step_slot_array(slot);
+    const struct step_plan_node *element = &plan->nodes[plan->children[node->first_child]];
+    enum step_status status = check_value(checking, node->column, array != NULL ? array->count : 0);
+    for (size_t i = 0; array != NULL && i < array->count && status == STEP_STATUS_OK; i++)
+        status = check_node(checking, element, array->slots + i * element->slot_count);
+    return status;
+}
+
+static enum step_status check_variant(const struct checking *checking,
+                                      const struct step_plan_node *node,
+                                      const struct step_variant *variant)
+{
+    const struct step_plan *plan = checking->plan;
+    if (variant == NULL)
+        return STEP_STATUS_OK;
+    uint32_t place = step_node_variant(plan, node, variant->record);
+    if (place == STEP_NO_INDEX)
+        return refuse(checking, node->column, "has a value of a type that does not extend its own");
+    return check_node(checking, &plan->nodes[plan->children[node->first_child + place]],
+                      variant->slots);
+}
+
+static bool append_variant_value(const struct checking *checking, const struct step_plan_node *node,
+                                 const struct step_variant *variant, struct step_buffer *out);
+static bool append_tree(const struct checking *checking, const struct step_plan_node *node,
+                        const struct step_variant *variant, struct step_buffer *out);
+
+/* Appends all that the value consists of. */
+static bool append_value(const struct checking *checking, const struct step_plan_node *node,
+                         const uint64_t *slots, struct step_buffer *out)
+{
+    static const struct step_bytes no_bytes = {NULL, 0};
+    static const struct step_array no_array = {NULL, 0};
+    const struct step_plan *plan = checking->plan;
+    const struct step_bytes *bytes = node->kind == STEP_NODE_BYTES ? step_slot_bytes(*slots) : NULL;
+    const struct step_array *array = node->kind == STEP_NODE_ARRAY ? step_slot_array(*slots) : NULL;
+    bool good = true;
+    switch (node->kind) {
+    case STEP_NODE_VALUE:
+        return step_buffer_append_varint(out,
+                                         round_down(&plan->columns[node->column].wish, slots[0]));
+    case STEP_NODE_BYTES:
+        bytes = bytes != NULL ? bytes : &no_bytes;
+        return step_buffer_append_varint(out, bytes->length) &&
+               step_buffer_append(out, bytes->data, bytes->length);
+    case STEP_NODE_VARIANT:
+        return append_variant_value(checking, node, step_slot_variant(slots[0]), out);
+    case STEP_NODE_TREE:
+        return append_tree(checking, node, step_slot_variant(slots[0]), out);
+    case STEP_NODE_INNER:
+        return append_tree(checking, NULL, step_slot_variant(slots[0]), out);
+    case STEP_NODE_ARRAY:
+        array = array != NULL ? array : &no_array;
+        good = step_buffer_append_varint(out, array->count);
+        slots = array->slots;
+        break;
+    case STEP_NODE_RECORD:
+        break;
+    }
+    size_t count = array != NULL ? array->count : node->child_count;
+    for (size_t i = 0; i < count && good; i++) {
+        const struct step_plan_node *child =
+            &plan->nodes[plan->children[node->first_child + (array != NULL ? 0 : i)]];
+        good = append_value(checking, child, slots, out);
+        slots += child->slot_count;
+    }
+    return good;
+}
+
+static bool append_variant_value(const struct checking *checking, const struct step_plan_node *node,
+                                 const struct step_variant *variant, struct step_buffer *out)
+{
+    const struct step_plan *plan = checking->plan;
+    uint32_t place = variant != NULL ? step_node_variant(plan, node, variant->record) : 0;
+    if (variant == NULL || place == STEP_NO_INDEX)
+        return step_buffer_append_varint(out, 0);
+    return step_buffer_append_varint(out, place + (uint64_t) 1) &&
+           append_value(checking, &plan->nodes[plan->children[node->first_child + place]],
+                        variant->slots, out);
+}
+
+/* A value of a tree, and what it holds; where that is too deep or too much its check will tell. */
+static bool append_tree(const struct checking *checking, const struct step_plan_node *node,
+                        const struct step_variant *variant, struct step_buffer *out)
+{
+    struct checked_tree root = {.node = node};
+    struct checking inner = *checking;
+    if (inner.tree == NULL)
+        inner.tree = &root;
+    const struct step_plan *plan = checking->plan;
+    if (inner.tree->depth == STEP_MAX_TREE_DEPTH || inner.tree->values == STEP_MAX_TREE_VALUES)
+        return true;
+    inner.tree->depth++;
+    inner.tree->values++;
+    bool good = append_variant_value(
+        &inner, &plan->nodes[plan->children[inner.tree->node->first_child]], variant, out);
+    inner.tree->depth--;
+    return good;
+}
+
+/* A value that is constant as a whole, and no single number. */
+static enum step_status check_constant(const struct checking *checking,
+                                       const struct step_plan_node *node, const uint64_t *slots)
+{
+    struct step_check *check = checking->check;
+    size_t index = (size_t) (node - checking->plan->nodes);
+    size_t place = checking->plan->column_count + index;
+    struct step_buffer *value = &check->value, *constant = &check->values[index];
+    value->length = 0;
+    if (!append_value(checking, node, slots, value))
+        return STEP_STATUS_NO_MEMORY;
+    if (!check->known[place]) {
+        struct step_buffer other = *constant;
+        *constant = *value;
+        *value = other;
+        check->known[place] = 1;
+        check->learnt[check->learnt_count++] = (uint32_t) place;
+        return STEP_STATUS_OK;
+    }
+    if (value->length == constant->length &&
+        (value->length == 0 || memcmp(value->data, constant->data, value->length) == 0))
+        return STEP_STATUS_OK;
+    while (node->kind == STEP_NODE_RECORD && node->child_count > 0) /* has no column itself */
+        node = &checking->plan->nodes[checking->plan->children[node->first_child]];
+    return refuse(checking, node->column, "is constant, and changes");
+}
+
+/* A value of a tree: of `type`, or one that extends it, or none. */
+static enum step_status check_inner(const struct checking *checking, uint32_t type,
+                                    const struct step_variant *variant)
+{
+    const struct step_plan *plan = checking->plan;
+    struct checked_tree *tree = checking->tree;
+    const struct step_plan_node *element = &plan->nodes[plan->children[tree->node->first_child]];
+    if (tree->values++ == STEP_MAX_TREE_VALUES)
+        return refuse(checking, tree->node->column, "holds more values than 1,048,576");
+    if (tree->depth == STEP_MAX_TREE_DEPTH)
+        return refuse(checking, tree->node->column, "holds values more than 1,000 deep");
+    if (variant == NULL || variant->record == STEP_NO_RECORD)
+        return STEP_STATUS_OK;
+    if (variant->record >= plan->definition->record_count ||
+        !step_record_extends(plan->definition, variant->record, type))
+        return refuse(checking, tree->node->column,
+                      "has a value of a type that does not extend its own");
+    tree->depth++;
+    enum step_status status = check_variant(checking, element, variant);
+    tree->depth--;
+    return status;
+}
+
+static enum step_status check_tree(const struct checking *checking,
+                                   const struct step_plan_node *node, uint64_t slot)
+{
+    struct checked_tree tree = {node, 0, 0};
+    struct checking inner = *checking;
+    inner.tree = &tree;
+    return check_inner(&inner, node->record, step_slot_variant(slot));
+}
+
+static enum step_status check_node(const struct checking *checking,
+                                   const struct step_plan_node *node, const uint64_t *slots)
+{
+    const struct step_plan *plan = checking->plan;
+    enum step_status status = STEP_STATUS_OK;
+    if (node->constant)
+        status = check_constant(checking, node, slots);
+    if (status != STEP_STATUS_OK)
+        return status;
+    switch (node->kind) {
+    case STEP_NODE_VALUE:
+        return check_value(checking, node->column, slots[0]);
+    case STEP_NODE_BYTES:
+        return check_bytes(checking, node, slots[0]);
+    case STEP_NODE_ARRAY:
+        return check_array(checking, node, slots[0]);
+    case STEP_NODE_VARIANT:
+        return check_variant(checking, node, step_slot_variant(slots[0]));
+    case STEP_NODE_TREE:
+        return check_tree(checking, node, slots[0]);
+    case STEP_NODE_INNER:
+        return check_inner(checking, node->record, step_slot_variant(slots[0]));
+    case STEP_NODE_RECORD:
+        break;
+    }
+    for (uint32_t i = 0; i < node->child_count && status == STEP_STATUS_OK; i++) {
+        const struct step_plan_node *child = &plan->nodes[plan->children[node->first_child + i]];
+        status = check_node(checking, child, slots);
+        slots += child->slot_count;
+    }
+    return status;
+}
+
+void step_check_forget(struct step_check *check)
+{
+    while (check->learnt_count > 0)
+        check->known[check->learnt[--check->learnt_count]] = 0;
+}
+
+enum step_status step_check_record(struct step_check *check, const struct step_plan *plan,
+                                   uint32_t record, const uint64_t *slots, struct step_error *error)
+{
+    struct checking checking = {check, plan, record, error, NULL};
+    const struct step_plan_record *planned = &plan->records[record];
+    if (check->constants == NULL)
+        check->constants = calloc(plan->column_count + 1u, sizeof *check->constants);
+    size_t places = plan->column_count + (size_t) plan->node_count + 1;
+    check->node_count = plan->node_count;
+    if (check->values == NULL)
+        check->values = calloc(plan->node_count + (size_t) 1, sizeof *check->values);
+    if (check->known == NULL)
+        check->known = calloc(places, sizeof *check->known);
+    if (check->learnt == NULL)
+        check->learnt = calloc(places, sizeof *check->learnt);
+    if (check->constants == NULL || check->known == NULL || check->values == NULL ||
+        check->learnt == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    check->learnt_count = 0;
+    enum step_status status = STEP_STATUS_OK;
+    for (uint32_t i = 0; i < planned->field_count && status == STEP_STATUS_OK; i++) {
+        const struct step_plan_node *node = &plan->nodes[planned->field_nodes[i]];
+        status = check_node(&checking, node, slots);
+        slots += node->slot_count;
+    }
+    if (status != STEP_STATUS_OK)
+        step_check_forget(check);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Encoding attributes of a field, read into what the codecs choose by. */
+#ifndef STEP_STEP_WISH_H
+#define STEP_STEP_WISH_H
+
+#include "format/codec/choose.h"
+#include "format/codec/strategies/policy.h"
+#include "format/core/bytes.h"
+#include "format/step/plan/charset.h"
+#include "steptrace/definition.h"
+
+struct step_field_wish {
+    struct step_wish column;
+    struct step_policy policy; /* of rows */
+    enum step_charset charset;
+    uint64_t resolution; /* values are rounded down to its multiples; 0: they are not */
+    bool type_varies;    /* type=variable */
+    bool is_time;        /* <property:"time"> */
+    bool is_thread;      /* <property:"thread"> */
+    const char *given;   /* name of the other field, not NUL-terminated; NULL if none */
+    size_t given_length; /* of stack, a record; of age, a record, a dot, and its field */
+};
+
+/* The rules of `attributes`, in order, on top of what `wish` says already. */
+void step_wish_read(const struct step_attributes *attributes, struct step_field_wish *wish);
+
+/* A policy as the text of `encoding` rules ("default,delta=5,size=4"), and back.  The latter
+ * returns false for a text that is none; `*unknown` is then the rule that is not known, if it is
+ * that, `*length` bytes. */
+bool step_policy_print(const struct step_policy *policy, struct step_buffer *out);
+bool step_policy_parse(const char *text, size_t text_length, struct step_policy *policy,
+                       const char **unknown, size_t *length);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a definition to columns: record by record. */
+#include "format/step/plan/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/step/layout.h"
+#include "format/step/plan/plan_build.h"
+
+enum step_status step_plan_fail(struct step_plan_builder *builder, enum step_status status,
+                                const char *what)
+{
+    const struct step_record *record = &builder->definition->records[builder->record];
+    const char *field =
+        builder->field < record->field_count ? record->fields[builder->field].name : NULL;
+    return step_error_set(builder->error, status, NULL, STEP_NO_OFFSET, "record %s%s%s: %s",
+                          record->name, field != NULL ? ", field " : "", field != NULL ? field : "",
+                          what);
+}
+
+/* The node of a record's field: its own, or the one that all share with the declaring record. */
+static enum step_status build_field(struct step_plan_builder *builder, uint32_t *index)
+{
+    const struct step_definition *definition = builder->definition;
+    const struct step_record *record = &definition->records[builder->record];
+    const struct step_field *field = &record->fields[builder->field];
+    if (record->parent != STEP_NO_RECORD && field->declaring_record != builder->record &&
+        builder->field < definition->records[record->parent].field_count &&
+        step_field_is_variant(field) !=
+            step_field_is_variant(&definition->records[record->parent].fields[builder->field]))
+        return step_plan_fail(builder, STEP_STATUS_INVALID,
+                              "only the record that declares it may say whether its type varies");
+    if (field->modified || field->declaring_record == builder->record) {
+        struct step_plan_scope scope = {field, "", NULL, definition};
+        return step_plan_element(builder, &scope, field->array_depth, false, 0, index);
+    }
+    if (field->declaring_record > builder->record ||
+        builder->field >= definition->records[field->declaring_record].field_count)
+        return step_plan_fail(builder, STEP_STATUS_INVALID,
+                              "inherited from a record that lacks it");
+    const struct step_field *origin =
+        &definition->records[field->declaring_record].fields[builder->field];
+    if (origin->kind != field->kind || origin->record != field->record ||
+        origin->array_depth != field->array_depth ||
+        origin->declaring_record != field->declaring_record)
+        return step_plan_fail(builder, STEP_STATUS_INVALID, "differs from the inherited field");
+    *index = builder->plan->records[field->declaring_record].field_nodes[builder->field];
+    return STEP_STATUS_OK;
+}
+
+static bool needs_check(const struct step_plan *plan, const struct step_plan_node *node)
+{
+    if (node->constant)
+        return true;
+    if (step_node_has_column(node)) {
+        const struct step_field_wish *wish = &plan->columns[node->column].wish;
+        if (wish->policy.general == STEP_CONSTANT || wish->policy.size == STEP_SIZE_FIXED ||
+            wish->charset != STEP_CHARSET_ANY || node->kind == STEP_NODE_VARIANT ||
+            node->kind == STEP_NODE_TREE)
+            return true;
+    }
+    for (uint32_t i = 0; i < node->child_count; i++)
+        if (needs_check(plan, &plan->nodes[plan->children[node->first_child + i]]))
+            return true;
+    return false;
+}
+
+static enum step_status plan_record(struct step_plan_builder *builder, uint32_t **storage)
+{
+    const struct step_record *record = &builder->definition->records[builder->record];
+    struct step_plan_record *planned = &builder->plan->records[builder->record];
+    uint32_t *field_nodes = *storage;
+    planned->field_nodes = field_nodes;
+    planned->field_count = (uint32_t) record->field_count;
+    planned->flat = true;
+    *storage += record->field_count;
+    uint32_t *slot_columns = *storage;
+    planned->slot_columns = slot_columns;
+    *storage += record->field_count;
+    for (builder->field = 0; builder->field < record->field_count; builder->field++) {
+        uint32_t i = builder->field;
+        builder->leaf = 0;
+        enum step_status status = build_field(builder, &field_nodes[i]);
+        if (status != STEP_STATUS_OK)
+            return status;
+        step_plan_resolve_given(builder, field_nodes);
+        const struct step_plan_node *node = &builder->plan->nodes[field_nodes[i]];
+        planned->slot_count += node->slot_count;
+        planned->flat = planned->flat && node->kind == STEP_NODE_VALUE;
+        planned->checked = planned->checked || needs_check(builder->plan, node);
+        slot_columns[i] = node->column;
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status count_fields(struct step_plan_builder *builder, size_t *count)
+{
+    const struct step_definition *definition = builder->definition;
+    *count = 0;
+    if (definition->record_count == 0 || definition->record_count > STEP_MAX_RECORD_TYPES)
+        return step_error_set(builder->error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
+                              "the definition has %zu record types; 1 to %u are possible",
+                              definition->record_count, STEP_MAX_RECORD_TYPES);
+    for (size_t i = 0; i < definition->record_count; i++) {
+        if (definition->records[i].field_count > STEP_MAX_FIELDS - *count)
+            return step_error_set(builder->error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
+                                  "the definition has too many fields");
+        *count += definition->records[i].field_count;
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status build(struct step_plan_builder *builder)
+{
+    struct step_plan *plan = builder->plan;
+    size_t count;
+    enum step_status status = count_fields(builder, &count);
+    if (status != STEP_STATUS_OK)
+        return status;
+    plan->records = calloc(builder->definition->record_count, sizeof *plan->records);
+    plan->storage = calloc(2 * count + 1, sizeof *plan->storage);
+    if (plan->records == NULL || plan->storage == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    uint32_t *storage = plan->storage;
+    uint32_t record_count = (uint32_t) builder->definition->record_count;
+    for (uint32_t i = 0; i < record_count && status == STEP_STATUS_OK; i++) {
+        builder->record = i;
+        status = plan_record(builder, &storage);
+    }
+    for (uint32_t i = 0; i < plan->column_count; i++) {
+        struct step_plan_column *column = &plan->columns[i];
+        bool given = column->given_field != STEP_NO_INDEX || column->given_column != STEP_NO_INDEX;
+        if (column->wish.policy.targeted == STEP_STACK || column->wish.policy.targeted == STEP_AGE)
+            step_plan_resolve_followed(plan, column);
+        if (column->wish.policy.targeted == STEP_AGE) /* the measure is not rounded alike */
+            column->wish.policy.resolution = 0;
+        if (column->wish.policy.targeted == STEP_GIVEN && !given)
+            column->wish.policy.targeted = STEP_TARGETED_NONE;
+    }
+    return status == STEP_STATUS_OK ? step_plan_order(plan) : status;
+}
+
+static enum step_status create(const struct step_definition *definition, struct step_plan **out,
+                               struct step_plan_place *place, struct step_error *error)
+{
+    *out = NULL;
+    struct step_plan *plan = calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    plan->definition = definition;
+    struct step_plan_builder builder = {.plan = plan, .definition = definition, .error = error};
+    enum step_status status = build(&builder);
+    *place = (struct step_plan_place){builder.record, builder.field};
+    if (status == STEP_STATUS_OK) {
+        *out = plan;
+        return status;
+    }
+    if (status == STEP_STATUS_NO_MEMORY)
+        step_error_set(error, status, NULL, STEP_NO_OFFSET, "out of memory");
+    step_plan_destroy(plan);
+    return status;
+}
+
+enum step_status step_plan_create(const struct step_definition *definition, struct step_plan **out,
+                                  struct step_error *error)
+{
+    struct step_plan_place place;
+    return create(definition, out, &place, error);
+}
+
+enum step_status step_plan_check(const struct step_definition *definition,
+                                 struct step_plan_place *place, struct step_error *error)
+{
+    struct step_plan *plan;
+    enum step_status status = create(definition, &plan, place, error);
+    step_plan_destroy(plan);
+    return status;
+}
+
+void step_plan_destroy(struct step_plan *plan)
+{
+    if (plan == NULL)
+        return;
+    free(plan->columns);
+    free(plan->nodes);
+    free(plan->children);
+    free(plan->records);
+    free(plan->storage);
+    free(plan);
+}
+
+/* Columns stand in order of record, field and leaf. */
+uint32_t step_plan_find_column(const struct step_plan *plan, uint64_t record, uint64_t field,
+                               uint64_t leaf)
+{
+    uint32_t low = 0;
+    uint32_t high = plan->column_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct step_plan_column *column = &plan->columns[middle];
+        if (column->record == record && column->field == field && column->leaf == leaf)
+            return middle;
+        bool before = column->record != record ? column->record < record
+                      : column->field != field ? column->field < field
+                                               : column->leaf < leaf;
+        if (before)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return STEP_NO_INDEX;
+}
+
+uint32_t step_field_column(const struct step_plan *plan, uint32_t record, uint64_t field)
+{
+    const struct step_plan_record *planned = &plan->records[record];
+    if (field >= planned->field_count)
+        return STEP_NO_INDEX;
+    const struct step_plan_node *node = &plan->nodes[planned->field_nodes[field]];
+    return node->kind == STEP_NODE_VALUE ? node->column : STEP_NO_INDEX;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The columns that a column's encoding looks at: `given`, `stack`, `age`. */
+#include <string.h>
+
+#include "format/step/plan/plan_build.h"
+
+/* `given` among the fields of one nested record: only a single value that stands before. */
+void step_plan_resolve_nested(struct step_plan_builder *builder, const struct step_record *record,
+                              size_t field, uint32_t first_child)
+{
+    struct step_plan *plan = builder->plan;
+    const struct step_plan_node *node = &plan->nodes[plan->children[first_child + field]];
+    if (node->kind != STEP_NODE_VALUE || plan->columns[node->column].wish.given == NULL ||
+        plan->columns[node->column].wish.policy.targeted == STEP_STACK ||
+        plan->columns[node->column].wish.policy.targeted == STEP_AGE)
+        return;
+    struct step_plan_column *column = &plan->columns[node->column];
+    for (size_t i = 0; i < field; i++) {
+        const char *name = record->fields[i].name;
+        const struct step_plan_node *other = &plan->nodes[plan->children[first_child + i]];
+        if (strlen(name) != column->wish.given_length ||
+            memcmp(name, column->wish.given, column->wish.given_length) != 0 ||
+            other->kind != STEP_NODE_VALUE)
+            continue;
+        column->given_column = other->column;
+        column->wish.column.given = true;
+        column->wish.column.given_identifier = plan->columns[other->column].wish.column.identifier;
+    }
+}
+
+/* `given` among the fields of a record: only a single value that stands before. */
+void step_plan_resolve_given(struct step_plan_builder *builder, const uint32_t *field_nodes)
+{
+    struct step_plan *plan = builder->plan;
+    const struct step_record *record = &builder->definition->records[builder->record];
+    const struct step_plan_node *node = &plan->nodes[field_nodes[builder->field]];
+    if (node->kind != STEP_NODE_VALUE)
+        return;
+    struct step_plan_column *column = &plan->columns[node->column];
+    if (column->record != builder->record || column->wish.given == NULL ||
+        column->wish.policy.targeted == STEP_STACK || column->wish.policy.targeted == STEP_AGE)
+        return;
+    for (uint32_t i = 0; i < builder->field; i++) {
+        const char *name = record->fields[i].name;
+        const struct step_plan_node *other = &plan->nodes[field_nodes[i]];
+        if (strlen(name) != column->wish.given_length ||
+            memcmp(name, column->wish.given, column->wish.given_length) != 0 ||
+            other->kind != STEP_NODE_VALUE)
+            continue;
+        column->given_field = i;
+        column->wish.column.given = true;
+        column->wish.column.given_identifier = plan->columns[other->column].wish.column.identifier;
+    }
+}
+
+/* A record by its absolute name, or by its name in the package of `near`. */
+static uint32_t find_record(const struct step_definition *definition, uint32_t near,
+                            const char *name, size_t length)
+{
+    const char *package = definition->records[near].name;
+    const char *dot = strrchr(package, '.');
+    size_t prefix = dot != NULL ? (size_t) (dot + 1 - package) : 0;
+    for (uint32_t i = 0; i < definition->record_count; i++) {
+        const char *other = definition->records[i].name;
+        if (strlen(other) == length && memcmp(other, name, length) == 0)
+            return i;
+        if (strlen(other) == prefix + length && memcmp(other, package, prefix) == 0 &&
+            memcmp(other + prefix, name, length) == 0)
+            return i;
+    }
+    return STEP_NO_INDEX;
+}
+
+/* Does the column have the values of a record's own field?  Columns of nested fields are not
+ * counted record by record, so that in columns nothing is pushed for them, and they have no latest
+ * value (docs/formats/step.md): only rows heed the strategy. */
+static bool is_own_field(const struct step_plan *plan, const struct step_plan_column *column)
+{
+    const struct step_plan_record *record = &plan->records[column->record];
+    const struct step_plan_node *node = &plan->nodes[record->field_nodes[column->field]];
+    return node->kind == STEP_NODE_VALUE && &plan->columns[node->column] == column;
+}
+
+/* What `stack` and `age` name, when all records are planned; what does not exist is not heeded. */
+void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column *column)
+{
+    struct step_field_wish *wish = &column->wish;
+    const char *name = wish->given;
+    size_t length = wish->given_length;
+    bool stack = wish->policy.targeted == STEP_STACK;
+    size_t field = 0;
+    while (!stack && length > 0 && name[length - 1] != '.') {
+        length--;
+        field++;
+    }
+    uint32_t record = STEP_NO_INDEX;
+    if (!column->in_array && length > 0)
+        record = find_record(plan->definition, column->record, name, length - !stack);
+    if (record == STEP_NO_INDEX) {
+        wish->policy.targeted = STEP_TARGETED_NONE;
+        return;
+    }
+    if (stack) {
+        column->stack_record = record;
+        wish->column.stack = is_own_field(plan, column);
+        return;
+    }
+    const struct step_record *type = &plan->definition->records[record];
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const struct step_plan_node *node = &plan->nodes[plan->records[record].field_nodes[i]];
+        if (strlen(type->fields[i].name) == field &&
+            memcmp(type->fields[i].name, name + length, field) == 0 &&
+            node->kind == STEP_NODE_VALUE && &plan->columns[node->column] != column)
+            column->age_column = node->column;
+    }
+    if (column->age_column == STEP_NO_INDEX)
+        wish->policy.targeted = STEP_TARGETED_NONE;
+    else
+        wish->column.age = is_own_field(plan, column);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fields as trees of nodes, and their columns. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/codec/strategies/packed_strings.h"
+#include "format/step/layout.h"
+#include "format/step/plan/plan_build.h"
+
+enum { PATH_BYTES = 512 };
+
+/* Makes room for one more item; the arrays are plain data. */
+static bool make_room(void **items, uint32_t *capacity, uint32_t count, size_t size)
+{
+    if (count < *capacity)
+        return true;
+    uint32_t grown = *capacity * 2 + 16;
+    void *moved = realloc(*items, grown * size);
+    if (moved == NULL)
+        return false;
+    *items = moved;
+    *capacity = grown;
+    return true;
+}
+
+/* A dictionary's numbers are identifiers by themselves. */
+static void settle_identifier(struct step_field_wish *wish)
+{
+    struct step_policy *policy = &wish->policy;
+    if (policy->general == STEP_IDENTIFIER)
+        policy->general = STEP_GENERAL_NONE;
+    policy->size = STEP_SIZE_CREEP;
+    policy->is_unsigned = true;
+    policy->resolution = wish->resolution = 0;
+}
+
+static enum step_status add_column(struct step_plan_builder *builder, enum step_column_kind kind,
+                                   bool in_array, const struct step_field_wish *wish,
+                                   uint32_t *column)
+{
+    struct step_plan *plan = builder->plan;
+    if (plan->column_count >= STEP_MAX_COLUMNS)
+        return step_plan_fail(builder, STEP_STATUS_LIMIT,
+                              "the definition needs more than 65,536 columns");
+    if (!make_room((void **) &plan->columns, &builder->column_capacity, plan->column_count,
+                   sizeof *plan->columns))
+        return STEP_STATUS_NO_MEMORY;
+    *column = plan->column_count++;
+    plan->columns[*column] = (struct step_plan_column){
+        .kind = kind,
+        .record = builder->record,
+        .field = builder->field,
+        .leaf = builder->leaf++,
+        .in_array = in_array,
+        .given_field = STEP_NO_INDEX,
+        .given_column = STEP_NO_INDEX,
+        .stack_record = STEP_NO_INDEX,
+        .age_column = STEP_NO_INDEX,
+        .wish = *wish,
+    };
+    return STEP_STATUS_OK;
+}
+
+static enum step_status add_node(struct step_plan_builder *builder, struct step_plan_node node,
+                                 uint32_t *index)
+{
+    struct step_plan *plan = builder->plan;
+    if (plan->node_count >= STEP_MAX_NODES)
+        return step_plan_fail(builder, STEP_STATUS_LIMIT, "the definition has too many fields");
+    if (!make_room((void **) &plan->nodes, &builder->node_capacity, plan->node_count,
+                   sizeof *plan->nodes))
+        return STEP_STATUS_NO_MEMORY;
+    *index = plan->node_count++;
+    plan->nodes[*index] = node;
+    return STEP_STATUS_OK;
+}
+
+/* Reserves `count` consecutive children, to be filled in by the caller. */
+static enum step_status add_children(struct step_plan_builder *builder, uint32_t count,
+                                     uint32_t *first)
+{
+    struct step_plan *plan = builder->plan;
+    *first = plan->child_count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (plan->child_count >= STEP_MAX_NODES)
+            return step_plan_fail(builder, STEP_STATUS_LIMIT, "the definition has too many fields");
+        if (!make_room((void **) &plan->children, &builder->child_capacity, plan->child_count,
+                       sizeof *plan->children))
+            return STEP_STATUS_NO_MEMORY;
+        plan->children[plan->child_count++] = 0;
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status build_array(struct step_plan_builder *builder,
+                                    const struct step_plan_scope *scope, uint32_t array_depth,
+                                    bool in_array, uint32_t nesting, uint32_t *index)
+{
+    struct step_plan_node node = {
+        STEP_NODE_ARRAY, 0, 1, 1, 0, STEP_NO_INDEX, false, step_plan_is_constant(scope)};
+    struct step_field_wish wish = step_plan_length_wish(scope);
+    enum step_status status =
+        add_column(builder, STEP_COLUMN_LENGTHS, in_array, &wish, &node.column);
+    if (status == STEP_STATUS_OK)
+        status = add_children(builder, 1, &node.first_child);
+    if (status != STEP_STATUS_OK)
+        return status;
+    char path[PATH_BYTES];
+    int length =
+        snprintf(path, sizeof path, "%s%selement", scope->path, scope->path[0] != '\0' ? "." : "");
+    if (length < 0 || length >= PATH_BYTES)
+        return step_plan_fail(builder, STEP_STATUS_LIMIT, "nested too deeply");
+    struct step_plan_scope inner = {scope->field, path, scope->outer, scope->definition};
+    uint32_t element;
+    status = step_plan_element(builder, &inner, array_depth - 1, true, nesting + 1, &element);
+    if (status != STEP_STATUS_OK)
+        return status;
+    builder->plan->children[node.first_child] = element;
+    node.holds_inner = builder->plan->nodes[element].holds_inner;
+    return add_node(builder, node, index);
+}
+
+/* The value of a field that is a record of type `type`, by value. */
+static enum step_status build_record(struct step_plan_builder *builder,
+                                     const struct step_plan_scope *scope, uint32_t type,
+                                     bool in_array, uint32_t nesting, uint32_t *index)
+{
+    const struct step_definition *definition = builder->definition;
+    if (type >= definition->record_count)
+        return step_plan_fail(builder, STEP_STATUS_INVALID, "its record does not exist");
+    const struct step_record *record = &definition->records[type];
+    if (record->field_count > STEP_MAX_NODES)
+        return step_plan_fail(builder, STEP_STATUS_LIMIT, "the definition has too many fields");
+    struct step_plan_node node = {STEP_NODE_RECORD,
+                                  0,
+                                  0,
+                                  (uint32_t) record->field_count,
+                                  0,
+                                  type,
+                                  false,
+                                  step_plan_is_constant(scope)};
+    enum step_status status = add_children(builder, node.child_count, &node.first_child);
+    for (uint32_t i = 0; i < node.child_count && status == STEP_STATUS_OK; i++) {
+        struct step_plan_scope inner = {&record->fields[i], "", scope, definition};
+        uint32_t child;
+        status = step_plan_element(builder, &inner, record->fields[i].array_depth, in_array,
+                                   nesting + 1, &child);
+        if (status != STEP_STATUS_OK)
+            break;
+        builder->plan->children[node.first_child + i] = child;
+        node.slot_count += builder->plan->nodes[child].slot_count;
+        node.holds_inner = node.holds_inner || builder->plan->nodes[child].holds_inner;
+        step_plan_resolve_nested(builder, record, i, node.first_child);
+    }
+    return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
+}
+
+/* The types of a variant's values, as its attributes have them. */
+static enum step_status add_types(struct step_plan_builder *builder,
+                                  const struct step_plan_scope *scope, bool in_array,
+                                  uint32_t *column)
+{
+    struct step_field_wish wish = {.column = {.identifier = true}};
+    struct step_field_wish own = {0};
+    step_plan_own_wish(scope->field, scope->path, &own);
+    wish.policy.general = own.type_varies ? STEP_IDENTIFIER : STEP_DEFAULT;
+    wish.policy.is_unsigned = true;
+    return add_column(builder, STEP_COLUMN_VALUES, in_array, &wish, column);
+}
+
+/* The record without fields that stands for none, as a tree's last type. */
+static enum step_status add_none(struct step_plan_builder *builder, uint32_t *index)
+{
+    struct step_plan_node none = {.kind = STEP_NODE_RECORD,
+                                  .record = (uint32_t) builder->definition->record_count};
+    return add_node(builder, none, index);
+}
+
+/* A column of the types, and the columns of each: of those `listed`, and none; or (NULL) of the
+ * field's and all that extend it. */
+static enum step_status build_types(struct step_plan_builder *builder,
+                                    const struct step_plan_scope *scope, const uint8_t *listed,
+                                    bool in_array, uint32_t nesting, uint32_t *index)
+{
+    const struct step_definition *definition = builder->definition;
+    uint32_t record_count = (uint32_t) definition->record_count, type = scope->field->record;
+    struct step_plan_node node = {.kind = STEP_NODE_VARIANT,
+                                  .slot_count = 1,
+                                  .child_count = listed != NULL,
+                                  .record = listed != NULL ? record_count : STEP_NO_INDEX,
+                                  .holds_inner = listed != NULL,
+                                  .constant = listed == NULL && step_plan_is_constant(scope)};
+    enum step_status status = add_types(builder, scope, in_array, &node.column);
+    for (uint32_t i = 0; i < record_count; i++)
+        node.child_count += listed != NULL ? listed[i] : step_record_extends(definition, i, type);
+    if (status == STEP_STATUS_OK)
+        status = add_children(builder, node.child_count, &node.first_child);
+    uint32_t next = node.first_child, child;
+    for (uint32_t i = 0; i < record_count && status == STEP_STATUS_OK; i++) {
+        if (listed != NULL ? listed[i] == 0 : !step_record_extends(definition, i, type))
+            continue;
+        status = build_record(builder, scope, i, true, nesting + 1, &child);
+        if (status == STEP_STATUS_OK)
+            builder->plan->children[next++] = child;
+    }
+    if (status == STEP_STATUS_OK && listed != NULL) {
+        status = add_none(builder, &child);
+        builder->plan->children[next] = child;
+    }
+    return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
+}
+
+/* One that may hold itself: an array of all that it holds. */
+static enum step_status build_tree(struct step_plan_builder *builder,
+                                   const struct step_plan_scope *scope, const uint8_t *listed,
+                                   bool in_array, uint32_t nesting, uint32_t *index)
+{
+    struct step_plan_node node = {.kind = STEP_NODE_TREE,
+                                  .slot_count = 1,
+                                  .child_count = 1,
+                                  .record = scope->field->record,
+                                  .constant = step_plan_is_constant(scope)};
+    struct step_field_wish wish = {.policy = {.is_unsigned = true}};
+    uint32_t element = 0;
+    enum step_status status =
+        add_column(builder, STEP_COLUMN_LENGTHS, in_array, &wish, &node.column);
+    if (status == STEP_STATUS_OK)
+        status = add_children(builder, 1, &node.first_child);
+    builder->in_tree = true;
+    if (status == STEP_STATUS_OK)
+        status = build_types(builder, scope, listed, true, nesting + 1, &element);
+    builder->in_tree = false;
+    if (status != STEP_STATUS_OK)
+        return status;
+    builder->plan->children[node.first_child] = element;
+    return add_node(builder, node, index);
+}
+
+/* A record of its type, or of any that extends it. */
+static enum step_status build_variant(struct step_plan_builder *builder,
+                                      const struct step_plan_scope *scope, bool in_array,
+                                      uint32_t nesting, uint32_t *index)
+{
+    struct step_plan_node inner = {.kind = STEP_NODE_INNER,
+                                   .slot_count = 1,
+                                   .record = scope->field->record,
+                                   .holds_inner = true};
+    if (builder->in_tree)
+        return add_node(builder, inner, index);
+    uint8_t *listed;
+    enum step_status status =
+        step_plan_find_tree(builder->definition, scope->field->record, &listed);
+    if (status == STEP_STATUS_OK && listed != NULL)
+        status = build_tree(builder, scope, listed, in_array, nesting, index);
+    else if (status == STEP_STATUS_OK)
+        status = build_types(builder, scope, NULL, in_array, nesting, index);
+    free(listed);
+    return status;
+}
+
+static enum step_status build_bytes(struct step_plan_builder *builder,
+                                    const struct step_plan_scope *scope, bool in_array,
+                                    uint32_t *index)
+{
+    struct step_plan_node node = {
+        STEP_NODE_BYTES, 0, 1, 0, 0, STEP_NO_INDEX, false, step_plan_is_constant(scope)};
+    struct step_field_wish wish = step_plan_length_wish(scope);
+    struct step_field_wish own = step_plan_value_wish(scope, false);
+    wish.charset = scope->field->kind == STEP_TYPE_STRING ? own.charset : STEP_CHARSET_ANY;
+    wish.policy.strings = own.policy.strings;
+    if (own.policy.general != STEP_GENERAL_NONE) /* the same one again is a number */
+        wish.policy.strings |= STEP_STRINGS_NUMBERED;
+    enum step_status status =
+        add_column(builder, STEP_COLUMN_LENGTHS, in_array, &wish, &node.column);
+    struct step_field_wish none = {.policy = {.strings = wish.policy.strings}};
+    uint32_t bytes;
+    if (status == STEP_STATUS_OK)
+        status = add_column(builder, STEP_COLUMN_BYTES, in_array, &none, &bytes);
+    return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
+}
+
+enum step_status step_plan_element(struct step_plan_builder *builder,
+                                   const struct step_plan_scope *scope, uint32_t array_depth,
+                                   bool in_array, uint32_t nesting, uint32_t *index)
+{
+    if (nesting > STEP_MAX_NESTING)
+        return step_plan_fail(builder, STEP_STATUS_INVALID,
+                              "records by value and arrays are nested more than 32 deep");
+    if (array_depth > 0)
+        return build_array(builder, scope, array_depth, in_array, nesting, index);
+    struct step_field_wish wish = step_plan_value_wish(scope, scope->field->kind == STEP_TYPE_INT);
+    bool names_entry = wish.column.identifier && scope->field->kind == STEP_TYPE_RECORD;
+    if (names_entry || scope->field->kind == STEP_TYPE_INT) {
+        struct step_plan_node node = {STEP_NODE_VALUE, 0, 1, 0, 0, STEP_NO_INDEX, false, false};
+        wish.policy.strings = 0;
+        if (scope->field->kind != STEP_TYPE_INT)
+            settle_identifier(&wish);
+        enum step_status status =
+            add_column(builder, STEP_COLUMN_VALUES, in_array, &wish, &node.column);
+        return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
+    }
+    if (scope->field->kind == STEP_TYPE_RECORD && step_field_is_variant(scope->field))
+        return build_variant(builder, scope, in_array, nesting, index);
+    if (scope->field->kind == STEP_TYPE_RECORD)
+        return build_record(builder, scope, scope->field->record, in_array, nesting, index);
+    return build_bytes(builder, scope, in_array, index);
+}

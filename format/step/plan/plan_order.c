@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which columns must be decoded before which: no column waits for itself, nor for a long row. */
+#include <stdlib.h>
+
+#include "format/step/layout.h"
+#include "format/step/plan/plan_build.h"
+
+/* A column that another waits for; those of one column stand together. */
+struct need {
+    uint32_t column;
+    uint32_t other;
+};
+
+enum mark { UNSEEN, UNDER_WAY, DONE };
+
+struct ordering {
+    struct step_plan *plan;
+    struct need *needs;
+    size_t need_count;
+    size_t *first;   /* by column: its first need; one more than there are columns */
+    uint8_t *marks;  /* by column: enum mark */
+    uint32_t *depth; /* by column that is done: columns on the longest way down from it */
+    uint32_t *path;  /* columns under way, */
+    size_t *next;    /* and the next need of each */
+};
+
+static void add(struct ordering *ordering, uint32_t column, uint32_t other)
+{
+    if (other == STEP_NO_INDEX)
+        return;
+    if (ordering->needs != NULL)
+        ordering->needs[ordering->need_count] = (struct need){column, other};
+    ordering->need_count++;
+}
+
+/* Counts the needs, and with room for them lists them. */
+static void list_needs(struct ordering *ordering)
+{
+    const struct step_plan *plan = ordering->plan;
+    ordering->need_count = 0;
+    for (uint32_t i = 0; i < plan->column_count; i++) {
+        add(ordering, i, plan->columns[i].age_column);
+        add(ordering, i, plan->columns[i].given_column);
+    }
+    for (uint32_t i = 0; i < plan->definition->record_count; i++)
+        for (uint32_t k = 0; k < plan->records[i].field_count; k++) {
+            uint32_t column = step_field_column(plan, i, k);
+            uint32_t given =
+                column != STEP_NO_INDEX ? plan->columns[column].given_field : STEP_NO_INDEX;
+            if (given != STEP_NO_INDEX)
+                add(ordering, column, step_field_column(plan, i, given));
+        }
+}
+
+static int compare_needs(const void *left, const void *right)
+{
+    const struct need *a = left, *b = right;
+    return (a->column > b->column) - (a->column < b->column);
+}
+
+static void sort_needs(struct ordering *ordering)
+{
+    size_t at = 0;
+    qsort(ordering->needs, ordering->need_count, sizeof *ordering->needs, compare_needs);
+    for (uint32_t i = 0; i <= ordering->plan->column_count; i++) {
+        while (at < ordering->need_count && ordering->needs[at].column < i)
+            at++;
+        ordering->first[i] = at;
+    }
+}
+
+/* The column goes by itself: rows can have what it asks for, columns cannot. */
+static void set_apart(struct ordering *ordering, uint32_t column)
+{
+    struct step_plan_column *planned = &ordering->plan->columns[column];
+    planned->apart = true;
+    planned->wish.column.age = planned->wish.column.given = false;
+    ordering->depth[column] = 1;
+}
+
+/* From a column down to all that it needs, without recursion: chains may be long. */
+static void visit(struct ordering *ordering, uint32_t start)
+{
+    size_t length = 1;
+    ordering->path[0] = start;
+    ordering->next[0] = ordering->first[start];
+    ordering->marks[start] = UNDER_WAY;
+    ordering->depth[start] = 1;
+    while (length > 0) {
+        uint32_t column = ordering->path[length - 1];
+        bool apart = ordering->plan->columns[column].apart;
+        if (apart || ordering->next[length - 1] == ordering->first[column + 1]) {
+            ordering->marks[column] = DONE;
+            length--;
+            continue;
+        }
+        uint32_t other = ordering->needs[ordering->next[length - 1]].other;
+        if (ordering->marks[other] == UNSEEN) {
+            ordering->marks[other] = UNDER_WAY;
+            ordering->depth[other] = 1;
+            ordering->path[length] = other;
+            ordering->next[length++] = ordering->first[other];
+        } else if (ordering->marks[other] == UNDER_WAY ||
+                   ordering->depth[other] >= STEP_MAX_COLUMN_CHAIN) {
+            set_apart(ordering, column);
+        } else {
+            if (ordering->depth[other] >= ordering->depth[column])
+                ordering->depth[column] = ordering->depth[other] + 1;
+            ordering->next[length - 1]++;
+        }
+    }
+}
+
+static void reset(struct ordering *ordering)
+{
+    free(ordering->needs);
+    free(ordering->first);
+    free(ordering->marks);
+    free(ordering->depth);
+    free(ordering->path);
+    free(ordering->next);
+}
+
+enum step_status step_plan_order(struct step_plan *plan)
+{
+    struct ordering ordering = {.plan = plan};
+    size_t columns = plan->column_count + (size_t) 1;
+    list_needs(&ordering);
+    if (ordering.need_count == 0)
+        return STEP_STATUS_OK;
+    ordering.needs = calloc(ordering.need_count, sizeof *ordering.needs);
+    ordering.first = calloc(columns, sizeof *ordering.first);
+    ordering.marks = calloc(columns, sizeof *ordering.marks);
+    ordering.depth = calloc(columns, sizeof *ordering.depth);
+    ordering.path = calloc(columns, sizeof *ordering.path);
+    ordering.next = calloc(columns, sizeof *ordering.next);
+    bool good = ordering.needs != NULL && ordering.first != NULL && ordering.marks != NULL &&
+                ordering.depth != NULL && ordering.path != NULL && ordering.next != NULL;
+    if (good) {
+        list_needs(&ordering);
+        sort_needs(&ordering);
+        for (uint32_t i = 0; i < plan->column_count; i++)
+            if (ordering.marks[i] == UNSEEN)
+                visit(&ordering, i);
+    }
+    reset(&ordering);
+    return good ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+}

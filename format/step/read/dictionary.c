@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reader's dictionaries: entries by record type and identifier. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/step/read/reader_internal.h"
+
+static bool add_part(struct step_dictionary *dictionary, const struct step_dictionary_part *part)
+{
+    if (dictionary->part_count == dictionary->part_capacity) {
+        size_t capacity = dictionary->part_capacity * 2 + 4;
+        struct step_dictionary_part *parts = realloc(dictionary->parts, capacity * sizeof *parts);
+        if (parts == NULL)
+            return false;
+        dictionary->parts = parts;
+        dictionary->part_capacity = capacity;
+    }
+    dictionary->parts[dictionary->part_count++] = *part;
+    dictionary->entry_count += part->count;
+    return true;
+}
+
+static uint64_t end_of(const struct step_dictionary *dictionary)
+{
+    if (dictionary->part_count == 0)
+        return 0;
+    const struct step_dictionary_part *last = &dictionary->parts[dictionary->part_count - 1];
+    return last->first + last->count;
+}
+
+/* Copies all records of the block, whose slots point into it. */
+static uint64_t *copy_slots(struct step_block *block, size_t slot_count)
+{
+    size_t count = (size_t) block->record_count;
+    uint64_t *slots = malloc((count * slot_count + 1) * sizeof *slots);
+    if (slots == NULL)
+        return NULL;
+    struct step_record_view view;
+    for (uint64_t *out = slots; step_block_next(block, &view) == STEP_STATUS_OK; out += slot_count)
+        if (slot_count > 0)
+            memcpy(out, view.slots, slot_count * sizeof *slots);
+    return slots;
+}
+
+static enum step_status check(const struct step_reader *reader, const struct step_payload *payload,
+                              struct step_error *error)
+{
+    const struct step_block_header *header = payload->header;
+    const char *fault = NULL;
+    if (header->stream >= reader->definition->record_count)
+        fault = "a dictionary of a record type that does not exist";
+    else if (header->record_count == 0 || header->first_record > UINT64_MAX / 2 ||
+             header->record_count > STEP_MAX_DICTIONARY_BLOCK_RECORDS)
+        fault = "a dictionary with an impossible number of entries";
+    else if (header->first_record < end_of(&reader->dictionaries[header->stream]))
+        fault = "dictionary entries that were defined before";
+    return fault == NULL ? STEP_STATUS_OK
+                         : step_error_set(error, STEP_STATUS_CORRUPT, payload->file,
+                                          payload->offset, "%s", fault);
+}
+
+enum step_status step_dictionary_load(struct step_reader *reader,
+                                      const struct step_payload *payload, struct step_error *error)
+{
+    const struct step_block_header *header = payload->header;
+    enum step_status status = check(reader, payload, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    struct step_dictionary_part part = {header->first_record, header->record_count, NULL,
+                                        calloc(1, sizeof *part.block)};
+    struct step_block_gap gap;
+    if (part.block == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, payload->file, payload->offset,
+                              "out of memory");
+    status = step_block_decode(&reader->blocks, payload, NULL,
+                               STEP_MAX_DICTIONARY_MEMORY - reader->dictionary_memory, part.block,
+                               &gap, error);
+    if (status != STEP_STATUS_OK)
+        goto out;
+    status = STEP_STATUS_CORRUPT;
+    if (gap.records > 0) {
+        status = step_error_set(error, STEP_STATUS_UNSUPPORTED, payload->file, payload->offset,
+                                "%s", gap.message);
+        goto out;
+    }
+    if (part.block->type_count != 1 || part.block->block_types[0].record != header->stream) {
+        step_error_set(error, status, payload->file, payload->offset,
+                       "a dictionary block with entries of another type");
+        goto out;
+    }
+    size_t slot_count = reader->plan->records[header->stream].slot_count;
+    uint64_t memory = part.block->arena.taken + part.count * slot_count * sizeof(uint64_t);
+    if (memory > STEP_MAX_DICTIONARY_MEMORY - reader->dictionary_memory) {
+        status = step_error_set(error, STEP_STATUS_LIMIT, payload->file, payload->offset,
+                                "dictionaries pass the limit of %" PRIu64 " bytes",
+                                STEP_MAX_DICTIONARY_MEMORY);
+        goto out;
+    }
+    part.slots = copy_slots(part.block, slot_count);
+    if (part.slots == NULL || !add_part(&reader->dictionaries[header->stream], &part)) {
+        status = step_error_set(error, STEP_STATUS_NO_MEMORY, payload->file, payload->offset,
+                                "out of memory");
+        goto out;
+    }
+    reader->dictionary_memory += memory;
+    return STEP_STATUS_OK;
+out:
+    free(part.slots);
+    step_block_destroy(part.block);
+    return status;
+}
+
+static void make_table(struct step_dictionary *dictionary, size_t slot_count)
+{
+    uint64_t end = end_of(dictionary);
+    if (end == 0 || end > dictionary->entry_count * 2 + 64)
+        return;
+    dictionary->table = calloc((size_t) end, sizeof *dictionary->table);
+    for (size_t i = 0; dictionary->table != NULL && i < dictionary->part_count; i++) {
+        const struct step_dictionary_part *part = &dictionary->parts[i];
+        for (uint64_t k = 0; k < part->count; k++)
+            dictionary->table[part->first + k] = part->slots + k * slot_count;
+    }
+}
+
+void step_dictionary_finish(struct step_reader *reader)
+{
+    for (size_t i = 0; i < reader->definition->record_count; i++) {
+        free(reader->dictionaries[i].table);
+        reader->dictionaries[i].table = NULL;
+        make_table(&reader->dictionaries[i], reader->plan->records[i].slot_count);
+    }
+}
+
+void step_dictionaries_destroy(struct step_reader *reader)
+{
+    for (size_t i = 0; reader->dictionaries != NULL && i < reader->definition->record_count; i++) {
+        struct step_dictionary *dictionary = &reader->dictionaries[i];
+        for (size_t k = 0; k < dictionary->part_count; k++) {
+            free(dictionary->parts[k].slots);
+            step_block_destroy(dictionary->parts[k].block);
+        }
+        free(dictionary->parts);
+        free(dictionary->table);
+    }
+    free(reader->dictionaries);
+    reader->dictionaries = NULL;
+}
+
+uint64_t step_reader_dictionary_count(const struct step_reader *reader, uint32_t record)
+{
+    return record < reader->definition->record_count ? end_of(&reader->dictionaries[record]) : 0;
+}
+
+const uint64_t *step_reader_dictionary_entry(const struct step_reader *reader, uint32_t record,
+                                             uint64_t id)
+{
+    if (record >= reader->definition->record_count)
+        return NULL;
+    const struct step_dictionary *dictionary = &reader->dictionaries[record];
+    if (id == 0 || id > end_of(dictionary))
+        return NULL;
+    if (dictionary->table != NULL)
+        return dictionary->table[id - 1];
+    size_t low = 0;
+    size_t high = dictionary->part_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct step_dictionary_part *part = &dictionary->parts[middle];
+        if (id <= part->first)
+            high = middle;
+        else if (id - part->first > part->count)
+            low = middle + 1;
+        else
+            return part->slots + (id - part->first - 1) * reader->plan->records[record].slot_count;
+    }
+    return NULL;
+}
+
+uint64_t step_reader_dictionary_next(const struct step_reader *reader, uint32_t record, uint64_t id)
+{
+    if (record >= reader->definition->record_count)
+        return 0;
+    const struct step_dictionary *dictionary = &reader->dictionaries[record];
+    size_t low = 0, high = dictionary->part_count;
+    while (low < high) { /* the first part that ends behind it */
+        size_t middle = low + (high - low) / 2;
+        const struct step_dictionary_part *part = &dictionary->parts[middle];
+        if (part->first + part->count <= id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == dictionary->part_count)
+        return 0;
+    uint64_t first = dictionary->parts[low].first;
+    return (first > id ? first : id) + 1;
+}

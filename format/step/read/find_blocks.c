@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding the blocks of a file: by its index, or by walking from header to header. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "format/core/checksum.h"
+#include "format/step/read/reader_internal.h"
+
+enum { SEARCH_BYTES = 1 << 16 };
+
+/* True if a good block header stands at `offset`. */
+static bool header_at(struct step_reader *reader, const struct step_source *source, uint64_t offset,
+                      struct step_block_header *header)
+{
+    const uint8_t *bytes;
+    return step_source_read(source, offset, STEP_BLOCK_HEADER_BYTES, &reader->head, &bytes, NULL) ==
+               STEP_STATUS_OK &&
+           step_block_header_unpack(bytes, header);
+}
+
+/* The next place at or after `offset` where a good block header stands; the source's size if there
+ * is none. */
+static uint64_t search(struct step_reader *reader, const struct step_source *source,
+                       uint64_t offset)
+{
+    struct step_block_header header;
+    while (source->size - offset >= STEP_BLOCK_HEADER_BYTES) {
+        uint64_t length = source->size - offset;
+        length = length < SEARCH_BYTES ? length : SEARCH_BYTES;
+        const uint8_t *bytes;
+        if (step_source_read(source, offset, length, &reader->payload, &bytes, NULL) !=
+            STEP_STATUS_OK)
+            break;
+        const uint8_t *end = bytes + length;
+        for (const uint8_t *at = bytes; at < end; at++) {
+            at = memchr(at, step_block_magic[0], (size_t) (end - at));
+            if (at == NULL)
+                break;
+            uint64_t place = offset + (uint64_t) (at - bytes);
+            if (source->size - place >= STEP_BLOCK_HEADER_BYTES &&
+                (end - at < STEP_BLOCK_MAGIC_BYTES ||
+                 memcmp(at, step_block_magic, STEP_BLOCK_MAGIC_BYTES) == 0) &&
+                header_at(reader, source, place, &header))
+                return place;
+        }
+        offset += length;
+    }
+    return source->size;
+}
+
+/* Reads the summary of a block and visits it. */
+static enum step_status visit_found(struct step_reader *reader, const struct step_source *source,
+                                    uint64_t offset, const struct step_block_header *header,
+                                    struct step_error *error)
+{
+    const uint8_t *summary;
+    uint64_t place = source->base + offset;
+    enum step_status status =
+        step_source_read(source, offset + STEP_BLOCK_HEADER_BYTES, header->summary_bytes,
+                         &reader->head, &summary, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (header->kind == STEP_BLOCK_DATA &&
+        (uint32_t) step_checksum(summary, header->summary_bytes) != header->summary_checksum)
+        return step_reader_note(reader, place, STEP_BLOCK_HEADER_BYTES + header->payload_bytes,
+                                "the block's list of record types is damaged");
+    return step_reader_visit(reader, source, offset, header, summary, error);
+}
+
+/* Notes what lies between blocks, unless it is a good footer at the end. */
+static enum step_status note_rest(struct step_reader *reader, const struct step_source *source,
+                                  uint64_t offset, uint64_t next, bool after_index)
+{
+    uint64_t length = next - offset;
+    if (next == source->size && after_index && length == STEP_FOOTER_BYTES) {
+        const uint8_t *bytes;
+        uint64_t index_offset;
+        uint64_t file_bytes;
+        if (step_source_read(source, offset, length, &reader->head, &bytes, NULL) ==
+                STEP_STATUS_OK &&
+            step_footer_unpack(bytes, &index_offset, &file_bytes))
+            return STEP_STATUS_OK;
+        return step_reader_note(reader, source->base + offset, length, "the footer is damaged");
+    }
+    const char *what = next < source->size ? "no block header here"
+                       : after_index       ? "the footer is damaged or cut"
+                                           : "no block header here, nor up to the end";
+    return step_reader_note(reader, source->base + offset, length, "%s", what);
+}
+
+enum step_status step_reader_walk(struct step_reader *reader, const struct step_source *source,
+                                  uint64_t offset, struct step_error *error)
+{
+    bool after_index = false;
+    enum step_status status = STEP_STATUS_OK;
+    while (offset < source->size && status == STEP_STATUS_OK) {
+        struct step_block_header header;
+        if (!header_at(reader, source, offset, &header)) {
+            uint64_t next = search(reader, source, offset);
+            status = note_rest(reader, source, offset, next, after_index);
+            offset = next;
+            continue;
+        }
+        uint64_t left = source->size - offset - STEP_BLOCK_HEADER_BYTES;
+        if (header.payload_bytes > left) {
+            /* what follows may still be blocks, where bytes in the middle were lost */
+            uint64_t next = search(reader, source, offset + STEP_BLOCK_HEADER_BYTES);
+            status = step_reader_note(
+                reader, source->base + offset, next - offset,
+                "a block is cut: %" PRIu64 " of its %" PRIu64 " bytes are there",
+                left + STEP_BLOCK_HEADER_BYTES, header.payload_bytes + STEP_BLOCK_HEADER_BYTES);
+            offset = next;
+            continue;
+        }
+        status = visit_found(reader, source, offset, &header, error);
+        after_index = header.kind == STEP_BLOCK_INDEX;
+        offset += STEP_BLOCK_HEADER_BYTES + header.payload_bytes;
+    }
+    return status;
+}
+
+bool step_reader_find_definition(struct step_reader *reader, uint64_t *offset,
+                                 struct step_block_header *header)
+{
+    const struct step_source *file = &reader->file;
+    while (*offset < file->size) {
+        if (!header_at(reader, file, *offset, header))
+            *offset = search(reader, file, *offset + 1);
+        else if (header->kind == STEP_BLOCK_DEFINITION)
+            return true;
+        else
+            *offset += STEP_BLOCK_HEADER_BYTES + header->payload_bytes;
+    }
+    return false;
+}
+
+/* An entry of the index: offset, block header, summary. */
+static bool next_entry(struct step_cursor *index, uint64_t expected_offset,
+                       struct step_block_header *header, const uint8_t **summary)
+{
+    const uint8_t *bytes;
+    if (!step_cursor_bytes(index, 8, &bytes) || step_load_u64(bytes) != expected_offset)
+        return false;
+    return step_cursor_bytes(index, STEP_BLOCK_HEADER_BYTES, &bytes) &&
+           step_block_header_unpack(bytes, header) &&
+           step_cursor_bytes(index, header->summary_bytes, summary);
+}
+
+/* True if the index tells of blocks that fill the file from the file header to the index. */
+static bool index_is_good(const uint8_t *bytes, size_t length, uint64_t count,
+                          uint64_t index_offset)
+{
+    struct step_cursor index = step_cursor_of(bytes, length);
+    uint64_t offset = STEP_FILE_HEADER_BYTES;
+    for (uint64_t i = 0; i < count; i++) {
+        struct step_block_header header;
+        const uint8_t *summary;
+        if (!next_entry(&index, offset, &header, &summary) || offset > index_offset ||
+            header.payload_bytes > index_offset - offset)
+            return false;
+        offset += STEP_BLOCK_HEADER_BYTES + header.payload_bytes;
+    }
+    return offset == index_offset && step_cursor_left(&index) == 0;
+}
+
+/* Reads footer and index block; the index stands in reader->bytes then. */
+static bool load_index(struct step_reader *reader, uint64_t *count, uint64_t *index_offset)
+{
+    const struct step_source *file = &reader->file;
+    const uint8_t *bytes;
+    uint64_t file_bytes;
+    struct step_block_header header;
+    struct step_payload payload;
+    if (file->size < STEP_FILE_HEADER_BYTES + STEP_FOOTER_BYTES ||
+        step_source_read(file, file->size - STEP_FOOTER_BYTES, STEP_FOOTER_BYTES, &reader->head,
+                         &bytes, NULL) != STEP_STATUS_OK ||
+        !step_footer_unpack(bytes, index_offset, &file_bytes) || file_bytes != file->size ||
+        *index_offset > file->size - STEP_FOOTER_BYTES ||
+        !header_at(reader, file, *index_offset, &header) || header.kind != STEP_BLOCK_INDEX ||
+        header.payload_bytes !=
+            file->size - STEP_FOOTER_BYTES - *index_offset - STEP_BLOCK_HEADER_BYTES)
+        return false;
+    *count = header.record_count;
+    reader->bytes.length = 0;
+    return step_reader_payload(reader, file, *index_offset, &header, &payload, NULL) ==
+               STEP_STATUS_OK &&
+           step_block_decode_bytes(&reader->blocks, &payload, STEP_MAX_BLOCK_MEMORY, &reader->bytes,
+                                   NULL) == STEP_STATUS_OK;
+}
+
+bool step_reader_use_index(struct step_reader *reader, enum step_status *status,
+                           struct step_error *error)
+{
+    uint64_t count;
+    uint64_t index_offset;
+    *status = STEP_STATUS_OK;
+    if (!load_index(reader, &count, &index_offset) ||
+        !index_is_good(reader->bytes.data, reader->bytes.length, count, index_offset))
+        return false;
+    struct step_buffer taken = reader->bytes; /* visiting uses the buffer for other blocks */
+    reader->bytes = (struct step_buffer){0};
+    struct step_cursor index = step_cursor_of(taken.data, taken.length);
+    uint64_t offset = STEP_FILE_HEADER_BYTES;
+    for (uint64_t i = 0; i < count && *status == STEP_STATUS_OK; i++) {
+        struct step_block_header header;
+        const uint8_t *summary;
+        if (!next_entry(&index, offset, &header, &summary))
+            break;
+        *status = step_reader_visit(reader, &reader->file, offset, &header, summary, error);
+        offset += STEP_BLOCK_HEADER_BYTES + header.payload_bytes;
+    }
+    step_buffer_reset(&taken);
+    return true;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks: taken note of when the trace is opened, loaded when they are asked for. */
+#include "steptrace/reader.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/core/checksum.h"
+#include "format/step/read/reader_internal.h"
+
+enum step_status step_reader_payload(struct step_reader *reader, const struct step_source *source,
+                                     uint64_t offset, const struct step_block_header *header,
+                                     struct step_payload *payload, struct step_error *error)
+{
+    uint64_t place = source->base + offset;
+    enum step_status status =
+        step_source_read(source, offset + STEP_BLOCK_HEADER_BYTES, header->payload_bytes,
+                         &reader->payload, &payload->bytes, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    payload->header = header;
+    payload->offset = place + STEP_BLOCK_HEADER_BYTES;
+    payload->file = source->name;
+    if (step_checksum(payload->bytes, (size_t) header->payload_bytes) != header->payload_checksum)
+        return step_error_set(error, STEP_STATUS_CORRUPT, source->name, payload->offset,
+                              "the block's checksum does not agree with its contents");
+    return STEP_STATUS_OK;
+}
+
+/* Where blocks were found by the index, a block's own header may be damaged: its contents need not
+ * be.  Returns true where damage was noted. */
+static bool note_header(struct step_reader *reader, const struct step_source *source,
+                        uint64_t offset, const struct step_block_header *header)
+{
+    const uint8_t *bytes;
+    uint8_t expected[STEP_BLOCK_HEADER_BYTES];
+    if (step_source_read(source, offset, sizeof expected, &reader->head, &bytes, NULL) !=
+        STEP_STATUS_OK)
+        return false;
+    step_block_header_pack(header, expected);
+    if (memcmp(bytes, expected, sizeof expected) == 0)
+        return false;
+    step_reader_note(reader, source->base + offset, sizeof expected,
+                     "the block's header is damaged; its contents are read all the same");
+    return true;
+}
+
+/* True where the reader can go on with the next block. */
+static bool is_damage(enum step_status status)
+{
+    return status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT ||
+           status == STEP_STATUS_UNSUPPORTED || status == STEP_STATUS_LIMIT;
+}
+
+static enum step_status load_now(struct step_reader *reader, const struct step_source *source,
+                                 uint64_t offset, const struct step_block_header *header,
+                                 struct step_error *error)
+{
+    struct step_error local = {.offset = source->base + offset};
+    struct step_payload payload;
+    note_header(reader, source, offset, header);
+    enum step_status status = step_reader_payload(reader, source, offset, header, &payload, &local);
+    if (status == STEP_STATUS_OK && header->kind == STEP_BLOCK_PROPERTY)
+        status = step_reader_properties(reader, &payload, &local);
+    else if (status == STEP_STATUS_OK && header->kind == STEP_BLOCK_DICTIONARY)
+        status = step_dictionary_load(reader, &payload, &local);
+    if (is_damage(status))
+        return step_reader_note(reader, local.offset,
+                                STEP_BLOCK_HEADER_BYTES + header->payload_bytes, "%.140s",
+                                local.message);
+    if (status != STEP_STATUS_OK && error != NULL)
+        *error = local;
+    return status;
+}
+
+static enum step_status add_entry(struct step_reader *reader, const struct step_source *source,
+                                  uint64_t offset, const struct step_block_header *header,
+                                  const struct step_summary *summary)
+{
+    if (reader->entry_count == reader->entry_capacity) {
+        size_t capacity = reader->entry_capacity * 2 + 16;
+        struct step_block_entry *entries = realloc(reader->entries, capacity * sizeof *entries);
+        if (entries == NULL)
+            return STEP_STATUS_NO_MEMORY;
+        reader->entries = entries;
+        reader->entry_capacity = capacity;
+    }
+    int limited = 0;
+    struct step_record_count *counts =
+        step_arena_take(&reader->counts, summary->count, sizeof *counts, &limited);
+    if (counts == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    step_summary_counts(summary, counts);
+    struct step_block_entry *entry = &reader->entries[reader->entry_count++];
+    *entry = (struct step_block_entry){
+        .info = {.offset = source->base + offset,
+                 .stored_bytes = STEP_BLOCK_HEADER_BYTES + header->payload_bytes,
+                 .stream = header->stream,
+                 .first_record = header->first_record,
+                 .record_count = header->record_count,
+                 .time_min = header->time_min,
+                 .time_max = header->time_max,
+                 .thread_min = header->thread_min,
+                 .thread_max = header->thread_max,
+                 .counts = counts,
+                 .type_count = (size_t) summary->count},
+        .header = *header,
+        .source = source,
+        .offset = offset,
+    };
+    return STEP_STATUS_OK;
+}
+
+enum step_status step_reader_visit(struct step_reader *reader, const struct step_source *source,
+                                   uint64_t offset, const struct step_block_header *header,
+                                   const uint8_t *summary, struct step_error *error)
+{
+    const char *fault;
+    struct step_summary parsed;
+    enum step_status status = STEP_STATUS_OK;
+    switch (header->kind) {
+    case STEP_BLOCK_DEFINITION: /* which is loaded already: is it good? */
+    case STEP_BLOCK_PROPERTY:
+    case STEP_BLOCK_DICTIONARY:
+    case STEP_BLOCK_INDEX:
+        return load_now(reader, source, offset, header, error);
+    case STEP_BLOCK_DATA:
+        if (!step_summary_parse(summary, header, reader->definition->record_count, &parsed, &fault))
+            return step_reader_note(reader, source->base + offset,
+                                    STEP_BLOCK_HEADER_BYTES + header->payload_bytes,
+                                    "a block cannot be used: %s", fault);
+        status = add_entry(reader, source, offset, header, &parsed);
+        break;
+    default: /* kinds of later versions */
+        break;
+    }
+    if (status != STEP_STATUS_OK)
+        step_reader_no_memory(reader, error);
+    return status;
+}
+
+static void note_load(struct step_reader *reader, struct step_block_entry *entry,
+                      const struct step_block_gap *gap, enum step_status status,
+                      const struct step_error *error)
+{
+    if (entry->damage_noted)
+        return;
+    if (is_damage(status)) {
+        entry->damage_noted = true;
+        step_reader_note(reader, error->offset, entry->info.stored_bytes, "%.140s", error->message);
+    } else if (status == STEP_STATUS_OK && gap->records > 0) {
+        entry->damage_noted = true;
+        step_reader_note(reader, entry->info.offset, 0, "%" PRIu64 " records passed over: %.100s",
+                         gap->records, gap->message);
+    }
+}
+
+enum step_status step_reader_load(struct step_reader *reader, size_t i, const uint8_t *wanted,
+                                  struct step_block **block, struct step_error *error)
+{
+    if (i >= reader->entry_count)
+        return step_error_set(error, STEP_STATUS_INVALID, reader->name, STEP_NO_OFFSET,
+                              "the trace has no block %zu", i);
+    if (*block == NULL)
+        *block = calloc(1, sizeof **block);
+    if (*block == NULL)
+        return step_reader_no_memory(reader, error);
+    (*block)->record_count = 0;
+    (*block)->at = 0;
+    struct step_block_entry *entry = &reader->entries[i];
+    struct step_error local = {.offset = entry->info.offset};
+    struct step_payload payload;
+    struct step_block_gap gap = {0};
+    if (!entry->damage_noted)
+        entry->damage_noted = note_header(reader, entry->source, entry->offset, &entry->header);
+    enum step_status status =
+        step_reader_payload(reader, entry->source, entry->offset, &entry->header, &payload, &local);
+    if (status == STEP_STATUS_OK)
+        status = step_block_decode(&reader->blocks, &payload, wanted, STEP_MAX_BLOCK_MEMORY, *block,
+                                   &gap, &local);
+    note_load(reader, entry, &gap, status, &local);
+    if (status == STEP_STATUS_CUT) /* the file shrank since it was opened */
+        status = local.status = STEP_STATUS_CORRUPT;
+    if (status != STEP_STATUS_OK && error != NULL)
+        *error = local;
+    return status;
+}

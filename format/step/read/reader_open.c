@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening a trace: its header, its definition, and then its blocks. */
+#include "steptrace/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/step/read/reader_internal.h"
+
+/* At a trace whose process ends meanwhile. */
+#define MOST_LOOKS 4
+
+/* Parses the definition of a block. */
+static enum step_status parse_definition(struct step_reader *reader, uint64_t offset,
+                                         const struct step_block_header *header,
+                                         struct step_error *error)
+{
+    struct step_payload payload;
+    enum step_status status =
+        step_reader_payload(reader, &reader->file, offset, header, &payload, error);
+    reader->bytes.length = 0;
+    if (status == STEP_STATUS_OK)
+        status = step_block_decode_bytes(&reader->blocks, &payload, STEP_MAX_DEFINITION_BYTES,
+                                         &reader->bytes, error);
+    if (status == STEP_STATUS_OK)
+        status = step_definition_parse((const char *) reader->bytes.data, reader->bytes.length,
+                                       "definition", NULL, NULL, &reader->definition, error);
+    if (status == STEP_STATUS_OK)
+        status = step_plan_create(reader->definition, &reader->plan, error);
+    if (status == STEP_STATUS_OK || status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO)
+        return status;
+    step_definition_destroy(reader->definition);
+    reader->definition = NULL;
+    step_error_prefix(error, "the definition cannot be read");
+    if (error != NULL) {
+        error->status = STEP_STATUS_CORRUPT;
+        snprintf(error->file, sizeof error->file, "%s", reader->name);
+        error->offset = error->offset == STEP_NO_OFFSET ? offset : error->offset;
+    }
+    return STEP_STATUS_CORRUPT;
+}
+
+/* The block after the file header must be the definition. */
+static enum step_status first_definition(struct step_reader *reader, struct step_error *error)
+{
+    const uint8_t *bytes;
+    struct step_block_header header;
+    enum step_status status =
+        step_source_read(&reader->file, STEP_FILE_HEADER_BYTES, STEP_BLOCK_HEADER_BYTES,
+                         &reader->head, &bytes, error);
+    if (status == STEP_STATUS_CUT)
+        return step_error_set(error, STEP_STATUS_CORRUPT, reader->name, reader->file.size,
+                              "the file is cut before its definition");
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (!step_block_header_unpack(bytes, &header) || header.kind != STEP_BLOCK_DEFINITION)
+        return step_error_set(error, STEP_STATUS_CORRUPT, reader->name, STEP_FILE_HEADER_BYTES,
+                              "the header of the definition is damaged");
+    return parse_definition(reader, STEP_FILE_HEADER_BYTES, &header, error);
+}
+
+/* Where that is damaged, its copy at the end of the file will do. */
+static enum step_status load_definition(struct step_reader *reader, struct step_error *error)
+{
+    struct step_error local = {.offset = STEP_NO_OFFSET};
+    struct step_block_header header;
+    uint64_t offset = STEP_FILE_HEADER_BYTES + 1;
+    enum step_status status = first_definition(reader, &local);
+    if (status == STEP_STATUS_CORRUPT && step_reader_find_definition(reader, &offset, &header) &&
+        parse_definition(reader, offset, &header, NULL) == STEP_STATUS_OK)
+        return step_reader_note(reader, local.offset, 0, "%.100s; its copy is used", local.message);
+    if (status != STEP_STATUS_OK && error != NULL)
+        *error = local;
+    return status;
+}
+
+/* Where the file header is damaged but a definition follows, it is one of ours. */
+static enum step_status check_file_header(struct step_reader *reader, struct step_error *error)
+{
+    const struct step_source *file = &reader->file;
+    const uint8_t *bytes;
+    uint64_t length = file->size < STEP_FILE_HEADER_BYTES + STEP_BLOCK_HEADER_BYTES
+                          ? file->size
+                          : STEP_FILE_HEADER_BYTES + STEP_BLOCK_HEADER_BYTES;
+    enum step_status status = step_source_read(file, 0, length, &reader->head, &bytes, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    enum step_file_header_fault fault = step_file_header_check(bytes, (size_t) length);
+    struct step_block_header header;
+    bool followed = length == STEP_FILE_HEADER_BYTES + STEP_BLOCK_HEADER_BYTES &&
+                    step_block_header_unpack(bytes + STEP_FILE_HEADER_BYTES, &header) &&
+                    header.kind == STEP_BLOCK_DEFINITION;
+    switch (fault) {
+    case STEP_FILE_HEADER_GOOD:
+        return STEP_STATUS_OK;
+    case STEP_FILE_HEADER_VERSION:
+        return step_error_set(error, STEP_STATUS_UNSUPPORTED, reader->name, 8,
+                              "a trace of a later version of the format");
+    case STEP_FILE_HEADER_FOREIGN:
+    case STEP_FILE_HEADER_MANGLED:
+        break;
+    }
+    if (followed)
+        return step_reader_note(reader, 0, STEP_FILE_HEADER_BYTES, "the file header is damaged");
+    if (fault == STEP_FILE_HEADER_FOREIGN)
+        return step_error_set(error, STEP_STATUS_FORMAT, reader->name, 0,
+                              length == 0 ? "the file is empty" : "not a STEP trace");
+    return step_error_set(error, STEP_STATUS_CORRUPT, reader->name, 0,
+                          length < STEP_FILE_HEADER_BYTES
+                              ? "the file is cut in its header"
+                              : "the file header is damaged: was the file transferred as text?");
+}
+
+static enum step_status load_file(struct step_reader *reader, struct step_error *error)
+{
+    enum step_status status = step_block_reader_init(&reader->blocks, NULL);
+    if (status != STEP_STATUS_OK)
+        return step_reader_no_memory(reader, error);
+    step_arena_clear(&reader->counts, UINT64_MAX); /* no more than a few times the file */
+    status = check_file_header(reader, error);
+    if (status == STEP_STATUS_OK)
+        status = load_definition(reader, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    reader->blocks.plan = reader->plan;
+    reader->dictionaries = calloc(reader->definition->record_count, sizeof *reader->dictionaries);
+    if (reader->dictionaries == NULL)
+        return step_reader_no_memory(reader, error);
+    if (step_reader_use_index(reader, &status, error))
+        reader->whole = true;
+    else
+        status = step_reader_walk(reader, &reader->file, STEP_FILE_HEADER_BYTES, error);
+    if (status == STEP_STATUS_OK)
+        step_dictionary_finish(reader);
+    return status;
+}
+
+static struct step_reader *make_reader(const char *name)
+{
+    struct step_reader *reader = calloc(1, sizeof *reader);
+    if (reader == NULL)
+        return NULL;
+    reader->file.file = -1;
+    reader->live.file = -1;
+    reader->name = strdup(name);
+    if (reader->name != NULL)
+        return reader;
+    free(reader);
+    return NULL;
+}
+
+/* `*ended`: the process wrote when this began and does no more, so the file has its end now. */
+static enum step_status open_once(const char *path, struct step_reader **out, bool *ended,
+                                  struct step_error *error)
+{
+    struct step_reader *reader = make_reader(path);
+    if (reader == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+    bool was_written = step_reader_is_written(reader);
+    enum step_status status = step_source_open(reader->name, &reader->file, error);
+    if (status == STEP_STATUS_OK)
+        status = load_file(reader, error);
+    if (status == STEP_STATUS_OK && !reader->whole)
+        status = step_reader_recover(reader, error);
+    *ended = !reader->whole && (was_written || reader->running) && !step_reader_is_written(reader);
+    if (status != STEP_STATUS_OK) {
+        step_reader_destroy(reader);
+        return status;
+    }
+    *out = reader;
+    return status;
+}
+
+enum step_status step_reader_open(const char *path, struct step_reader **out,
+                                  struct step_error *error)
+{
+    bool ended = true;
+    enum step_status status = STEP_STATUS_OK;
+    *out = NULL;
+    for (int look = 0; ended && look < MOST_LOOKS; look++) {
+        step_reader_destroy(*out);
+        *out = NULL;
+        status = open_once(path, out, &ended, error);
+    }
+    return status;
+}
+
+/* From what is not a file: there is no live mapping beside it. */
+static enum step_status open_source(const struct step_source *source, const char *name,
+                                    struct step_reader **out, struct step_error *error)
+{
+    *out = NULL;
+    struct step_reader *reader = make_reader(name);
+    if (reader == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
+    reader->file = *source;
+    reader->file.name = reader->name;
+    enum step_status status = load_file(reader, error);
+    if (status != STEP_STATUS_OK) {
+        step_reader_destroy(reader);
+        return status;
+    }
+    *out = reader;
+    return status;
+}
+
+enum step_status step_reader_open_memory(const void *data, size_t length, const char *name,
+                                         struct step_reader **out, struct step_error *error)
+{
+    static const uint8_t nothing[1] = {0};
+    const struct step_source source = {
+        .file = -1, .memory = data != NULL ? data : nothing, .size = length};
+    return open_source(&source, name, out, error);
+}
+
+enum step_status step_reader_open_input(const struct step_input *input, const char *name,
+                                        struct step_reader **out, struct step_error *error)
+{
+    const struct step_source source = {.file = -1, .input = *input, .size = input->size_bytes};
+    return open_source(&source, name, out, error);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Provenance: blocks of properties, and their values by key. */
+#include "steptrace/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/step/read/reader_internal.h"
+
+enum { MAX_PROPERTIES = 65536 };
+
+/* A copy with a NUL after it. */
+static char *copy_text(const uint8_t *bytes, size_t length)
+{
+    char *text = malloc(length + 1);
+    if (text == NULL)
+        return NULL;
+    if (length > 0)
+        memcpy(text, bytes, length);
+    text[length] = '\0';
+    return text;
+}
+
+enum step_status step_reader_set_property(struct step_reader *reader, char *key, char *value)
+{
+    if (key == NULL || value == NULL)
+        goto fail;
+    for (size_t i = 0; i < reader->property_count; i++) {
+        if (strcmp(reader->properties[2 * i], key) != 0)
+            continue;
+        free(key);
+        free(reader->properties[2 * i + 1]);
+        reader->properties[2 * i + 1] = value;
+        return STEP_STATUS_OK;
+    }
+    char **properties =
+        realloc(reader->properties, (reader->property_count + 1) * 2 * sizeof(char *));
+    if (properties == NULL)
+        goto fail;
+    reader->properties = properties;
+    properties[2 * reader->property_count] = key;
+    properties[2 * reader->property_count + 1] = value;
+    reader->property_count++;
+    return STEP_STATUS_OK;
+fail:
+    free(key);
+    free(value);
+    return STEP_STATUS_NO_MEMORY;
+}
+
+enum step_status step_reader_properties(struct step_reader *reader,
+                                        const struct step_payload *payload,
+                                        struct step_error *error)
+{
+    reader->bytes.length = 0;
+    enum step_status status = step_block_decode_bytes(
+        &reader->blocks, payload, STEP_MAX_PROPERTY_BYTES, &reader->bytes, error);
+    struct step_cursor cursor = step_cursor_of(reader->bytes.data, reader->bytes.length);
+    while (status == STEP_STATUS_OK && step_cursor_left(&cursor) > 0) {
+        uint64_t key_length;
+        uint64_t value_length;
+        const uint8_t *key;
+        const uint8_t *value;
+        if (!step_cursor_varint(&cursor, &key_length) ||
+            !step_cursor_bytes(&cursor, key_length, &key) ||
+            !step_cursor_varint(&cursor, &value_length) ||
+            !step_cursor_bytes(&cursor, value_length, &value) ||
+            reader->property_count == MAX_PROPERTIES)
+            return step_error_set(error, STEP_STATUS_CORRUPT, payload->file, payload->offset,
+                                  "the properties are damaged");
+        status = step_reader_set_property(reader, copy_text(key, (size_t) key_length),
+                                          copy_text(value, (size_t) value_length));
+        if (status != STEP_STATUS_OK)
+            return step_reader_no_memory(reader, error);
+    }
+    return status;
+}
+
+const char *step_reader_property(const struct step_reader *reader, const char *key)
+{
+    for (size_t i = 0; i < reader->property_count; i++)
+        if (strcmp(reader->properties[2 * i], key) == 0)
+            return reader->properties[2 * i + 1];
+    return NULL;
+}
+
+size_t step_reader_property_count(const struct step_reader *reader)
+{
+    return reader->property_count;
+}
+
+const char *step_reader_property_key(const struct step_reader *reader, size_t i)
+{
+    return i < reader->property_count ? reader->properties[2 * i] : NULL;
+}
+
+const char *step_reader_property_value(const struct step_reader *reader, size_t i)
+{
+    return i < reader->property_count ? reader->properties[2 * i + 1] : NULL;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Meta-events: the changes of policy that a meta-record tells of.  What they say must agree with
+ * the policies of the block's directory. */
+#include "format/step/rows/meta.h"
+#include "format/step/rows/row_read.h"
+
+static const char cut[] = "the bytes end too early";
+
+/* The changes inside of an event: only the encoder of its own field can change, after its tag. */
+static const char *read_inner_changes(struct step_row_reading *reading, uint64_t count)
+{
+    uint64_t numbers[3]; /* values before it, kind, encoder */
+    for (uint64_t i = 0; i < count; i++) {
+        for (size_t k = i == 0; k < 3; k++)
+            if (!step_cursor_varint(&reading->cursor, &numbers[k]))
+                return cut;
+        if ((i > 0 && numbers[0] != 0) || numbers[2] != STEP_META_ENCODER ||
+            numbers[1] >= STEP_CHANGE_END)
+            return "a change of a meta-event that is none";
+        struct step_change change = {(enum step_change_kind) numbers[1], 0};
+        const char *fault = step_encoder_change(&reading->reader->events, change);
+        if (fault != NULL)
+            return fault;
+    }
+    return NULL;
+}
+
+/* The tag of a meta-event, and what changes before its field. */
+static const char *read_event_start(struct step_row_reading *reading, uint64_t *kind)
+{
+    uint64_t count;
+    uint64_t values;
+    const char *fault = step_row_number(reading, kind);
+    if (fault != NULL || *kind != STEP_META_TAG)
+        return fault;
+    if (step_row_number(reading, &count) != NULL || step_row_number(reading, &values) != NULL ||
+        step_row_number(reading, kind) != NULL)
+        return cut;
+    if (count < 1 || count > STEP_CHANGES_MAX || values != 1 || *kind == STEP_META_TAG)
+        return "a meta-record in a meta-event that is none";
+    return read_inner_changes(reading, count);
+}
+
+static const char *read_event(struct step_row_reading *reading)
+{
+    struct step_row_reader *reader = reading->reader;
+    uint64_t kind;
+    uint64_t number;
+    uint64_t bytes = 0;
+    const char *fault = read_event_start(reading, &kind);
+    if (fault == NULL)
+        fault = step_encoder_get(&reader->events, 0, &reading->cursor, &number);
+    if (fault == NULL && (kind == STEP_CHANGE_GROW || kind == STEP_CHANGE_WIDEN))
+        fault = step_row_number(reading, &bytes);
+    if (fault != NULL)
+        return fault;
+    if (kind >= STEP_CHANGE_END || number > reader->listed_count || bytes > 8)
+        return "a change of an encoder or of a kind that does not exist";
+    struct step_encoder *encoder =
+        number == 0 ? &reader->types : &reader->encoders[reader->listed[number - 1]];
+    return step_encoder_change(
+        encoder, (struct step_change){(enum step_change_kind) kind, (unsigned) bytes});
+}
+
+const char *step_row_changes(struct step_row_reading *reading)
+{
+    while (reading->changes > 0 && reading->until == 0) {
+        const char *fault = read_event(reading);
+        if (fault == NULL && --reading->changes > 0)
+            fault = step_row_number(reading, &reading->until);
+        if (fault != NULL)
+            return fault;
+    }
+    return NULL;
+}

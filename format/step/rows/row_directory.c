@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What reading rows keeps from block to block, and the directory of a block's encoders. */
+#include <stdlib.h>
+
+#include "format/step/plan/record_series.h"
+#include "format/step/rows/meta.h"
+#include "format/step/rows/row_read.h"
+
+void step_row_reader_destroy(struct step_row_reader *rows)
+{
+    if (rows == NULL)
+        return;
+    for (size_t i = 0; i < rows->column_count; i++) {
+        step_encoder_reset(&rows->encoders[i]);
+        step_string_numbers_reset(&rows->strings[i].numbers);
+        free(rows->columns[i].values);
+        step_buffer_reset(&rows->columns[i].bytes);
+    }
+    step_encoder_reset(&rows->types);
+    step_encoder_reset(&rows->events);
+    step_buffer_reset(&rows->rows);
+    free(rows->encoders);
+    free(rows->columns);
+    free(rows->strings);
+    free(rows->listed);
+    free(rows->given);
+    free(rows);
+}
+
+struct step_row_reader *step_row_reader_create(size_t column_count)
+{
+    struct step_row_reader *rows = calloc(1, sizeof *rows);
+    if (rows == NULL)
+        return NULL;
+    rows->encoders = calloc(column_count + 1, sizeof *rows->encoders);
+    rows->columns = calloc(column_count + 1, sizeof *rows->columns);
+    rows->strings = calloc(column_count + 1, sizeof *rows->strings);
+    rows->listed = calloc(column_count + 1, sizeof *rows->listed);
+    rows->given = calloc(column_count + 1, sizeof *rows->given);
+    if (rows->encoders != NULL && rows->columns != NULL && rows->strings != NULL &&
+        rows->listed != NULL && rows->given != NULL) {
+        rows->column_count = column_count;
+        return rows;
+    }
+    step_row_reader_destroy(rows);
+    return NULL;
+}
+
+static bool is_table(enum step_targeted targeted)
+{
+    return targeted == STEP_GIVEN || targeted == STEP_CONTEXT || targeted == STEP_DFCM;
+}
+
+static enum step_status damaged_directory(const struct step_row_reading *reading)
+{
+    return step_decoding_fail(reading->decoding, STEP_STATUS_CORRUPT, NULL,
+                              "the directory of the block's rows is damaged");
+}
+
+/* The policy of an encoder; one that is not known is named. */
+static enum step_status read_policy(struct step_row_reading *reading, uint32_t index,
+                                    struct step_policy *policy)
+{
+    uint64_t length;
+    const uint8_t *text;
+    const char *unknown;
+    size_t unknown_length;
+    char name[128];
+    if (!step_cursor_varint(&reading->cursor, &length) ||
+        !step_cursor_bytes(&reading->cursor, length, &text))
+        return damaged_directory(reading);
+    if (step_policy_parse((const char *) text, (size_t) length, policy, &unknown, &unknown_length))
+        return STEP_STATUS_OK;
+    step_decoding_name(reading->decoding, index, name, sizeof name);
+    return step_decoding_fail(reading->decoding, STEP_STATUS_UNSUPPORTED, NULL,
+                              "field %s: the encoding '%.*s' is not known to this library", name,
+                              (int) (unknown_length < 40 ? unknown_length : 40), unknown);
+}
+
+/* What `given` names must stand before the field. */
+static bool read_given(struct step_row_reading *reading, uint32_t index, bool *hashed)
+{
+    const struct step_plan *plan = reading->decoding->plan;
+    const struct step_plan_column *column = &plan->columns[index];
+    uint64_t reference;
+    uint64_t flag;
+    if (!step_cursor_varint(&reading->cursor, &reference) ||
+        !step_cursor_varint(&reading->cursor, &flag) || flag > 1)
+        return false;
+    *hashed = flag == 1;
+    reading->reader->given[index] = reference;
+    return (reference >> 1) < (reference & 1 ? column->leaf : column->field);
+}
+
+static bool read_followed(struct step_row_reading *reading, uint32_t index,
+                          enum step_targeted targeted)
+{
+    const struct step_plan *plan = reading->decoding->plan;
+    uint64_t reference;
+    if (!step_cursor_varint(&reading->cursor, &reference) || plan->columns[index].in_array)
+        return false;
+    if (targeted == STEP_AGE)
+        reference = step_follow_column(plan, reference);
+    reading->reader->given[index] = reference;
+    return targeted == STEP_AGE ? reference != STEP_NO_INDEX && reference != index
+                                : reference < plan->definition->record_count;
+}
+
+/* Are a column's values the lengths of strings, whose bytes are in the column after it? */
+static bool has_strings(const struct step_plan *plan, uint32_t index)
+{
+    return plan->columns[index].kind == STEP_COLUMN_LENGTHS && index + 1 < plan->column_count &&
+           plan->columns[index + 1].kind == STEP_COLUMN_BYTES;
+}
+
+static enum step_status read_encoder(struct step_row_reading *reading)
+{
+    struct step_row_reader *reader = reading->reader;
+    struct step_decoding *decoding = reading->decoding;
+    uint64_t record;
+    uint64_t field;
+    uint64_t leaf;
+    uint64_t bits = 1;
+    bool hashed = false;
+    struct step_policy policy;
+    if (!step_cursor_varint(&reading->cursor, &record) ||
+        !step_cursor_varint(&reading->cursor, &field) ||
+        !step_cursor_varint(&reading->cursor, &leaf))
+        return damaged_directory(reading);
+    uint32_t index = step_plan_find_column(decoding->plan, record, field, leaf);
+    if (index == STEP_NO_INDEX || decoding->columns[index].state != STEP_COLUMN_ABSENT ||
+        decoding->plan->columns[index].kind == STEP_COLUMN_BYTES)
+        return damaged_directory(reading);
+    enum step_status status = read_policy(reading, index, &policy);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (policy.strings != 0 && !has_strings(decoding->plan, index))
+        return damaged_directory(reading);
+    if ((policy.targeted == STEP_STACK || policy.targeted == STEP_AGE) &&
+        !read_followed(reading, index, policy.targeted))
+        return damaged_directory(reading);
+    if (policy.targeted == STEP_GIVEN && !read_given(reading, index, &hashed))
+        return damaged_directory(reading);
+    if (is_table(policy.targeted) &&
+        (!step_cursor_varint(&reading->cursor, &bits) || bits < 1 || bits > STEP_TABLE_BITS_MAX))
+        return damaged_directory(reading);
+    decoding->columns[index].state = STEP_COLUMN_LISTED;
+    reader->listed[reader->listed_count++] = index;
+    status = step_encoder_start(&reader->encoders[index], &policy, (unsigned) bits, hashed);
+    return status == STEP_STATUS_OK ? status : step_decoding_no_memory(decoding);
+}
+
+enum step_status step_row_directory(struct step_row_reading *reading)
+{
+    struct step_row_reader *reader = reading->reader;
+    struct step_policy types = step_meta_type_policy();
+    struct step_policy events = step_meta_event_policy();
+    uint64_t count;
+    for (size_t i = 0; i < reader->column_count; i++) {
+        reader->columns[i].count = 0;
+        reader->columns[i].bytes.length = 0;
+        step_string_numbers_clear(&reader->strings[i].numbers);
+        reader->strings[i].last_start = reader->strings[i].last_length = 0;
+    }
+    reader->listed_count = 0;
+    if (step_encoder_start(&reader->types, &types, 1, false) != STEP_STATUS_OK ||
+        step_encoder_start(&reader->events, &events, 1, false) != STEP_STATUS_OK)
+        return step_decoding_no_memory(reading->decoding);
+    if (!step_cursor_varint(&reading->cursor, &count) || count > reader->column_count)
+        return damaged_directory(reading);
+    enum step_status status = STEP_STATUS_OK;
+    for (uint64_t i = 0; i < count && status == STEP_STATUS_OK; i++)
+        status = read_encoder(reading);
+    return status;
+}

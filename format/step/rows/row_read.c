@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows to columns: the layout ROWS.  All bytes are hostile.
+ */
+#include "format/step/rows/row_read.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/step/plan/record_series.h"
+#include "format/step/rows/meta.h"
+
+enum { KEPT_VALUES = 1 << 20 };
+
+/* From here on, functions return NULL or what is wrong. */
+static const char memory[] = "out of memory";
+static const char too_large[] = "the block passes the limit of memory";
+
+static uint64_t key_of(const struct step_row_reading *reading, uint32_t index)
+{
+    const struct step_plan *plan = reading->decoding->plan;
+    const struct step_plan_column *column = &plan->columns[index];
+    uint64_t reference = reading->reader->given[index];
+    enum step_targeted targeted = reading->reader->encoders[index].policy.targeted;
+    if (targeted == STEP_STACK)
+        return step_record_extends(plan->definition, reading->record, (uint32_t) reference);
+    uint32_t other =
+        targeted == STEP_AGE ? (uint32_t) reference
+        : reference & 1 ? step_plan_find_column(plan, column->record, column->field, reference >> 1)
+                        : step_field_column(plan, reading->record, reference >> 1);
+    if (other == STEP_NO_INDEX)
+        return 0;
+    const struct step_column_data *data = &reading->reader->columns[other];
+    return data->count > 0 ? data->values[data->count - 1] : 0;
+}
+
+static const char *push(struct step_row_reading *reading, struct step_column_data *data,
+                        uint64_t value)
+{
+    if (reading->budget < sizeof value)
+        return too_large;
+    reading->budget -= sizeof value;
+    if (data->count == data->capacity) {
+        size_t capacity = data->capacity * 2 + 64;
+        uint64_t *values = realloc(data->values, capacity * sizeof *values);
+        if (values == NULL)
+            return memory;
+        data->values = values;
+        data->capacity = capacity;
+    }
+    data->values[data->count++] = value;
+    return NULL;
+}
+
+/* The next value of a column, when the changes before it are settled. */
+static const char *get_value(struct step_row_reading *reading, uint32_t index, uint64_t *value)
+{
+    struct step_row_reader *reader = reading->reader;
+    struct step_encoder *encoder = &reader->encoders[index];
+    uint64_t key = step_policy_has_key(&encoder->policy) ? key_of(reading, index) : 0;
+    const char *fault = step_encoder_get(encoder, key, &reading->cursor, value);
+    return fault == NULL ? push(reading, &reader->columns[index], *value) : fault;
+}
+
+static const char *get_bytes(struct step_row_reading *reading, uint32_t index, uint64_t length)
+{
+    const uint8_t *bytes;
+    if (!step_cursor_bytes(&reading->cursor, length, &bytes))
+        return "a length that passes the end of the block";
+    if (length > reading->budget)
+        return too_large;
+    reading->budget -= length;
+    return step_buffer_append(&reading->reader->columns[index].bytes, bytes, (size_t) length)
+               ? NULL
+               : memory;
+}
+
+/* Bytes that stand in the column already. */
+static const char *repeat_bytes(struct step_row_reading *reading, uint32_t index, size_t start,
+                                uint64_t length)
+{
+    struct step_buffer *bytes = &reading->reader->columns[index].bytes;
+    if (length > reading->budget)
+        return too_large;
+    reading->budget -= length;
+    if (!step_buffer_reserve(bytes, (size_t) length + 1))
+        return memory;
+    if (length > 0)
+        memcpy(bytes->data + bytes->length, bytes->data + start, (size_t) length);
+    bytes->length += (size_t) length;
+    return NULL;
+}
+
+/* A string that is given, perhaps without what it shares with the one that was given before. */
+static const char *get_given(struct step_row_reading *reading, uint32_t index)
+{
+    struct step_row_reader *reader = reading->reader;
+    struct step_row_strings *strings = &reader->strings[index];
+    unsigned flags = reader->encoders[index].policy.strings;
+    uint64_t length;
+    uint64_t shared = 0;
+    size_t start = reader->columns[index + 1].bytes.length;
+    const char *fault = get_value(reading, index, &length);
+    if (fault == NULL && (flags & STEP_STRINGS_SHARED) != 0)
+        fault = step_row_number(reading, &shared);
+    if (fault == NULL && (shared > length || shared > strings->last_length))
+        fault = "a string that shares more than there is";
+    if (fault == NULL)
+        fault = repeat_bytes(reading, index + 1, strings->last_start, shared);
+    if (fault == NULL)
+        fault = get_bytes(reading, index + 1, length - shared);
+    if (fault != NULL)
+        return fault;
+    strings->last_start = start;
+    strings->last_length = (size_t) length;
+    bool numbered = (flags & STEP_STRINGS_NUMBERED) != 0;
+    return !numbered || step_string_number_next(&strings->numbers, start, (size_t) length) ? NULL
+                                                                                           : memory;
+}
+
+/* A string whose encoder has a policy for it: given, or by its number. */
+static const char *get_string(struct step_row_reading *reading, uint32_t index)
+{
+    struct step_row_reader *reader = reading->reader;
+    struct step_encoder *encoder = &reader->encoders[index];
+    const struct step_string_numbers *numbers = &reader->strings[index].numbers;
+    uint64_t number;
+    if ((encoder->policy.strings & STEP_STRINGS_NUMBERED) == 0 || encoder->spells) {
+        encoder->spells = false;
+        return get_given(reading, index);
+    }
+    const char *fault = step_row_number(reading, &number);
+    if (fault == NULL && (number == 0 || number > numbers->count))
+        fault = "an identifier that was never defined";
+    if (fault != NULL)
+        return fault;
+    const struct step_string_place place = numbers->places[number - 1];
+    fault = push(reading, &reader->columns[index], place.length);
+    return fault == NULL ? repeat_bytes(reading, index + 1, place.start, place.length) : fault;
+}
+
+/* What a node's column has next; `value` is how many children follow, or which. */
+static const char *get_column(struct step_row_reading *reading, const struct step_plan_node *node,
+                              uint64_t *value)
+{
+    if (reading->decoding->columns[node->column].state != STEP_COLUMN_LISTED)
+        return "a field that the directory does not tell of";
+    const char *fault = step_row_settle(reading);
+    if (fault != NULL)
+        return fault;
+    bool bytes = node->kind == STEP_NODE_BYTES;
+    if (bytes && reading->reader->encoders[node->column].policy.strings != 0)
+        return get_string(reading, node->column);
+    fault = get_value(reading, node->column, value);
+    return fault == NULL && bytes ? get_bytes(reading, node->column + 1, *value) : fault;
+}
+
+static const char *get_node(struct step_row_reading *reading, const struct step_plan_node *node)
+{
+    const struct step_plan *plan = reading->decoding->plan;
+    uint64_t value = 1;
+    const char *fault = NULL;
+    if (step_node_has_column(node))
+        fault = get_column(reading, node, &value);
+    if (fault != NULL || node->child_count == 0 || !step_node_has_values(plan, node))
+        return fault;
+    if (node->kind == STEP_NODE_VARIANT) {
+        uint32_t place = step_node_variant(plan, node, value);
+        return place != STEP_NO_INDEX
+                   ? get_node(reading, &plan->nodes[plan->children[node->first_child + place]])
+                   : "a value of a type that does not extend its field's";
+    }
+    for (uint64_t i = 0; i < value && fault == NULL; i++)
+        for (uint32_t k = 0; k < node->child_count && fault == NULL; k++)
+            fault = get_node(reading, &plan->nodes[plan->children[node->first_child + k]]);
+    return fault;
+}
+
+/* The start of a record: whether it is a meta-record, and its type. */
+static const char *get_type(struct step_row_reading *reading)
+{
+    uint64_t record;
+    const char *fault;
+    reading->changes = reading->until = 0;
+    if (reading->cursor.at < reading->cursor.end && *reading->cursor.at == STEP_META_TAG) {
+        reading->cursor.at++;
+        fault = step_row_number(reading, &reading->changes);
+        if (fault == NULL)
+            fault = step_row_number(reading, &reading->until);
+        if (fault == NULL && reading->changes == 0)
+            fault = "a meta-record without changes";
+        if (fault != NULL)
+            return fault;
+    }
+    fault = step_row_settle(reading);
+    if (fault == NULL)
+        fault = step_encoder_get(&reading->reader->types, 0, &reading->cursor, &record);
+    if (fault != NULL)
+        return fault;
+    if (record >= reading->decoding->plan->definition->record_count ||
+        reading->local_types[record] == 0)
+        return "a record type that the block's summary does not tell of";
+    reading->record = (uint32_t) record;
+    return NULL;
+}
+
+static const char *get_record(struct step_row_reading *reading, uint64_t *left)
+{
+    const struct step_plan *plan = reading->decoding->plan;
+    struct step_block *block = reading->decoding->block;
+    const char *fault = get_type(reading);
+    if (fault != NULL)
+        return fault;
+    uint16_t local = (uint16_t) (reading->local_types[reading->record] - 1);
+    if (left[local]-- == 0)
+        return "the record types disagree with their counts";
+    if (block->types != NULL)
+        block->types[reading->number] = local;
+    const struct step_plan_record *planned = &plan->records[reading->record];
+    for (uint32_t i = 0; i < planned->field_count && fault == NULL; i++)
+        fault = get_node(reading, &plan->nodes[planned->field_nodes[i]]);
+    if (fault == NULL && reading->changes > 0)
+        fault = "a meta-record with changes after its last value";
+    return fault;
+}
+
+static enum step_status refuse(const struct step_row_reading *reading, const char *fault)
+{
+    const struct step_decoding *decoding = reading->decoding;
+    const struct step_definition *definition = decoding->plan->definition;
+    enum step_status status = fault == memory      ? STEP_STATUS_NO_MEMORY
+                              : fault == too_large ? STEP_STATUS_LIMIT
+                                                   : STEP_STATUS_CORRUPT;
+    return step_decoding_fail(decoding, status, NULL,
+                              "record %" PRIu64 " of the block (%.50s), byte %" PRIu64
+                              " of its rows: %s",
+                              reading->number, definition->records[reading->record].name,
+                              (uint64_t) (reading->cursor.at - reading->start), fault);
+}
+
+static enum step_status prepare(struct step_row_reading *reading, uint64_t **left)
+{
+    struct step_decoding *decoding = reading->decoding;
+    struct step_block *block = decoding->block;
+    enum step_status status = STEP_STATUS_OK;
+    size_t record_count = decoding->plan->definition->record_count;
+    *left = step_decoding_borrow(decoding, block->type_count, sizeof **left, &status);
+    reading->local_types =
+        step_decoding_borrow(decoding, record_count, sizeof *reading->local_types, &status);
+    if (status != STEP_STATUS_OK)
+        return status;
+    memset(reading->local_types, 0, record_count * sizeof *reading->local_types);
+    for (size_t i = 0; i < block->type_count; i++) {
+        (*left)[i] = block->block_types[i].count;
+        reading->local_types[block->block_types[i].record] = (uint16_t) (i + 1);
+    }
+    block->types = NULL;
+    if (block->type_count > 1)
+        block->types =
+            step_decoding_take(decoding, block->record_count, sizeof *block->types, &status);
+    return status;
+}
+
+/* Gives what was decoded to the columns of the block. */
+static enum step_status hand_over(struct step_row_reading *reading)
+{
+    struct step_decoding *decoding = reading->decoding;
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < reading->reader->listed_count && status == STEP_STATUS_OK; i++) {
+        uint32_t index = reading->reader->listed[i];
+        struct step_column_data *data = &reading->reader->columns[index];
+        uint64_t *values = step_decoding_take(decoding, data->count, sizeof *values, &status);
+        if (values != NULL && data->count > 0)
+            memcpy(values, data->values, data->count * sizeof *values);
+        if (data->capacity > KEPT_VALUES) {
+            free(data->values);
+            data->values = NULL;
+            data->capacity = 0;
+        }
+        decoding->series[index] = (struct step_series){values, 1};
+        decoding->columns[index].state = STEP_COLUMN_DECODED;
+        if (index + 1 == decoding->plan->column_count ||
+            decoding->plan->columns[index + 1].kind != STEP_COLUMN_BYTES)
+            continue;
+        const struct step_buffer *bytes = &reading->reader->columns[index + 1].bytes;
+        struct step_decoding_column *column = &decoding->columns[index + 1];
+        column->state = STEP_COLUMN_LISTED;
+        column->stored = bytes->data;
+        column->coding = (struct step_coding){.method = STEP_COMPRESSION_NONE,
+                                              .raw_length = bytes->length,
+                                              .stored_length = bytes->length};
+    }
+    return status;
+}
+
+enum step_status step_decoding_rows(struct step_decoding *decoding)
+{
+    struct step_block_reader *blocks = decoding->reader;
+    if (blocks->rows == NULL)
+        blocks->rows = step_row_reader_create(decoding->plan->column_count);
+    if (blocks->rows == NULL)
+        return step_decoding_no_memory(decoding);
+    struct step_buffer *rows = &blocks->rows->rows;
+    struct step_row_reading reading = {
+        .decoding = decoding, .reader = blocks->rows, .budget = STEP_MAX_BLOCK_MEMORY};
+    uint64_t *left;
+    rows->length = 0;
+    enum step_status status =
+        step_block_expand(blocks, decoding->payload, STEP_MAX_BLOCK_MEMORY, rows, decoding->error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    reading.cursor = step_cursor_of(rows->data, rows->length);
+    reading.start = rows->data;
+    status = step_row_directory(&reading);
+    if (status == STEP_STATUS_OK)
+        status = prepare(&reading, &left);
+    const char *fault = NULL;
+    for (; status == STEP_STATUS_OK && reading.number < decoding->block->record_count;
+         reading.number++) {
+        fault = get_record(&reading, left);
+        if (fault != NULL)
+            return refuse(&reading, fault);
+    }
+    if (status == STEP_STATUS_OK && step_cursor_left(&reading.cursor) > 0)
+        return refuse(&reading, "there are bytes after the last record");
+    return status == STEP_STATUS_OK ? hand_over(&reading) : status;
+}

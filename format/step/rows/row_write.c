@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records to rows: the directory of encoders, the values, and the meta-records around them. */
+#include "format/step/rows/row_write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/codec/row/identifiers.h"
+#include "format/step/layout.h"
+#include "format/step/plan/record_series.h"
+#include "format/step/rows/meta.h"
+
+/* What one block is made from. */
+struct rowing {
+    struct step_row_writer *writer;
+    const struct step_columns *columns;
+    const struct step_plan *plan;
+    uint32_t record; /* the type of the record at hand */
+};
+
+void step_row_writer_reset(struct step_row_writer *writer)
+{
+    for (size_t i = 0; i < writer->column_count; i++) {
+        step_encoder_reset(&writer->encoders[i]);
+        step_string_numbers_reset(&writer->strings[i].numbers);
+    }
+    free(writer->strings);
+    step_encoder_reset(&writer->types);
+    step_encoder_reset(&writer->events);
+    free(writer->encoders);
+    free(writer->positions);
+    free(writer->numbers);
+    free(writer->changes);
+    step_buffer_reset(&writer->segments);
+    step_buffer_reset(&writer->field);
+    step_buffer_reset(&writer->rows);
+    *writer = (struct step_row_writer){0};
+}
+
+static enum step_status reserve(struct step_row_writer *writer, size_t column_count)
+{
+    if (writer->encoders != NULL)
+        return STEP_STATUS_OK;
+    writer->encoders = calloc(column_count + 1, sizeof *writer->encoders);
+    writer->strings = calloc(column_count + 1, sizeof *writer->strings);
+    writer->positions = calloc(column_count + 1, sizeof *writer->positions);
+    writer->numbers = calloc(column_count + 1, sizeof *writer->numbers);
+    if (writer->encoders == NULL || writer->strings == NULL || writer->positions == NULL ||
+        writer->numbers == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    writer->column_count = column_count;
+    return STEP_STATUS_OK;
+}
+
+static bool uses_table(enum step_targeted targeted)
+{
+    return targeted == STEP_GIVEN || targeted == STEP_CONTEXT || targeted == STEP_DFCM;
+}
+
+/* An entry of the directory, and the encoder that it tells of. */
+static enum step_status list_encoder(struct rowing *rowing, uint32_t index)
+{
+    const struct step_plan_column *column = &rowing->plan->columns[index];
+    const struct step_policy *policy = &column->wish.policy;
+    struct step_row_writer *writer = rowing->writer;
+    struct step_buffer *out = &writer->rows;
+    unsigned bits = step_table_bits(rowing->columns->columns[index].count, 16);
+    bool hashed = !column->wish.column.given_identifier;
+    bool ok = step_buffer_append_varint(out, column->record) &&
+              step_buffer_append_varint(out, column->field) &&
+              step_buffer_append_varint(out, column->leaf) && step_policy_print(policy, out);
+    if (ok && policy->targeted == STEP_STACK)
+        ok = step_buffer_append_varint(out, column->stack_record);
+    if (ok && policy->targeted == STEP_AGE)
+        ok =
+            step_buffer_append_varint(out, step_follow_reference(rowing->plan, column->age_column));
+    if (ok && policy->targeted == STEP_GIVEN)
+        ok = step_buffer_append_varint(out, step_given_reference(rowing->plan, index)) &&
+             step_buffer_append_varint(out, hashed);
+    if (ok && uses_table(policy->targeted))
+        ok = step_buffer_append_varint(out, bits);
+    writer->positions[index] = 0;
+    step_string_numbers_clear(&writer->strings[index].numbers);
+    writer->strings[index].last_start = writer->strings[index].last_length = 0;
+    return ok ? step_encoder_start(&writer->encoders[index], policy, bits, hashed)
+              : STEP_STATUS_NO_MEMORY;
+}
+
+static enum step_status write_directory(struct rowing *rowing)
+{
+    const struct step_columns *columns = rowing->columns;
+    struct step_row_writer *writer = rowing->writer;
+    uint64_t count = 0;
+    for (size_t i = 0; i < columns->used_count; i++)
+        if (rowing->plan->columns[columns->used[i]].kind != STEP_COLUMN_BYTES)
+            writer->numbers[columns->used[i]] = ++count;
+    if (!step_buffer_append_varint(&writer->rows, count))
+        return STEP_STATUS_NO_MEMORY;
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < columns->used_count && status == STEP_STATUS_OK; i++) {
+        writer->positions[columns->used[i]] = 0;
+        if (rowing->plan->columns[columns->used[i]].kind != STEP_COLUMN_BYTES)
+            status = list_encoder(rowing, columns->used[i]);
+    }
+    return status;
+}
+
+static enum step_status note_changes(struct step_row_writer *writer, uint64_t encoder, size_t at,
+                                     const struct step_change *changes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (writer->change_count == writer->change_capacity) {
+            size_t capacity = writer->change_capacity * 2 + 16;
+            struct step_row_change *grown = realloc(writer->changes, capacity * sizeof *grown);
+            if (grown == NULL)
+                return STEP_STATUS_NO_MEMORY;
+            writer->changes = grown;
+            writer->change_capacity = capacity;
+        }
+        writer->changes[writer->change_count++] =
+            (struct step_row_change){at, writer->values, encoder, changes[i]};
+    }
+    return STEP_STATUS_OK;
+}
+
+/* A value of the record at hand. */
+static enum step_status put(struct step_row_writer *writer, struct step_encoder *encoder,
+                            uint64_t number, uint64_t value, uint64_t key)
+{
+    struct step_change changes[STEP_CHANGES_MAX];
+    size_t count;
+    size_t at = writer->rows.length;
+    enum step_status status = step_encoder_put(encoder, value, key, &writer->rows, changes, &count);
+    if (status == STEP_STATUS_OK && count > 0)
+        status = note_changes(writer, number, at, changes, count);
+    writer->values++;
+    return status;
+}
+
+static uint64_t value_at(const struct rowing *rowing, uint32_t column, size_t position)
+{
+    const struct step_series *series = &rowing->columns->series[column];
+    return series->values[position * series->step];
+}
+
+/* What `given` looks at: the last value of the column that has the other field. */
+static uint64_t key_of(const struct rowing *rowing, uint32_t index)
+{
+    const struct step_plan_column *column = &rowing->plan->columns[index];
+    uint32_t other = column->given_column;
+    if (column->stack_record != STEP_NO_INDEX)
+        return step_record_extends(rowing->plan->definition, rowing->record, column->stack_record);
+    if (column->age_column != STEP_NO_INDEX)
+        other = column->age_column;
+    if (column->given_field != STEP_NO_INDEX)
+        other = step_field_column(rowing->plan, rowing->record, column->given_field);
+    if (other == STEP_NO_INDEX)
+        return 0;
+    if (!rowing->columns->columns[other].used)
+        return 0;
+    size_t position = rowing->writer->positions[other];
+    return position > 0 ? value_at(rowing, other, position - 1) : 0;
+}
+
+static enum step_status put_column(struct rowing *rowing, uint32_t index, uint64_t *value)
+{
+    struct step_row_writer *writer = rowing->writer;
+    struct step_encoder *encoder = &writer->encoders[index];
+    uint64_t key = step_policy_has_key(&encoder->policy) ? key_of(rowing, index) : 0;
+    *value = value_at(rowing, index, writer->positions[index]++);
+    return put(writer, encoder, writer->numbers[index], *value, key);
+}
+
+/* A string whose encoder has a policy for it; its first bytes may be those of the one before. */
+static enum step_status put_given(struct rowing *rowing, uint32_t index, const uint8_t *bytes,
+                                  size_t start)
+{
+    struct step_row_writer *writer = rowing->writer;
+    struct step_row_strings *strings = &writer->strings[index];
+    uint64_t length;
+    size_t shared = 0;
+    enum step_status status = put_column(rowing, index, &length);
+    if (status == STEP_STATUS_OK &&
+        (writer->encoders[index].policy.strings & STEP_STRINGS_SHARED) != 0) {
+        if (length > 0 && strings->last_length > 0)
+            shared = step_shared_prefix(bytes + strings->last_start, strings->last_length,
+                                        bytes + start, (size_t) length);
+        if (!step_buffer_append_varint(&writer->rows, shared))
+            return STEP_STATUS_NO_MEMORY;
+    }
+    strings->last_start = start;
+    strings->last_length = (size_t) length;
+    if (status == STEP_STATUS_OK && length > shared &&
+        !step_buffer_append(&writer->rows, bytes + start + shared, (size_t) length - shared))
+        return STEP_STATUS_NO_MEMORY;
+    return status;
+}
+
+/* The same, as its number if it was there before. */
+static enum step_status put_string(struct rowing *rowing, uint32_t index)
+{
+    static const struct step_change spell = {STEP_CHANGE_SPELL, 0};
+    struct step_row_writer *writer = rowing->writer;
+    const uint8_t *bytes = rowing->columns->columns[index + 1].bytes.data;
+    size_t start = writer->positions[index + 1];
+    size_t length = (size_t) value_at(rowing, index, writer->positions[index]);
+    writer->positions[index + 1] += length;
+    if ((writer->encoders[index].policy.strings & STEP_STRINGS_NUMBERED) == 0)
+        return put_given(rowing, index, bytes, start);
+    uint64_t number;
+    if (!step_string_number(&writer->strings[index].numbers, bytes, start, length, &number))
+        return STEP_STATUS_NO_MEMORY;
+    if (number != 0) {
+        writer->positions[index]++;
+        writer->values++;
+        return step_buffer_append_varint(&writer->rows, number) ? STEP_STATUS_OK
+                                                                : STEP_STATUS_NO_MEMORY;
+    }
+    enum step_status status =
+        note_changes(writer, writer->numbers[index], writer->rows.length, &spell, 1);
+    return status == STEP_STATUS_OK ? put_given(rowing, index, bytes, start) : status;
+}
+
+static enum step_status put_node(struct rowing *rowing, const struct step_plan_node *node)
+{
+    const struct step_plan *plan = rowing->plan;
+    uint64_t value = 1;
+    enum step_status status = STEP_STATUS_OK;
+    if (node->kind == STEP_NODE_BYTES && rowing->writer->encoders[node->column].policy.strings != 0)
+        return put_string(rowing, node->column);
+    if (step_node_has_column(node))
+        status = put_column(rowing, node->column, &value);
+    if (status == STEP_STATUS_OK && node->kind == STEP_NODE_BYTES) {
+        size_t *at = &rowing->writer->positions[node->column + 1];
+        const uint8_t *bytes = rowing->columns->columns[node->column + 1].bytes.data;
+        if (value > 0 && !step_buffer_append(&rowing->writer->rows, bytes + *at, (size_t) value))
+            return STEP_STATUS_NO_MEMORY;
+        *at += (size_t) value;
+    }
+    if (status != STEP_STATUS_OK || node->child_count == 0 || !step_node_has_values(plan, node))
+        return status;
+    if (node->kind == STEP_NODE_VARIANT)
+        return put_node(
+            rowing,
+            &plan->nodes[plan->children[node->first_child + step_node_variant(plan, node, value)]]);
+    for (uint64_t i = 0; i < value; i++)
+        for (uint32_t k = 0; k < node->child_count && status == STEP_STATUS_OK; k++)
+            status = put_node(rowing, &plan->nodes[plan->children[node->first_child + k]]);
+    return status;
+}
+
+/* Appends a meta-event to writer->rows: as a meta-record, where its own encoder changes. */
+static enum step_status put_event(struct step_row_writer *writer,
+                                  const struct step_row_change *change)
+{
+    struct step_change inner[STEP_CHANGES_MAX];
+    size_t count;
+    struct step_buffer *out = &writer->rows;
+    writer->field.length = 0;
+    enum step_status status =
+        step_encoder_put(&writer->events, change->encoder, 0, &writer->field, inner, &count);
+    if (status != STEP_STATUS_OK)
+        return status;
+    bool ok = true;
+    if (count > 0)
+        ok = step_buffer_append_varint(out, STEP_META_TAG) &&
+             step_buffer_append_varint(out, count) && step_buffer_append_varint(out, 1);
+    ok = ok && step_buffer_append_varint(out, change->change.kind);
+    for (size_t i = 0; i < count && ok; i++)
+        ok = (i == 0 || step_buffer_append_varint(out, 0)) &&
+             step_buffer_append_varint(out, inner[i].kind) &&
+             step_buffer_append_varint(out, STEP_META_ENCODER);
+    ok = ok && step_buffer_append(out, writer->field.data, writer->field.length);
+    if (ok && (change->change.kind == STEP_CHANGE_GROW || change->change.kind == STEP_CHANGE_WIDEN))
+        ok = step_buffer_append_varint(out, change->change.bytes);
+    return ok ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+}
+
+/* Makes the record that begins at `start` a meta-record. */
+static enum step_status add_changes(struct step_row_writer *writer, size_t start)
+{
+    struct step_buffer *out = &writer->rows;
+    size_t length = out->length - start;
+    writer->segments.length = 0;
+    if (!step_buffer_append(&writer->segments, out->data + start, length))
+        return STEP_STATUS_NO_MEMORY;
+    out->length = start;
+    const uint8_t *segments = writer->segments.data;
+    size_t at = 0;
+    uint64_t values = 0;
+    bool ok = step_buffer_append_varint(out, STEP_META_TAG) &&
+              step_buffer_append_varint(out, writer->change_count);
+    for (size_t i = 0; i < writer->change_count && ok; i++) {
+        const struct step_row_change *change = &writer->changes[i];
+        size_t end = change->at - start;
+        ok = step_buffer_append_varint(out, change->values - values) &&
+             step_buffer_append(out, segments + at, end - at);
+        enum step_status status = ok ? put_event(writer, change) : STEP_STATUS_NO_MEMORY;
+        if (status != STEP_STATUS_OK)
+            return status;
+        values = change->values;
+        at = end;
+    }
+    return ok && step_buffer_append(out, segments + at, length - at) ? STEP_STATUS_OK
+                                                                     : STEP_STATUS_NO_MEMORY;
+}
+
+static enum step_status put_record(struct rowing *rowing)
+{
+    struct step_row_writer *writer = rowing->writer;
+    const struct step_plan_record *planned = &rowing->plan->records[rowing->record];
+    size_t start = writer->rows.length;
+    writer->values = 0;
+    writer->change_count = 0;
+    enum step_status status = put(writer, &writer->types, 0, rowing->record, 0);
+    for (uint32_t i = 0; i < planned->field_count && status == STEP_STATUS_OK; i++)
+        status = put_node(rowing, &rowing->plan->nodes[planned->field_nodes[i]]);
+    return status == STEP_STATUS_OK && writer->change_count > 0 ? add_changes(writer, start)
+                                                                : status;
+}
+
+enum step_status step_row_write(struct step_row_writer *writer, const struct step_columns *columns,
+                                size_t most)
+{
+    struct rowing rowing = {.writer = writer, .columns = columns, .plan = columns->plan};
+    struct step_policy types = step_meta_type_policy();
+    struct step_policy events = step_meta_event_policy();
+    writer->rows.length = 0;
+    enum step_status status = reserve(writer, columns->plan->column_count);
+    if (status == STEP_STATUS_OK)
+        status = step_encoder_start(&writer->types, &types, 1, false);
+    if (status == STEP_STATUS_OK)
+        status = step_encoder_start(&writer->events, &events, 1, false);
+    writer->events.eager = true;
+    if (status == STEP_STATUS_OK)
+        status = write_directory(&rowing);
+    for (size_t i = 0; i < columns->record_count && i < most && status == STEP_STATUS_OK; i++) {
+        size_t local = columns->type_count > 1 ? columns->local_types[i] : 0;
+        rowing.record = columns->records[local];
+        status = put_record(&rowing);
+    }
+    return status;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What waits, to blocks, and these to the output. */
+#include "format/step/write/writer_internal.h"
+
+/* Storage of all streams, and of a dictionary, that is kept for their next records. */
+#define KEPT_MEMORY ((size_t) 64 << 20)
+#define KEPT_DICTIONARY_MEMORY ((size_t) 64 << 10)
+
+enum step_status step_writer_output(struct step_writer *writer, const void *data, size_t length)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status =
+        writer->options.output.write(writer->options.output.user, data, length, &error);
+    if (status != STEP_STATUS_OK && writer->error.status == STEP_STATUS_OK) {
+        writer->error = error;
+        writer->error.status = status;
+    }
+    writer->offset += status == STEP_STATUS_OK ? length : 0;
+    return status;
+}
+
+/* Writes the block that blocks.block holds, and notes it for the index. */
+static enum step_status step_writer_output_block(struct step_writer *writer)
+{
+    const struct step_buffer *block = &writer->blocks.block;
+    uint8_t offset[8];
+    step_store_u64(offset, writer->offset);
+    size_t noted = STEP_BLOCK_HEADER_BYTES + writer->blocks.summary.length;
+    if (!step_buffer_append(&writer->index, offset, sizeof offset) ||
+        !step_buffer_append(&writer->index, block->data, noted))
+        return STEP_STATUS_NO_MEMORY;
+    writer->block_count++;
+    return step_writer_output(writer, block->data, block->length);
+}
+
+enum step_status step_writer_bytes_block(struct step_writer *writer, enum step_block_kind kind,
+                                         const uint8_t *bytes, size_t length)
+{
+    struct step_block_header header = {.kind = (uint8_t) kind};
+    enum step_status status = step_block_write_bytes(&writer->blocks, bytes, length, &header);
+    return status == STEP_STATUS_OK ? step_writer_output_block(writer) : status;
+}
+
+static enum step_status (*const layouts[])(struct step_block_writer *, const struct step_columns *,
+                                           struct step_block_header *) = {
+    [STEP_WRITE_SMALLEST] = step_block_write_smallest,
+    [STEP_WRITE_ROWS] = step_block_write_rows,
+    [STEP_WRITE_COLUMNS] = step_block_write_columns,
+};
+
+static enum step_status write_rows(struct step_writer *writer, enum step_block_kind kind,
+                                   uint64_t stream, uint64_t first_record, struct step_rows *rows)
+{
+    struct step_block_header header = {
+        .kind = (uint8_t) kind, .stream = stream, .first_record = first_record};
+    enum step_status status = step_columns_fill(writer->columns, rows);
+    if (status == STEP_STATUS_OK)
+        status = layouts[writer->options.layout](&writer->blocks, writer->columns, &header);
+    if (status == STEP_STATUS_OK && writer->verifier != NULL)
+        status = step_block_verify(writer->verifier, writer->columns, &writer->blocks.block,
+                                   &writer->error);
+    return status == STEP_STATUS_OK ? step_writer_output_block(writer) : status;
+}
+
+/* Properties and dictionary entries, which must stand before the data that uses them. */
+enum step_status step_writer_pending(struct step_writer *writer)
+{
+    enum step_status status = STEP_STATUS_OK;
+    if (writer->properties.length > 0) {
+        status = step_writer_bytes_block(writer, STEP_BLOCK_PROPERTY, writer->properties.data,
+                                         writer->properties.length);
+        writer->properties.length = 0;
+    }
+    if (!writer->dictionaries_pending)
+        return status;
+    size_t record_count = writer->options.definition->record_count;
+    for (size_t i = 0; i < record_count && status == STEP_STATUS_OK; i++) {
+        struct step_writer_dictionary *dictionary = &writer->dictionaries[i];
+        if (dictionary->rows.record_count == 0)
+            continue;
+        status = write_rows(writer, STEP_BLOCK_DICTIONARY, i, dictionary->written_count,
+                            &dictionary->rows);
+        dictionary->written_count += dictionary->rows.record_count;
+        if (step_rows_memory(&dictionary->rows) > KEPT_DICTIONARY_MEMORY)
+            step_rows_reset(&dictionary->rows);
+        else
+            step_rows_clear(&dictionary->rows);
+    }
+    writer->dictionaries_pending = false;
+    return status;
+}
+
+void step_writer_count_memory(struct step_writer *writer, struct step_stream *stream)
+{
+    size_t memory = step_rows_memory(&stream->rows);
+    writer->memory += memory - stream->memory;
+    stream->memory = memory;
+}
+
+enum step_status step_writer_flush_rows(struct step_writer *writer, struct step_stream *stream)
+{
+    if (stream->rows.record_count == 0)
+        return STEP_STATUS_OK;
+    enum step_status status = step_writer_pending(writer);
+    if (status == STEP_STATUS_OK)
+        status = write_rows(writer, STEP_BLOCK_DATA, stream->number, stream->written_count,
+                            &stream->rows);
+    if (status != STEP_STATUS_OK)
+        return status;
+    stream->written_count += stream->rows.record_count;
+    if (writer->memory > KEPT_MEMORY)
+        step_rows_reset(&stream->rows);
+    else
+        step_rows_clear(&stream->rows);
+    step_writer_count_memory(writer, stream);
+    return status;
+}
+
+enum step_status step_writer_flush_largest(struct step_writer *writer)
+{
+    struct step_stream *largest = NULL;
+    for (size_t i = 0; i < writer->streams.count; i++) {
+        struct step_stream *stream = writer->streams.streams[i];
+        if (largest == NULL || stream->memory > largest->memory)
+            largest = stream;
+    }
+    if (largest == NULL)
+        return STEP_STATUS_OK;
+    enum step_status status = step_writer_flush_rows(writer, largest);
+    step_rows_reset(&largest->rows);
+    step_writer_count_memory(writer, largest);
+    return status;
+}

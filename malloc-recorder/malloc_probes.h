@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What interposed functions call when something happened: one function for each kind of event. */
+#ifndef RECORD_PROBES_H
+#define RECORD_PROBES_H
+
+#include "malloc-recorder/recorder.h"
+
+/* After the real call. */
+void record_alloc(size_t size, const void *block);
+/* Before the real call: once it has run another thread may get the address. */
+void record_free(const void *block);
+
+/* A realloc: the stamp before the real call, and whether the block could only shrink. */
+struct record_resize {
+    uint64_t before;
+    bool shrinks;
+};
+void record_realloc(const struct record_resize *resize, const void *old_block, size_t size,
+                    const void *new_block);
+
+/* A number for a thread that is about to start; 0: nothing is recorded. */
+uint64_t record_thread_number(void);
+/* The calling thread has begun. */
+void record_thread_begin(uint64_t number);
+/* It ends. */
+void record_thread_end(void);
+
+/* Events before the recording could start, put into it now; on the thread that had them. */
+void record_early(struct recording *recording);
+
+/* No thread is in a probe with a recording that is no longer recorder.recording. */
+bool record_all_outside(void);
+void record_order_probes(void);
+void record_initialize(void);
+/* In a child after fork(): the one thread that is left knows of nothing. */
+void record_forget_threads(void);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Heap traces as STEP, with any records, places and streams: the source of records refuses them or
+ * gives some, and what it gives can be written and read again as the same. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/allocs/address_model.h"
+#include "converter/allocs/alloc_source.h"
+#include "converter/formats/step/alloc_forms.h"
+#include "steptrace/hatf_trace.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct output {
+    uint8_t *data;
+    size_t length;
+};
+
+static enum step_status keep(void *user, const void *data, size_t length, struct step_error *error)
+{
+    struct output *output = user;
+    (void) error;
+    output->data = realloc(output->data, output->length + length + 1);
+    memcpy(output->data + output->length, data, length);
+    output->length += length;
+    return STEP_STATUS_OK;
+}
+
+/* A record for each 8 bytes: its type, its stream, and small or large numbers. */
+static void put_record(struct step_writer *writer, const uint8_t *bytes)
+{
+    uint64_t slots[HEAP_STEP_SLOTS];
+    struct step_bytes text = {bytes, bytes[1] % 8u};
+    unsigned kind = bytes[0] % 23;
+    for (unsigned i = 0; i < HEAP_STEP_SLOTS; i++)
+        slots[i] = (uint64_t) bytes[1 + i % 7] << (bytes[7] >> i & 1 ? 20 : 0);
+    slots[2] = bytes[3] % 3;
+    if (kind == 20)
+        heap_comment_put(writer, 0, &(struct heap_comment){text});
+    else if (kind == 21)
+        heap_next_attributes_put(writer, bytes[2] % 2, &(struct heap_next_attributes){text});
+    else if (kind == 22)
+        heap_attributes_define(writer, &(struct heap_attributes){text}, NULL);
+    else
+        step_writer_put(writer, bytes[2] % 2,
+                        kind < 10 ? heap_step_forms[kind].plain : heap_step_forms[kind - 10].placed,
+                        slots);
+}
+
+static struct output make_trace(const uint8_t *data, size_t size)
+{
+    struct output output = {NULL, 0};
+    struct step_writer_options options;
+    struct step_writer *writer;
+    step_writer_options_init(&options);
+    options.definition = &hatf_trace_definition;
+    options.output = (struct step_output){&output, keep};
+    options.compression = STEP_COMPRESSION_NONE;
+    options.block_records = 64;
+    if (step_writer_create(&options, &writer, NULL) != STEP_STATUS_OK)
+        abort();
+    for (size_t at = 0; at + 8 <= size && at < 8000; at += 8)
+        put_record(writer, data + at);
+    step_writer_close(writer, NULL);
+    step_writer_destroy(writer);
+    return output;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct output trace = make_trace(data, size);
+    struct step_reader *reader;
+    struct record_source *source;
+    struct hatf_record record;
+    struct heap_model *writes = heap_model_create(false);
+    struct heap_model *reads = heap_model_create(true);
+    if (step_reader_open_memory(trace.data, trace.length, "fuzz", &reader, NULL) ==
+            STEP_STATUS_OK &&
+        step_record_source_create("fuzz", reader, &source, NULL) == STEP_STATUS_OK) {
+        while (record_source_next(source, &record, NULL) == STEP_STATUS_OK) {
+            struct heap_place place;
+            struct hatf_record back = record;
+            if (heap_model_place(writes, &record, &place) == HEAP_PLACED) {
+                back.address = back.new_address = 0;
+                if (heap_model_find(reads, &place, &back) != HEAP_PLACED)
+                    abort();
+            } else {
+                heap_model_note(reads, &record);
+            }
+            if (back.address != record.address || back.new_address != record.new_address)
+                abort();
+        }
+        record_source_destroy(source);
+    }
+    heap_model_destroy(writes);
+    heap_model_destroy(reads);
+    free(trace.data);
+    return 0;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The buffers under several writers and one drainer: nothing lost, nothing twice, in order. */
+#include <CUnit/Basic.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/live_map.h"
+
+#define WRITERS 4
+#define RECORDS 200000u
+
+static char path[] = "/tmp/steptrace-live-XXXXXX";
+static struct live_map *map;
+static _Atomic int running;
+
+static void *write_records(void *data)
+{
+    struct live_stream *stream = data;
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        uint64_t *room = live_reserve(map, stream, 2);
+        if (room == NULL)
+            break;
+        room[0] = live_word(STEP_LIVE_EXIT, i);
+        room[1] = stream->number;
+        live_commit(stream, 2, 1);
+    }
+    atomic_fetch_sub(&running, 1);
+    return NULL;
+}
+
+/* What the drainer has seen of each stream. */
+static uint64_t next_record[WRITERS + 1];
+static unsigned disorder;
+
+static void look_at(struct step_live_chunk *chunk)
+{
+    const uint64_t *words = live_chunk_words(chunk);
+    size_t count = (size_t) chunk->used / 8;
+    disorder += chunk->first_record != next_record[chunk->stream];
+    for (size_t i = 0; i + 1 < count; i += 2) {
+        disorder += words[i] >> STEP_LIVE_KIND_BITS != next_record[chunk->stream]++;
+        disorder += words[i + 1] != chunk->stream;
+    }
+}
+
+static void drain_full(void)
+{
+    for (struct live_chunk_ref *ref = live_map_take_full(map); ref != NULL;) {
+        struct live_chunk_ref *next = ref->next;
+        look_at(ref->chunk);
+        live_map_release(map, ref);
+        ref = next;
+    }
+}
+
+static bool start_map(uint64_t limit_bytes, bool drop)
+{
+    struct step_error error;
+    map = live_map_create(path, limit_bytes, drop, &error);
+    return map != NULL;
+}
+
+static void test_many_writers(void)
+{
+    pthread_t threads[WRITERS];
+    struct live_stream *streams[WRITERS];
+    memset(next_record, 0, sizeof next_record);
+    disorder = 0;
+    CU_ASSERT_TRUE_FATAL(start_map(1 << 20, false));
+    live_stream_create(map, true); /* number 0, the one with huge chunks */
+    atomic_store(&running, WRITERS);
+    for (int i = 0; i < WRITERS; i++) {
+        streams[i] = live_stream_take(map, false);
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, write_records, streams[i]), 0);
+    }
+    while (atomic_load(&running) != 0) {
+        drain_full();
+        nanosleep(&(struct timespec){0, 200000}, NULL);
+    }
+    for (int i = 0; i < WRITERS; i++)
+        pthread_join(threads[i], NULL);
+    drain_full();
+    for (int i = 0; i < WRITERS; i++) {
+        look_at(atomic_load(&streams[i]->ref)->chunk);
+        CU_ASSERT_EQUAL(next_record[streams[i]->number], RECORDS);
+    }
+    CU_ASSERT_EQUAL(disorder, 0);
+    CU_ASSERT_EQUAL(atomic_load(&map->header->dropped), 0);
+    live_map_destroy(map, false);
+    CU_ASSERT_EQUAL(access(path, F_OK), -1);
+}
+
+/* With nobody draining, drop counts what does not fit and the file stays bounded. */
+static void test_drop(void)
+{
+    CU_ASSERT_TRUE_FATAL(start_map(1 << 20, true));
+    live_stream_create(map, true);
+    struct live_stream *stream = live_stream_take(map, false);
+    atomic_store(&running, 1);
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        uint64_t *room = live_reserve(map, stream, 2);
+        if (room == NULL)
+            continue;
+        room[0] = live_word(STEP_LIVE_EXIT, i);
+        live_commit(stream, 2, 1);
+        kept++;
+    }
+    CU_ASSERT_EQUAL(kept + atomic_load(&map->header->dropped), RECORDS);
+    CU_ASSERT_TRUE(kept > 60000 && kept < 100000);
+    CU_ASSERT_TRUE(map->header->file_bytes < (4u << 20));
+    live_map_destroy(map, true);
+    CU_ASSERT_EQUAL(access(path, F_OK), 0);
+    unlink(path);
+}
+
+static void *wait_for_room(void *data)
+{
+    write_records(data);
+    return NULL;
+}
+
+/* A writer that waits for room is let go by live_map_stop(). */
+static void test_stop(void)
+{
+    pthread_t thread;
+    CU_ASSERT_TRUE_FATAL(start_map(1 << 20, false));
+    live_stream_create(map, true);
+    atomic_store(&running, 1);
+    pthread_create(&thread, NULL, wait_for_room, live_stream_take(map, false));
+    nanosleep(&(struct timespec){0, 50000000}, NULL);
+    CU_ASSERT_EQUAL(atomic_load(&running), 1);
+    live_map_stop(map);
+    pthread_join(thread, NULL);
+    CU_ASSERT_EQUAL(atomic_load(&running), 0);
+    live_map_destroy(map, false);
+}
+
+static void test_streams_are_handed_on(void)
+{
+    CU_ASSERT_TRUE_FATAL(start_map(1 << 20, false));
+    struct live_stream *first = live_stream_take(map, false);
+    live_stream_give_back(map, first);
+    CU_ASSERT_PTR_EQUAL(live_stream_take(map, false), first);
+    CU_ASSERT_PTR_NOT_EQUAL(live_stream_take(map, false), first);
+    CU_ASSERT_EQUAL(map->stream_count, 2);
+    uint64_t a = live_next_object(map, first), b = live_next_object(map, first);
+    CU_ASSERT_EQUAL(b, a + 1);
+    live_map_destroy(map, false);
+}
+
+int main(void)
+{
+    int descriptor = mkstemp(path);
+    if (descriptor < 0 || CU_initialize_registry() != CUE_SUCCESS)
+        return 1;
+    close(descriptor);
+    CU_pSuite suite = CU_add_suite("live map", NULL, NULL);
+    CU_add_test(suite, "many writers", test_many_writers);
+    CU_add_test(suite, "drop", test_drop);
+    CU_add_test(suite, "stop", test_stop);
+    CU_add_test(suite, "streams are handed on", test_streams_are_handed_on);
+    CU_basic_run_tests();
+    unsigned failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    return failures != 0;
+}

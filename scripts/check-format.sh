@@ -3,7 +3,8 @@
 # check-format.sh [--fix]: is all C source as clang-format has it?  --fix makes it so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-mapfile -t sources < <(find agent capture compilers converter format java-tests tests -name '*.[ch]' | sort)
+mapfile -t sources < <(find agent capture compilers converter examples format \
+    java-tests malloc-recorder tests -name '*.[ch]' | sort)
 if [ "${1:-}" = --fix ]; then
     clang-format -i "${sources[@]}"
     exit 0

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check-layers.py: do the includes of each folder keep to the layers that its CMakeLists.txt names?
+
+An include "a/b/c.h" uses the folder a/b.  It must be named under USES of the folder's
+steptrace_layer(), or come with one of those; BREACHES are what is to be cut, and must be needed.
+No folders may use each other in a circle, and inside a folder no more than three files.
+"""
+import os
+import re
+import sys
+
+TOPS = ("format", "compilers", "capture", "agent", "converter", "malloc-recorder")
+EVERYBODYS = ("format/include/steptrace", "converter/replay/driver")
+# Circles inside a folder that are not cut yet: the largest number of files.
+CIRCLES = {"agent/records": 4}
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def words(text, key):
+    found = re.search(rf"\b{key}\s+(.*?)(?=\s[A-Z]{{4,}}\s|\))", text, re.S)
+    return found[1].split() if found else []
+
+
+def circles(graph):
+    """Groups of nodes that reach each other, of two or more."""
+    def reach(node):
+        seen, todo = set(), [node]
+        while todo:
+            for other in graph.get(todo.pop(), ()):
+                if other not in seen:
+                    seen.add(other)
+                    todo.append(other)
+        return seen
+    reached = {node: reach(node) for node in graph}
+    groups = {frozenset([a, *(b for b in reached[a] if a in reached.get(b, ()))]) for a in graph}
+    return [sorted(group) for group in groups if len(group) > 1]
+
+
+def main():
+    os.chdir(os.path.dirname(os.path.abspath(__file__)) + "/..")
+    uses, breaches, targets, files = {}, {}, {}, {}
+    for top in TOPS:
+        for folder, _, names in os.walk(top):
+            files[folder] = [n for n in names if re.search(r"\.[chyl]$", n)]
+            text = read(folder + "/CMakeLists.txt") if "CMakeLists.txt" in names else ""
+            layer = re.search(r"^steptrace_layer\((\w+)(.*?)\)$", text, re.S | re.M)
+            if layer:
+                targets[layer[1]] = folder
+                uses[folder], breaches[folder] = words(layer[0], "USES"), words(layer[0], "BREACHES")
+    folders = lambda names: {targets[n] for n in names if n in targets}
+
+    def closure(folder):
+        seen, todo = set(), [folder]
+        while todo:
+            new = folders(uses.get(todo.pop(), ())) - seen
+            seen |= new
+            todo += new
+        return seen
+
+    faults, count = [], 0
+    for folder in uses:
+        allowed, needed, inner = closure(folder), set(), {}
+        for name in files[folder]:
+            stem = name.rsplit(".", 1)[0]
+            for line in re.findall(r'^\s*#\s*include "([^"]+)"', read(f"{folder}/{name}"), re.M):
+                where, other = os.path.split(line)
+                if where == folder:
+                    inner.setdefault(stem, set()).add(other.rsplit(".", 1)[0])
+                elif where in folders(breaches[folder]):
+                    needed.add(where)
+                elif where in targets.values() and where not in allowed and where not in EVERYBODYS:
+                    faults.append(f"{folder}/{name}: {line}: not among the layer's USES")
+                elif not where:
+                    faults.append(f'{folder}/{name}: "{line}": no path from the root')
+        count += len(breaches[folder])
+        for circle in circles(inner):
+            if len(circle) > CIRCLES.get(folder, 3):
+                faults.append(f"{folder}: a circle of {len(circle)} files: {' '.join(circle)}")
+    for circle in circles({folder: folders(uses[folder]) for folder in uses}):
+        faults.append("a circle of folders: " + " ".join(circle))
+    print(*faults, f"{len(uses)} layers, {count} breaches to be cut", sep="\n")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

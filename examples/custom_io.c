@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace that never is a file: the writer's bytes go to a function, the reader's come from another.
- * Here both use pieces of memory, each byte turned over; a socket or a database would do as well. */
+/* A trace that never is a file: the writer's bytes go to a function, the reader's come from
+ * another. Here both use pieces of memory, each byte turned over; a socket or a database would do
+ * as well. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,8 @@
 #include "steptrace/records.h"
 
 /* The sum of all ints of a record that are fields of its own. */
-static uint64_t add_up(const struct step_definition *definition, const struct step_record_view *view)
+static uint64_t add_up(const struct step_definition *definition,
+                       const struct step_record_view *view)
 {
     const struct step_record *type = &definition->records[view->record];
     uint64_t sum = 0;

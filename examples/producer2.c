@@ -31,8 +31,7 @@ int main(int argc, char **argv)
     uint64_t slots[] = {step_slot_of_bytes(&flag)};
     net_tcp_put(writer, 0,
                 &(struct net_tcp){.time = 100, .from = host, .port = 22, .flags = {slots, 1}});
-    net_frame_put(writer, 0,
-                  &(struct net_frame){.time = 101, .length = 64, .address = 0xc0ffee});
+    net_frame_put(writer, 0, &(struct net_frame){.time = 101, .length = 64, .address = 0xc0ffee});
     net_transfer_put(writer, 0, &(struct net_transfer){.time = 102, .bytes = 1000});
     enum step_status status = step_writer_close(writer, &error);
     if (status != STEP_STATUS_OK)

@@ -259,8 +259,8 @@ void record_early(struct recording *recording)
     for (uint32_t i = 0; i < count && i < EARLY_EVENTS; i++) {
         uint64_t stamp = early[i].words[0] >> STEP_LIVE_KIND_BITS;
         uint64_t kind = early[i].words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1);
-        early[i].words[0] = live_heap_word((enum step_live_heap_kind) kind,
-                                           later_stamp(thread->stream, stamp));
+        early[i].words[0] =
+            live_heap_word((enum step_live_heap_kind) kind, later_stamp(thread->stream, stamp));
         put_words(recording, thread->stream, early[i].words, early[i].count, 1);
     }
 }
@@ -293,8 +293,7 @@ void record_alloc(size_t size, const void *block)
         put_event(thread, recording, STEP_LIVE_HEAP_ALLOC, stamp, size, (uintptr_t) block, 3);
         return;
     }
-    const uint64_t words[] = {live_heap_word(STEP_LIVE_HEAP_ALLOC, stamp), size,
-                              (uintptr_t) block};
+    const uint64_t words[] = {live_heap_word(STEP_LIVE_HEAP_ALLOC, stamp), size, (uintptr_t) block};
     note_early(words, 3);
 }
 

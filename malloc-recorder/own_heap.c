@@ -112,8 +112,7 @@ void *own_heap_alloc(size_t size, size_t alignment)
     }
     uintptr_t at = (uintptr_t) space + sizeof(struct block_head);
     at = (at + alignment - 1) / alignment * alignment;
-    *head_of((void *) at) =
-        (struct block_head){class, (uint32_t) (at - (uintptr_t) space), size};
+    *head_of((void *) at) = (struct block_head){class, (uint32_t) (at - (uintptr_t) space), size};
     return (void *) at;
 }
 

@@ -2,10 +2,10 @@
 /*
  * The recorder of native programs: its state, and who may do what.
  *
- * The functions in interpose.c stand in front of the allocator's.  Each calls the real one and tells
- * malloc_probes.h of it.  What the recorder does itself (starting, taking a new chunk of the live file,
- * draining) it does in MODE_OWN with all signals blocked: its memory then comes from own_heap.h,
- * and nothing of it is recorded.
+ * The functions in interpose.c stand in front of the allocator's.  Each calls the real one and
+ * tells malloc_probes.h of it.  What the recorder does itself (starting, taking a new chunk of the
+ * live file, draining) it does in MODE_OWN with all signals blocked: its memory then comes from
+ * own_heap.h, and nothing of it is recorded.
  */
 #ifndef RECORDER_H
 #define RECORDER_H
@@ -71,8 +71,8 @@ struct recorder {
     pthread_mutex_t control_lock;
     pthread_key_t exit_key;
     bool exit_key_made;
-    bool is_fork;          /* of a process that was recorded */
-    uint64_t parent_id;    /* its process id */
+    bool is_fork;       /* of a process that was recorded */
+    uint64_t parent_id; /* its process id */
 };
 
 extern struct recorder recorder;

@@ -313,8 +313,7 @@ static void find_real(void)
     real.calloc = (void *(*) (size_t, size_t)) dlsym(RTLD_NEXT, "calloc");
     real.realloc = (void *(*) (void *, size_t)) dlsym(RTLD_NEXT, "realloc");
     real.free = (void (*)(void *)) dlsym(RTLD_NEXT, "free");
-    real.posix_memalign =
-        (int (*)(void **, size_t, size_t)) dlsym(RTLD_NEXT, "posix_memalign");
+    real.posix_memalign = (int (*)(void **, size_t, size_t)) dlsym(RTLD_NEXT, "posix_memalign");
     real.aligned_alloc = (void *(*) (size_t, size_t)) dlsym(RTLD_NEXT, "aligned_alloc");
     real.memalign = (void *(*) (size_t, size_t)) dlsym(RTLD_NEXT, "memalign");
     real.valloc = (void *(*) (size_t)) dlsym(RTLD_NEXT, "valloc");

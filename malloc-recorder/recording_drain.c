@@ -83,7 +83,8 @@ static void relieve(struct drain *drain)
     struct live_map *map = drain->recording->map;
     if (!live_needs_relief(map))
         return;
-    for (struct live_stream *stream = live_all_streams(map); stream != NULL; stream = stream->next_all) {
+    for (struct live_stream *stream = live_all_streams(map); stream != NULL;
+         stream = stream->next_all) {
         if (stream->retained_bytes == 0)
             continue;
         check(drain, step_writer_flush_stream(drain->recording->writer, stream->number), NULL);

@@ -56,7 +56,7 @@ static bool tag_again(const struct session *session, struct os_thread *os, jobje
 /* Most sampled objects are new for sure, and a look at the tag is dear; not so what the VM tells
  * of, and before the thread has passed the start snapshot. */
 static bool is_known(const struct session *session, struct os_thread *os, jobject object,
-                     enum alloc_source source, jlong *tag)
+                     enum alloc_origin source, jlong *tag)
 {
     if (source == ALLOC_SAMPLED && os->checked == session->number)
         return false;
@@ -66,7 +66,7 @@ static bool is_known(const struct session *session, struct os_thread *os, jobjec
 }
 
 void probe_alloc_within(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
-                        jobject object, jclass class, uint64_t size_bytes, enum alloc_source source,
+                        jobject object, jclass class, uint64_t size_bytes, enum alloc_origin source,
                         bool by_java)
 {
     struct live_stream *stream = thread_stream(session, os);
@@ -93,7 +93,7 @@ void probe_alloc_within(struct session *session, struct os_thread *os, JNIEnv *j
 }
 
 void probe_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size_bytes,
-                 enum alloc_source source)
+                 enum alloc_origin source)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);

@@ -5,17 +5,17 @@
 
 #include "agent/base/tracer.h"
 
-enum alloc_source { ALLOC_SAMPLED, ALLOC_BY_VM };
+enum alloc_origin { ALLOC_SAMPLED, ALLOC_BY_VM };
 
 /* An object came into being.  The VM tells of some objects twice: by a sampled allocation, then as
  * an allocation of its own. */
 void probe_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size_bytes,
-                 enum alloc_source source);
+                 enum alloc_origin source);
 struct os_thread;
 /* The same between probe_enter() and probe_leave(); `by_java`: a probe in Java code tells of it,
  * whose frame and those of the object's constructors are no part of its call stack. */
 void probe_alloc_within(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
-                        jobject object, jclass class, uint64_t size_bytes, enum alloc_source source,
+                        jobject object, jclass class, uint64_t size_bytes, enum alloc_origin source,
                         bool by_java);
 /* The object with that tag was found dead. */
 void probe_free(jlong tag);

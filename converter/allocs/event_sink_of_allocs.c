@@ -4,16 +4,16 @@
 
 #include "converter/allocs/alloc_sink.h"
 
-struct event_sink {
+struct events_as_allocs_sink {
     struct trace_sink base;
     struct event_records events;
     struct record_sink *records;
     unsigned omitted;
 };
 
-static struct event_sink *of(struct trace_sink *sink)
+static struct events_as_allocs_sink *of(struct trace_sink *sink)
 {
-    return (struct event_sink *) sink;
+    return (struct events_as_allocs_sink *) sink;
 }
 
 void record_omit(struct hatf_record *record, unsigned omitted)
@@ -33,7 +33,7 @@ void record_omit(struct hatf_record *record, unsigned omitted)
 static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
-    struct event_sink *sink = of(base);
+    struct events_as_allocs_sink *sink = of(base);
     enum step_status status = STEP_STATUS_OK;
     struct hatf_record comment;
     if (event_records_comment(&sink->events, &comment))
@@ -59,7 +59,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
 
 static void destroy(struct trace_sink *base)
 {
-    struct event_sink *sink = of(base);
+    struct events_as_allocs_sink *sink = of(base);
     if (sink->records != NULL)
         sink->records->operations->destroy(sink->records);
     event_records_reset(&sink->events);
@@ -77,7 +77,7 @@ enum step_status event_sink_create(record_sink_open open, struct output_file *ou
                                    const struct trace_sink_options *options,
                                    struct trace_sink **out, struct step_error *error)
 {
-    struct event_sink *sink = calloc(1, sizeof *sink);
+    struct events_as_allocs_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL || !event_records_init(&sink->events, &options->records, &source->names)) {
         free(sink);
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");

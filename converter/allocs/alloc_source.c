@@ -11,10 +11,10 @@ enum step_status record_source_open(const char *path, const struct record_option
                                     struct record_source **out, struct step_error *error)
 {
     static const struct record_options defaults = {ADDRESSES_ID, false};
-    struct trace_wish wish;
-    struct trace_source *events;
-    trace_wish_init(&wish);
-    enum step_status status = trace_format_open(path, NULL, &wish, &events, error);
+    struct event_selection selected;
+    struct event_source *events;
+    event_selection_init(&selected);
+    enum step_status status = trace_format_open(path, NULL, &selected, &events, error);
     if (status != STEP_STATUS_OK)
         return status;
     if (events->records != NULL) {
@@ -120,16 +120,17 @@ static enum step_text_kind kind_of(enum hatf_tag tag)
     }
 }
 
-bool record_is_wanted(const struct trace_wish *wish, const struct hatf_record *record)
+bool record_is_wanted(const struct event_selection *selected, const struct hatf_record *record)
 {
-    if (trace_wish_is_all(wish))
+    if (event_selection_is_all(selected))
         return true;
-    if (record->tag == HATF_COMMENT || record->time < wish->from_ns || record->time > wish->to_ns ||
-        (wish->has_thread && record->thread != wish->thread))
+    if (record->tag == HATF_COMMENT || record->time < selected->from_ns ||
+        record->time > selected->to_ns ||
+        (selected->has_thread && record->thread != selected->thread))
         return false;
     enum step_text_kind kind = kind_of(record->tag);
-    bool is_kind = kind < STEP_TEXT_KIND_COUNT ? (wish->kinds & TRACE_KIND_BIT(kind)) != 0
-                                               : wish->kinds == TRACE_ALL_KINDS;
-    return is_kind &&
-           (wish->class_glob == NULL || trace_glob_matches(wish->class_glob, record->attributes));
+    bool is_kind = kind < STEP_TEXT_KIND_COUNT ? (selected->kinds & TRACE_KIND_BIT(kind)) != 0
+                                               : selected->kinds == TRACE_ALL_KINDS;
+    return is_kind && (selected->class_glob == NULL ||
+                       trace_glob_matches(selected->class_glob, record->attributes));
 }

@@ -64,7 +64,7 @@ double record_source_progress(const struct record_source *source);
 void record_source_destroy(struct record_source *source);
 
 /* Is the record in the part of the trace that is wished for? */
-bool record_is_wanted(const struct trace_wish *wish, const struct hatf_record *record);
+bool record_is_wanted(const struct event_selection *selected, const struct hatf_record *record);
 
 /* The kinds of sources. */
 enum step_status hatf_record_source_create(const char *path, struct record_source **out,
@@ -82,14 +82,14 @@ enum step_status step_record_source_create(const char *path, struct step_reader 
 /* Does the file have such records? */
 bool step_reader_has_heap_events(const struct step_reader *reader);
 /* A trace of events; takes the source over, also when it fails. */
-enum step_status event_record_source_create(struct trace_source *events,
+enum step_status event_record_source_create(struct event_source *events,
                                             const struct record_options *options,
                                             struct record_source **out, struct step_error *error);
 
 /* The other way: a source of events, for the verbs that know of nothing else.  Takes the records
  * over, also when it fails. */
 enum step_status record_trace_source_create(struct record_source *records,
-                                            const struct trace_wish *wish,
-                                            struct trace_source **out, struct step_error *error);
+                                            const struct event_selection *selected,
+                                            struct event_source **out, struct step_error *error);
 
 #endif

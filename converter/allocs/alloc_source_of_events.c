@@ -8,7 +8,7 @@ enum { BATCH = 512 };
 
 struct event_record_source {
     struct record_source base;
-    struct trace_source *events;
+    struct event_source *events;
     struct event_records records;
     size_t at;
     size_t count;
@@ -47,38 +47,38 @@ static enum step_status next(struct record_source *base, struct hatf_record *rec
 
 static void summary(const struct record_source *base, struct trace_summary *out)
 {
-    const struct trace_source *events = of_const(base)->events;
+    const struct event_source *events = of_const(base)->events;
     events->operations->summary(events, out);
 }
 
 static size_t property_count(const struct record_source *base)
 {
-    const struct trace_source *events = of_const(base)->events;
+    const struct event_source *events = of_const(base)->events;
     return events->operations->property_count(events);
 }
 
 static void property(const struct record_source *base, size_t i, const char **key,
                      const char **value)
 {
-    const struct trace_source *events = of_const(base)->events;
+    const struct event_source *events = of_const(base)->events;
     events->operations->property(events, i, key, value);
 }
 
 static size_t damage_count(const struct record_source *base)
 {
-    const struct trace_source *events = of_const(base)->events;
+    const struct event_source *events = of_const(base)->events;
     return events->operations->damage_count(events);
 }
 
 static const struct step_damage *damage(const struct record_source *base, size_t i)
 {
-    const struct trace_source *events = of_const(base)->events;
+    const struct event_source *events = of_const(base)->events;
     return events->operations->damage(events, i);
 }
 
 static double progress(const struct record_source *base)
 {
-    const struct trace_source *events = of_const(base)->events;
+    const struct event_source *events = of_const(base)->events;
     return events->operations->progress(events);
 }
 
@@ -101,7 +101,7 @@ static const struct record_source_operations operations = {
     .destroy = destroy,
 };
 
-enum step_status event_record_source_create(struct trace_source *events,
+enum step_status event_record_source_create(struct event_source *events,
                                             const struct record_options *options,
                                             struct record_source **out, struct step_error *error)
 {

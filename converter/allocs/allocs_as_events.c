@@ -18,7 +18,7 @@
 enum { PENDING = 8, CLASSES_MAX = 1 << 20 };
 
 struct record_trace_source {
-    struct trace_source base;
+    struct event_source base;
     struct live_table objects; /* by live_address_key(): value is the object */
     struct name_index classes;
     struct name_index threads;
@@ -33,12 +33,12 @@ struct record_trace_source {
     bool ended;
 };
 
-static struct record_trace_source *of(struct trace_source *source)
+static struct record_trace_source *of(struct event_source *source)
 {
     return (struct record_trace_source *) source;
 }
 
-static const struct record_trace_source *of_const(const struct trace_source *source)
+static const struct record_trace_source *of_const(const struct event_source *source)
 {
     return (const struct record_trace_source *) source;
 }
@@ -184,7 +184,7 @@ static enum step_status advance(struct record_trace_source *source, struct step_
                                                   STEP_NO_OFFSET, "out of memory");
 }
 
-static enum step_status read_events(struct trace_source *base, struct trace_event *events,
+static enum step_status read_events(struct event_source *base, struct trace_event *events,
                                     size_t capacity, size_t *count, struct step_error *error)
 {
     struct record_trace_source *source = of(base);
@@ -196,7 +196,7 @@ static enum step_status read_events(struct trace_source *base, struct trace_even
             continue;
         }
         events[filled] = source->pending[source->at++];
-        if (!trace_source_follow(base, &events[filled]))
+        if (!event_source_follow(base, &events[filled]))
             return step_error_set(error, STEP_STATUS_NO_MEMORY, base->path, STEP_NO_OFFSET,
                                   "out of memory");
         filled += trace_filter_takes(&base->filter, &base->names, &events[filled]);
@@ -205,50 +205,50 @@ static enum step_status read_events(struct trace_source *base, struct trace_even
     return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
 }
 
-static void summary(const struct trace_source *base, struct trace_summary *out)
+static void summary(const struct event_source *base, struct trace_summary *out)
 {
     record_source_summary(base->records, out);
 }
 
-static size_t property_count(const struct trace_source *base)
+static size_t property_count(const struct event_source *base)
 {
     return record_source_property_count(base->records);
 }
 
-static void property(const struct trace_source *base, size_t i, const char **key,
+static void property(const struct event_source *base, size_t i, const char **key,
                      const char **value)
 {
     record_source_property(base->records, i, key, value);
 }
 
-static size_t damage_count(const struct trace_source *base)
+static size_t damage_count(const struct event_source *base)
 {
     return record_source_damage_count(base->records) + (of_const(base)->unknown_frees > 0);
 }
 
-static const struct step_damage *damage(const struct trace_source *base, size_t i)
+static const struct step_damage *damage(const struct event_source *base, size_t i)
 {
     return i < record_source_damage_count(base->records) ? record_source_damage(base->records, i)
                                                          : &of_const(base)->unknown;
 }
 
-static double progress(const struct trace_source *base)
+static double progress(const struct event_source *base)
 {
     return record_source_progress(base->records);
 }
 
-static void destroy(struct trace_source *base)
+static void destroy(struct event_source *base)
 {
     struct record_trace_source *source = of(base);
     record_source_destroy(base->records);
     live_table_reset(&source->objects);
     name_index_reset(&source->classes);
     name_index_reset(&source->threads);
-    trace_source_reset(base);
+    event_source_reset(base);
     free(source);
 }
 
-static const struct trace_source_operations operations = {
+static const struct event_source_operations operations = {
     .read = read_events,
     .summary = summary,
     .property_count = property_count,
@@ -260,15 +260,15 @@ static const struct trace_source_operations operations = {
 };
 
 enum step_status record_trace_source_create(struct record_source *records,
-                                            const struct trace_wish *wish,
-                                            struct trace_source **out, struct step_error *error)
+                                            const struct event_selection *selected,
+                                            struct event_source **out, struct step_error *error)
 {
     struct record_trace_source *source = calloc(1, sizeof *source);
     if (source == NULL) {
         record_source_destroy(records);
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
     }
-    bool ok = trace_source_init(&source->base, &operations, records->path, wish);
+    bool ok = event_source_init(&source->base, &operations, records->path, selected);
     source->base.records = records;
     ok = live_table_init(&source->objects) && ok;
     ok = name_index_init(&source->classes) && ok;

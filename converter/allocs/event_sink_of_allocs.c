@@ -5,13 +5,13 @@
 #include "converter/allocs/alloc_sink.h"
 
 struct events_as_allocs_sink {
-    struct trace_sink base;
+    struct event_sink base;
     struct event_records events;
     struct record_sink *records;
     unsigned omitted;
 };
 
-static struct events_as_allocs_sink *of(struct trace_sink *sink)
+static struct events_as_allocs_sink *of(struct event_sink *sink)
 {
     return (struct events_as_allocs_sink *) sink;
 }
@@ -30,7 +30,7 @@ void record_omit(struct hatf_record *record, unsigned omitted)
         record->attributes.length = 0;
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
     struct events_as_allocs_sink *sink = of(base);
@@ -51,13 +51,13 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
     return status;
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status close_sink(struct event_sink *base, struct step_error *error)
 {
     struct record_sink *records = of(base)->records;
     return records->operations->close(records, error);
 }
 
-static void destroy(struct trace_sink *base)
+static void destroy(struct event_sink *base)
 {
     struct events_as_allocs_sink *sink = of(base);
     if (sink->records != NULL)
@@ -66,16 +66,16 @@ static void destroy(struct trace_sink *base)
     free(sink);
 }
 
-static const struct trace_sink_operations operations = {
+static const struct event_sink_operations operations = {
     .put = put,
     .close = close_sink,
     .destroy = destroy,
 };
 
 enum step_status event_sink_create(record_sink_open open, struct output_file *output,
-                                   const struct trace_source *source,
-                                   const struct trace_sink_options *options,
-                                   struct trace_sink **out, struct step_error *error)
+                                   const struct event_source *source,
+                                   const struct event_sink_options *options,
+                                   struct event_sink **out, struct step_error *error)
 {
     struct events_as_allocs_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL || !event_records_init(&sink->events, &options->records, &source->names)) {

@@ -230,11 +230,11 @@ bool take_heap_least(void *export_target, const char *value, const char **fault)
            heap->least < 1e18 && (!heap->least_is_percent || heap->least <= 100);
 }
 
-bool take_wish_thread(void *wish_target, const char *value, const char **fault)
+bool take_selected_thread(void *wish_target, const char *value, const char **fault)
 {
-    struct trace_wish *wish = wish_target;
-    wish->has_thread = true;
-    return take_count(&wish->thread, value, fault);
+    struct event_selection *selected = wish_target;
+    selected->has_thread = true;
+    return take_count(&selected->thread, value, fault);
 }
 
 /* Digits, perhaps a point and digits, and a unit; what is below a nanosecond is cut off. */

@@ -2,21 +2,21 @@
 /* Matching events against what is wanted. */
 #include "converter/events/event_selection.h"
 
-void trace_wish_init(struct trace_wish *wish)
+void event_selection_init(struct event_selection *selected)
 {
-    *wish = (struct trace_wish){.to_ns = UINT64_MAX, .kinds = TRACE_ALL_KINDS};
+    *selected = (struct event_selection){.to_ns = UINT64_MAX, .kinds = TRACE_ALL_KINDS};
 }
 
-bool trace_wish_is_all(const struct trace_wish *wish)
+bool event_selection_is_all(const struct event_selection *selected)
 {
-    return wish->from_ns == 0 && wish->to_ns == UINT64_MAX && !wish->has_thread &&
-           wish->kinds == TRACE_ALL_KINDS && wish->class_glob == NULL;
+    return selected->from_ns == 0 && selected->to_ns == UINT64_MAX && !selected->has_thread &&
+           selected->kinds == TRACE_ALL_KINDS && selected->class_glob == NULL;
 }
 
-void trace_filter_init(struct trace_filter *filter, const struct trace_wish *wish)
+void trace_filter_init(struct trace_filter *filter, const struct event_selection *selected)
 {
-    filter->wish = *wish;
-    filter->everything = trace_wish_is_all(wish);
+    filter->selected = *selected;
+    filter->everything = event_selection_is_all(selected);
     id_table_init(&filter->classes, sizeof(uint8_t));
 }
 
@@ -75,7 +75,7 @@ static bool class_is_wanted(struct trace_filter *filter, const struct trace_name
     if (known != NULL && *known != 0)
         return *known == 1;
     bool wanted =
-        trace_glob_matches(filter->wish.class_glob, trace_class_of(names, class_id)->name);
+        trace_glob_matches(filter->selected.class_glob, trace_class_of(names, class_id)->name);
     if (known != NULL)
         *known = wanted ? 1 : 2;
     return wanted;
@@ -103,13 +103,14 @@ bool trace_filter_takes(struct trace_filter *filter, const struct trace_names *n
 {
     if (filter->everything)
         return true;
-    const struct trace_wish *wish = &filter->wish;
-    if ((wish->kinds & TRACE_KIND_BIT(event->kind)) == 0 || event->time_ns < wish->from_ns ||
-        event->time_ns > wish->to_ns)
+    const struct event_selection *selected = &filter->selected;
+    if ((selected->kinds & TRACE_KIND_BIT(event->kind)) == 0 ||
+        event->time_ns < selected->from_ns || event->time_ns > selected->to_ns)
         return false;
-    if (wish->has_thread &&
-        (event->thread_id == 0 ? wish->thread != 0
-                               : trace_thread_of(names, event->thread_id)->number != wish->thread))
+    if (selected->has_thread &&
+        (event->thread_id == 0
+             ? selected->thread != 0
+             : trace_thread_of(names, event->thread_id)->number != selected->thread))
         return false;
-    return wish->class_glob == NULL || takes_class(filter, names, event);
+    return selected->class_glob == NULL || takes_class(filter, names, event);
 }

@@ -11,7 +11,7 @@
 #include "converter/events/event.h"
 #include "converter/events/names.h"
 
-struct trace_wish {
+struct event_selection {
     uint64_t from_ns;
     uint64_t to_ns;
     bool has_thread;
@@ -23,17 +23,17 @@ struct trace_wish {
 };
 
 /* Everything. */
-void trace_wish_init(struct trace_wish *wish);
-bool trace_wish_is_all(const struct trace_wish *wish);
+void event_selection_init(struct event_selection *selected);
+bool event_selection_is_all(const struct event_selection *selected);
 
 /* Tells for event after event whether it is wanted. */
 struct trace_filter {
-    struct trace_wish wish;
+    struct event_selection selected;
     bool everything;
     struct id_table classes; /* by class: 0 not looked at yet, 1 wanted, 2 not wanted */
 };
 
-void trace_filter_init(struct trace_filter *filter, const struct trace_wish *wish);
+void trace_filter_init(struct trace_filter *filter, const struct event_selection *selected);
 void trace_filter_reset(struct trace_filter *filter);
 bool trace_filter_takes(struct trace_filter *filter, const struct trace_names *names,
                         const struct trace_event *event);

@@ -25,7 +25,7 @@ struct heap_export {
 };
 
 /* What a person may choose of an output format. */
-struct trace_sink_options {
+struct event_sink_options {
     struct record_options records; /* how events become HATF's records */
     enum hatf_encoding encoding;
     enum hatf_split split;
@@ -39,20 +39,20 @@ struct trace_sink_options {
     bool is_shown;                 /* lines for people: controls in names are escaped as well */
 };
 
-struct trace_sink {
-    const struct trace_sink_operations *operations;
+struct event_sink {
+    const struct event_sink_operations *operations;
 };
 
-struct trace_sink_operations {
-    enum step_status (*put)(struct trace_sink *sink, const struct trace_event *events, size_t count,
+struct event_sink_operations {
+    enum step_status (*put)(struct event_sink *sink, const struct trace_event *events, size_t count,
                             struct step_error *error);
     /* A visit of the trace's facts, after the last event; NULL: the format has no place for them.
      */
     enum step_status (*put_fact)(void *sink, const struct trace_fact *fact);
     /* Writes what is left; the file is complete after it.  Called once, and not after a put that
      * failed. */
-    enum step_status (*close)(struct trace_sink *sink, struct step_error *error);
-    void (*destroy)(struct trace_sink *sink);
+    enum step_status (*close)(struct event_sink *sink, struct step_error *error);
+    void (*destroy)(struct event_sink *sink);
 };
 
 #endif

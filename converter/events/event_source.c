@@ -4,28 +4,28 @@
 
 #include <string.h>
 
-bool trace_source_init(struct trace_source *source,
-                       const struct trace_source_operations *operations, const char *path,
-                       const struct trace_wish *wish)
+bool event_source_init(struct event_source *source,
+                       const struct event_source_operations *operations, const char *path,
+                       const struct event_selection *selected)
 {
     source->operations = operations;
     source->path = path;
     source->keep_live =
-        !wish->untracked &&
-        (wish->kinds & (TRACE_KIND_BIT(STEP_TEXT_OF) | TRACE_KIND_BIT(STEP_TEXT_MN))) != 0;
+        !selected->untracked &&
+        (selected->kinds & (TRACE_KIND_BIT(STEP_TEXT_OF) | TRACE_KIND_BIT(STEP_TEXT_MN))) != 0;
     trace_names_init(&source->names);
-    trace_filter_init(&source->filter, wish);
+    trace_filter_init(&source->filter, selected);
     return live_table_init(&source->live);
 }
 
-void trace_source_reset(struct trace_source *source)
+void event_source_reset(struct event_source *source)
 {
     trace_names_reset(&source->names);
     trace_filter_reset(&source->filter);
     live_table_reset(&source->live);
 }
 
-const char *trace_source_property(const struct trace_source *source, const char *key)
+const char *event_source_property(const struct event_source *source, const char *key)
 {
     size_t count = source->operations->property_count(source);
     for (size_t i = 0; i < count; i++) {
@@ -38,7 +38,7 @@ const char *trace_source_property(const struct trace_source *source, const char 
     return NULL;
 }
 
-enum step_status trace_source_facts(struct trace_source *source, trace_fact_visit visit, void *user,
+enum step_status event_source_facts(struct event_source *source, trace_fact_visit visit, void *user,
                                     struct step_error *error)
 {
     if (source->operations->facts == NULL)
@@ -49,7 +49,7 @@ enum step_status trace_source_facts(struct trace_source *source, trace_fact_visi
     return status;
 }
 
-bool trace_source_follow(struct trace_source *source, struct trace_event *event)
+bool event_source_follow(struct event_source *source, struct trace_event *event)
 {
     if (!source->keep_live)
         return true;

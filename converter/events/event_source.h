@@ -58,8 +58,8 @@ typedef enum step_status (*trace_fact_visit)(void *user, const struct trace_fact
 
 struct record_source;
 
-struct trace_source {
-    const struct trace_source_operations *operations;
+struct event_source {
+    const struct event_source_operations *operations;
     const char *path; /* for messages; borrowed */
     struct trace_names names;
     struct live_table live;
@@ -69,42 +69,42 @@ struct trace_source {
     struct record_source *records; /* a heap trace: what its events are made of; else NULL */
 };
 
-struct trace_source_operations {
+struct event_source_operations {
     /* Up to `capacity` events; END with *count 0 after the last.  Names of the events are there. */
-    enum step_status (*read)(struct trace_source *source, struct trace_event *events,
+    enum step_status (*read)(struct event_source *source, struct trace_event *events,
                              size_t capacity, size_t *count, struct step_error *error);
-    void (*summary)(const struct trace_source *source, struct trace_summary *summary);
-    size_t (*property_count)(const struct trace_source *source);
-    void (*property)(const struct trace_source *source, size_t i, const char **key,
+    void (*summary)(const struct event_source *source, struct trace_summary *summary);
+    size_t (*property_count)(const struct event_source *source);
+    void (*property)(const struct event_source *source, size_t i, const char **key,
                      const char **value);
     /* What was damaged and passed over so far. */
-    size_t (*damage_count)(const struct trace_source *source);
-    const struct step_damage *(*damage)(const struct trace_source *source, size_t i);
+    size_t (*damage_count)(const struct event_source *source);
+    const struct step_damage *(*damage)(const struct event_source *source, size_t i);
     /* What the index tells, once all checksums were verified; NULL: the events must be counted.
      * `records` and `is_event` are to be freed. */
-    enum step_status (*inventory)(struct trace_source *source, struct trace_inventory *inventory);
+    enum step_status (*inventory)(struct event_source *source, struct trace_inventory *inventory);
     /* Gives all facts, before or after the events; NULL: the format has none. */
-    enum step_status (*facts)(struct trace_source *source, trace_fact_visit visit, void *user,
+    enum step_status (*facts)(struct event_source *source, trace_fact_visit visit, void *user,
                               struct step_error *error);
     /* Share of the input that was read, 0 to 1. */
-    double (*progress)(const struct trace_source *source);
-    void (*destroy)(struct trace_source *source);
+    double (*progress)(const struct event_source *source);
+    void (*destroy)(struct event_source *source);
 };
 
 /* A property's value, or NULL. */
-const char *trace_source_property(const struct trace_source *source, const char *key);
+const char *event_source_property(const struct event_source *source, const char *key);
 
 /* All facts that the trace has, if any; a visit's error ends it. */
-enum step_status trace_source_facts(struct trace_source *source, trace_fact_visit visit, void *user,
+enum step_status event_source_facts(struct event_source *source, trace_fact_visit visit, void *user,
                                     struct step_error *error);
 
 /* For those that implement sources. */
-bool trace_source_init(struct trace_source *source,
-                       const struct trace_source_operations *operations, const char *path,
-                       const struct trace_wish *wish);
-void trace_source_reset(struct trace_source *source);
+bool event_source_init(struct event_source *source,
+                       const struct event_source_operations *operations, const char *path,
+                       const struct event_selection *selected);
+void event_source_reset(struct event_source *source);
 /* Follows what lives, and fills in what an event's line or record does not say.  A free whose
  * class is not known keeps `class_id`.  False: out of memory. */
-bool trace_source_follow(struct trace_source *source, struct trace_event *event);
+bool event_source_follow(struct event_source *source, struct trace_event *event);
 
 #endif

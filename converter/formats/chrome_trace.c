@@ -12,8 +12,8 @@
 #include "format/json/json_output.h"
 
 struct chrome_sink {
-    struct trace_sink base;
-    const struct trace_source *source; /* borrowed */
+    struct event_sink base;
+    const struct event_source *source; /* borrowed */
     struct call_events calls;
     struct output_stream stream;
     struct json_output json;
@@ -22,7 +22,7 @@ struct chrome_sink {
     uint64_t frees_ns, freed; /* of the collection that is being told of; freed 0: none */
 };
 
-static struct chrome_sink *of(struct trace_sink *sink)
+static struct chrome_sink *of(struct event_sink *sink)
 {
     return (struct chrome_sink *) sink;
 }
@@ -112,7 +112,7 @@ static void end_collection(struct chrome_sink *sink)
     json_end_object(&sink->json);
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
     struct chrome_sink *sink = of(base);
@@ -132,7 +132,7 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
     return status;
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status close_sink(struct event_sink *base, struct step_error *error)
 {
     struct chrome_sink *sink = of(base);
     end_collection(sink);
@@ -145,7 +145,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
     return output_stream_close(&sink->stream, error);
 }
 
-static void destroy(struct trace_sink *base)
+static void destroy(struct event_sink *base)
 {
     struct chrome_sink *sink = of(base);
     call_events_reset(&sink->calls);
@@ -154,16 +154,16 @@ static void destroy(struct trace_sink *base)
     free(sink);
 }
 
-static const struct trace_sink_operations operations = {
+static const struct event_sink_operations operations = {
     .put = put,
     .close = close_sink,
     .destroy = destroy,
 };
 
 enum step_status chrome_trace_sink_create(struct output_file *output,
-                                          const struct trace_source *source,
-                                          const struct trace_sink_options *options,
-                                          struct trace_sink **out, struct step_error *error)
+                                          const struct event_source *source,
+                                          const struct event_sink_options *options,
+                                          struct event_sink **out, struct step_error *error)
 {
     struct chrome_sink *sink = calloc(1, sizeof *sink);
     struct step_output to = output_file_as_output(output);
@@ -171,7 +171,7 @@ enum step_status chrome_trace_sink_create(struct output_file *output,
         free(sink);
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
     }
-    const char *process = trace_source_property(source, "process-id");
+    const char *process = event_source_property(source, "process-id");
     sink->base.operations = &operations;
     sink->source = source;
     sink->process = process != NULL ? strtoull(process, NULL, 10) : 1;

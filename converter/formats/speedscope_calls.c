@@ -38,8 +38,8 @@ struct thread_events {
 };
 
 struct calls_sink {
-    struct trace_sink base;
-    const struct trace_source *source; /* borrowed */
+    struct event_sink base;
+    const struct event_source *source; /* borrowed */
     struct call_events calls;
     struct output_stream stream;
     struct json_output json;
@@ -51,7 +51,7 @@ struct calls_sink {
     uint64_t spool_bytes;
 };
 
-static struct calls_sink *of(struct trace_sink *sink)
+static struct calls_sink *of(struct event_sink *sink)
 {
     return (struct calls_sink *) sink;
 }
@@ -142,7 +142,7 @@ static enum step_status receive(void *user, enum call_change change, uint32_t th
     return status;
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
@@ -228,11 +228,11 @@ static void put_frames(struct calls_sink *sink)
     json_end_object(&sink->json);
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status close_sink(struct event_sink *base, struct step_error *error)
 {
     struct calls_sink *sink = of(base);
     struct json_output *json = &sink->json;
-    const char *title = trace_source_property(sink->source, "java-command");
+    const char *title = event_source_property(sink->source, "java-command");
     enum step_status status = call_events_finish(&sink->calls, error);
     json_begin_object(json, NULL);
     json_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
@@ -251,7 +251,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
     return status == STEP_STATUS_OK ? output_stream_close(&sink->stream, error) : status;
 }
 
-static void destroy(struct trace_sink *base)
+static void destroy(struct event_sink *base)
 {
     struct calls_sink *sink = of(base);
     for (uint32_t i = 0; id_table_next(&sink->threads, &i); i++) {
@@ -269,16 +269,16 @@ static void destroy(struct trace_sink *base)
     free(sink);
 }
 
-static const struct trace_sink_operations operations = {
+static const struct event_sink_operations operations = {
     .put = put,
     .close = close_sink,
     .destroy = destroy,
 };
 
 enum step_status speedscope_calls_sink_create(struct output_file *output,
-                                              const struct trace_source *source,
-                                              const struct trace_sink_options *options,
-                                              struct trace_sink **out, struct step_error *error)
+                                              const struct event_source *source,
+                                              const struct event_sink_options *options,
+                                              struct event_sink **out, struct step_error *error)
 {
     struct calls_sink *sink = calloc(1, sizeof *sink);
     struct step_output to = output_file_as_output(output);

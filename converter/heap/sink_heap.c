@@ -8,15 +8,15 @@
 #include "steptrace/packed.h"
 
 struct heap_sink {
-    struct trace_sink base;
-    struct trace_sink_options options;
+    struct event_sink base;
+    struct event_sink_options options;
     struct heap_tracker tracker;
     struct step_packed_output *packed; /* NULL: the file is not packed */
     struct heap_writer *writer;
     uint64_t snapshot_count;
 };
 
-static struct heap_sink *of(struct trace_sink *sink)
+static struct heap_sink *of(struct event_sink *sink)
 {
     return (struct heap_sink *) sink;
 }
@@ -34,13 +34,13 @@ static enum step_status receive(void *user, struct heap_snapshot *snapshot,
     return status;
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
     return heap_tracker_put(&of(base)->tracker, events, count, error);
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status close_sink(struct event_sink *base, struct step_error *error)
 {
     struct heap_sink *sink = of(base);
     enum step_status status = heap_tracker_finish(&sink->tracker, error);
@@ -55,7 +55,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
     return status;
 }
 
-static void destroy(struct trace_sink *base)
+static void destroy(struct event_sink *base)
 {
     struct heap_sink *sink = of(base);
     heap_writer_destroy(sink->writer);
@@ -65,15 +65,15 @@ static void destroy(struct trace_sink *base)
     free(sink);
 }
 
-static const struct trace_sink_operations operations = {
+static const struct event_sink_operations operations = {
     .put = put,
     .close = close_sink,
     .destroy = destroy,
 };
 
 static enum step_status create(const struct heap_writer_operations *kind, bool gzip,
-                               struct output_file *output, const struct trace_source *source,
-                               const struct trace_sink_options *options, struct trace_sink **out,
+                               struct output_file *output, const struct event_source *source,
+                               const struct event_sink_options *options, struct event_sink **out,
                                struct step_error *error)
 {
     struct heap_sink *sink = calloc(1, sizeof *sink);
@@ -107,9 +107,9 @@ static enum step_status create(const struct heap_writer_operations *kind, bool g
         destroy(&sink->base);
         return status;
     }
-    const char *process = trace_source_property(source, "process-id");
-    const char *start = trace_source_property(source, "start-time-ns");
-    sink->writer->title = trace_source_property(source, "java-command");
+    const char *process = event_source_property(source, "process-id");
+    const char *start = event_source_property(source, "start-time-ns");
+    sink->writer->title = event_source_property(source, "java-command");
     sink->writer->process = process != NULL ? strtoull(process, NULL, 10) : 1;
     sink->writer->start_ns = start != NULL ? strtoull(start, NULL, 10) : 0;
     *out = &sink->base;
@@ -117,8 +117,8 @@ static enum step_status create(const struct heap_writer_operations *kind, bool g
 }
 
 #define HEAP_SINK(name, kind, gzip)                                                                \
-    enum step_status name(struct output_file *output, const struct trace_source *source,           \
-                          const struct trace_sink_options *options, struct trace_sink **out,       \
+    enum step_status name(struct output_file *output, const struct event_source *source,           \
+                          const struct event_sink_options *options, struct event_sink **out,       \
                           struct step_error *error)                                                \
     {                                                                                              \
         return create(&(kind), gzip, output, source, options, out, error);                         \

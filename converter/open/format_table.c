@@ -87,27 +87,27 @@ const char *trace_format_names(void)
            "chrome-trace";
 }
 
-enum step_status hatf_source_create(const char *path, const struct trace_wish *wish,
-                                    struct trace_source **out, struct step_error *error)
+enum step_status hatf_source_create(const char *path, const struct event_selection *selected,
+                                    struct event_source **out, struct step_error *error)
 {
     struct record_source *records;
     enum step_status status = hatf_record_source_create(path, &records, error);
-    return status == STEP_STATUS_OK ? record_trace_source_create(records, wish, out, error)
+    return status == STEP_STATUS_OK ? record_trace_source_create(records, selected, out, error)
                                     : status;
 }
 
-enum step_status hatf_text_source_create(const char *path, const struct trace_wish *wish,
-                                         struct trace_source **out, struct step_error *error)
+enum step_status hatf_text_source_create(const char *path, const struct event_selection *selected,
+                                         struct event_source **out, struct step_error *error)
 {
     struct record_source *records;
     enum step_status status = hatf_text_record_source_create(path, &records, error);
-    return status == STEP_STATUS_OK ? record_trace_source_create(records, wish, out, error)
+    return status == STEP_STATUS_OK ? record_trace_source_create(records, selected, out, error)
                                     : status;
 }
 
 enum step_status trace_format_open(const char *path, const struct trace_format *format,
-                                   const struct trace_wish *wish, struct trace_source **out,
-                                   struct step_error *error)
+                                   const struct event_selection *selected,
+                                   struct event_source **out, struct step_error *error)
 {
     if (format == NULL)
         format = trace_format_by_ending(path);
@@ -122,5 +122,5 @@ enum step_status trace_format_open(const char *path, const struct trace_format *
     if (format->open_source == NULL)
         return step_error_set(error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
                               "the format %s is only written, not read", format->name);
-    return format->open_source(path, wish, out, error);
+    return format->open_source(path, selected, out, error);
 }

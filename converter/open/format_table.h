@@ -8,20 +8,21 @@
 #include "converter/events/event_sink.h"
 #include "converter/events/event_source.h"
 
-typedef enum step_status (*trace_source_open)(const char *path, const struct trace_wish *wish,
-                                              struct trace_source **out, struct step_error *error);
+typedef enum step_status (*event_source_open)(const char *path,
+                                              const struct event_selection *selected,
+                                              struct event_source **out, struct step_error *error);
 /* `source` gives names and provenance, and outlives the sink; `output` is the caller's. */
-typedef enum step_status (*trace_sink_open)(struct output_file *output,
-                                            const struct trace_source *source,
-                                            const struct trace_sink_options *options,
-                                            struct trace_sink **out, struct step_error *error);
+typedef enum step_status (*event_sink_open)(struct output_file *output,
+                                            const struct event_source *source,
+                                            const struct event_sink_options *options,
+                                            struct event_sink **out, struct step_error *error);
 
 struct trace_format {
     const char *name;
     const char *ending;
     const char *magic;                 /* the first bytes of a file; NULL: it has none */
-    trace_source_open open_source;     /* NULL: the format is only written */
-    trace_sink_open open_sink;         /* NULL: it takes no events, but records */
+    event_source_open open_source;     /* NULL: the format is only written */
+    event_sink_open open_sink;         /* NULL: it takes no events, but records */
     record_sink_open open_record_sink; /* NULL: it takes no records */
 };
 
@@ -35,38 +36,38 @@ const char *trace_format_names(void);
 
 /* Opens a trace; `format` NULL: by ending and content. */
 enum step_status trace_format_open(const char *path, const struct trace_format *format,
-                                   const struct trace_wish *wish, struct trace_source **out,
-                                   struct step_error *error);
+                                   const struct event_selection *selected,
+                                   struct event_source **out, struct step_error *error);
 
-enum step_status step_source_create(const char *path, const struct trace_wish *wish,
-                                    struct trace_source **out, struct step_error *error);
-enum step_status metatf_source_create(const char *path, const struct trace_wish *wish,
-                                      struct trace_source **out, struct step_error *error);
-enum step_status metatf_sink_create(struct output_file *output, const struct trace_source *source,
-                                    const struct trace_sink_options *options,
-                                    struct trace_sink **out, struct step_error *error);
-enum step_status text_source_create(const char *path, const struct trace_wish *wish,
-                                    struct trace_source **out, struct step_error *error);
-enum step_status lines_source_create(const char *path, const struct trace_wish *wish,
-                                     struct trace_source **out, struct step_error *error);
-enum step_status step_sink_create(struct output_file *output, const struct trace_source *source,
-                                  const struct trace_sink_options *options, struct trace_sink **out,
+enum step_status step_source_create(const char *path, const struct event_selection *selected,
+                                    struct event_source **out, struct step_error *error);
+enum step_status metatf_source_create(const char *path, const struct event_selection *selected,
+                                      struct event_source **out, struct step_error *error);
+enum step_status metatf_sink_create(struct output_file *output, const struct event_source *source,
+                                    const struct event_sink_options *options,
+                                    struct event_sink **out, struct step_error *error);
+enum step_status text_source_create(const char *path, const struct event_selection *selected,
+                                    struct event_source **out, struct step_error *error);
+enum step_status lines_source_create(const char *path, const struct event_selection *selected,
+                                     struct event_source **out, struct step_error *error);
+enum step_status step_sink_create(struct output_file *output, const struct event_source *source,
+                                  const struct event_sink_options *options, struct event_sink **out,
                                   struct step_error *error);
-enum step_status text_sink_create(struct output_file *output, const struct trace_source *source,
-                                  const struct trace_sink_options *options, struct trace_sink **out,
+enum step_status text_sink_create(struct output_file *output, const struct event_source *source,
+                                  const struct event_sink_options *options, struct event_sink **out,
                                   struct step_error *error);
-enum step_status lines_sink_create(struct output_file *output, const struct trace_source *source,
-                                   const struct trace_sink_options *options,
-                                   struct trace_sink **out, struct step_error *error);
-enum step_status hatf_source_create(const char *path, const struct trace_wish *wish,
-                                    struct trace_source **out, struct step_error *error);
-enum step_status hatf_text_source_create(const char *path, const struct trace_wish *wish,
-                                         struct trace_source **out, struct step_error *error);
+enum step_status lines_sink_create(struct output_file *output, const struct event_source *source,
+                                   const struct event_sink_options *options,
+                                   struct event_sink **out, struct step_error *error);
+enum step_status hatf_source_create(const char *path, const struct event_selection *selected,
+                                    struct event_source **out, struct step_error *error);
+enum step_status hatf_text_source_create(const char *path, const struct event_selection *selected,
+                                         struct event_source **out, struct step_error *error);
 
 /* Heaps: sink_heap.c. */
 #define SINK_CREATE(name)                                                                          \
-    enum step_status name(struct output_file *output, const struct trace_source *source,           \
-                          const struct trace_sink_options *options, struct trace_sink **out,       \
+    enum step_status name(struct output_file *output, const struct event_source *source,           \
+                          const struct event_sink_options *options, struct event_sink **out,       \
                           struct step_error *error)
 SINK_CREATE(memory_infra_sink_create);
 SINK_CREATE(memory_infra_gzip_sink_create);

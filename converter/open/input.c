@@ -72,7 +72,8 @@ static enum step_status as_bad_input(enum step_status status)
 }
 
 enum step_status input_open(struct input *input, const char *path,
-                            const struct trace_format *format, const struct trace_wish *wish)
+                            const struct trace_format *format,
+                            const struct event_selection *selected)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     *input = (struct input){
@@ -85,7 +86,7 @@ enum step_status input_open(struct input *input, const char *path,
     }
     bool is_there = access(path, F_OK) == 0;
     if (status == STEP_STATUS_OK)
-        status = trace_format_open(path, format, wish, &input->source, &error);
+        status = trace_format_open(path, format, selected, &input->source, &error);
     if (status == STEP_STATUS_OK)
         return status;
     if (status == STEP_STATUS_NOT_FOUND && is_there)
@@ -136,7 +137,7 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
             break;
         for (size_t i = 0; i < count; i++)
             input->unknown_frees += events[i].kind == STEP_TEXT_OF && events[i].class_id == 0 &&
-                                    !input->source->filter.wish.untracked;
+                                    !input->source->filter.selected.untracked;
         status = input->source->names.no_memory
                      ? step_error_set(&error, STEP_STATUS_NO_MEMORY, input->source->path,
                                       STEP_NO_OFFSET, "out of memory for its names")
@@ -157,11 +158,11 @@ enum step_status input_each_record(struct input *input, input_visit_record visit
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct record_source *records = input->source->records;
-    const struct trace_wish *wish = &input->source->filter.wish;
+    const struct event_selection *selected = &input->source->filter.selected;
     struct hatf_record record;
     enum step_status status;
     while ((status = record_source_next(records, &record, &error)) == STEP_STATUS_OK) {
-        if (record_is_wanted(wish, &record))
+        if (record_is_wanted(selected, &record))
             status = visit(user, &record, &error);
         if (status != STEP_STATUS_OK)
             break;
@@ -200,7 +201,7 @@ static void tell_cut(const struct input *input)
 
 enum step_status input_tell_damage(struct input *input)
 {
-    const struct trace_source *source = input->source;
+    const struct event_source *source = input->source;
     size_t count = source->operations->damage_count(source);
     for (; input->damage_told < count && input->damage_told < MOST_DAMAGE_TOLD;
          input->damage_told++) {

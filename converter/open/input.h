@@ -10,7 +10,7 @@
 #define INPUT_BATCH ((size_t) 512)
 
 struct input {
-    struct trace_source *source;
+    struct event_source *source;
     char spool_path[64];
     int spool; /* standard input in a file; -1: none */
     size_t damage_told;
@@ -26,7 +26,8 @@ struct input {
 
 /* Opens `path` ("-": standard input); `format` NULL: by ending and content.  Faults are told. */
 enum step_status input_open(struct input *input, const char *path,
-                            const struct trace_format *format, const struct trace_wish *wish);
+                            const struct trace_format *format,
+                            const struct event_selection *selected);
 
 typedef enum step_status (*input_visit)(void *user, const struct trace_event *events, size_t count,
                                         struct step_error *error);

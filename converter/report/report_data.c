@@ -30,7 +30,7 @@ static const char *file_name(const char *path)
 
 static void put_properties(struct writer *writer)
 {
-    const struct trace_source *source = writer->model->source;
+    const struct event_source *source = writer->model->source;
     struct json_output *json = &writer->json;
     struct trace_summary summary;
     source->operations->summary(source, &summary);

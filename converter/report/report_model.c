@@ -25,7 +25,7 @@ static enum step_status receive(void *user, struct heap_snapshot *snapshot,
     return STEP_STATUS_OK;
 }
 
-bool report_model_init(struct report_model *model, const struct trace_source *source,
+bool report_model_init(struct report_model *model, const struct event_source *source,
                        const struct heap_moment *moment)
 {
     *model = (struct report_model){.source = source};

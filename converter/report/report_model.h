@@ -13,7 +13,7 @@
 #include "converter/statistics/statistics.h"
 
 struct report_model {
-    const struct trace_source *source; /* borrowed */
+    const struct event_source *source; /* borrowed */
     struct heap_moment moments[2];     /* what was chosen; the end */
     struct heap_snapshot snapshots[2];
     struct statistics statistics;
@@ -22,7 +22,7 @@ struct report_model {
 };
 
 /* False: out of memory; reset is allowed then. */
-bool report_model_init(struct report_model *model, const struct trace_source *source,
+bool report_model_init(struct report_model *model, const struct event_source *source,
                        const struct heap_moment *moment);
 void report_model_reset(struct report_model *model);
 

@@ -210,7 +210,7 @@ static enum step_status put_dumps(struct heap_import *import, struct heap_writer
 }
 
 static enum step_status write_all(struct heap_import *import, struct output_file *file,
-                                  size_t writer_number, const struct trace_sink_options *options,
+                                  size_t writer_number, const struct event_sink_options *options,
                                   struct step_error *error)
 {
     struct step_output to = output_file_as_output(file);
@@ -247,7 +247,7 @@ out:
 }
 
 enum step_status heap_import_convert(const char *path, const struct trace_format *to,
-                                     const struct trace_sink_options *options, const char *output)
+                                     const struct event_sink_options *options, const char *output)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct heap_import import;

@@ -35,6 +35,6 @@ void heap_import_close(struct heap_import *import);
 
 /* Converts dumps into another format of heaps.  Faults are told. */
 enum step_status heap_import_convert(const char *path, const struct trace_format *to,
-                                     const struct trace_sink_options *options, const char *output);
+                                     const struct event_sink_options *options, const char *output);
 
 #endif

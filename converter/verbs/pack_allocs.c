@@ -16,7 +16,7 @@ static enum step_status put(void *user, const struct hatf_record *record, struct
 
 static enum step_status pour(struct input *input, struct output_file *file, uint32_t block_records)
 {
-    const struct trace_sink_options options = {.packed_block_records = block_records};
+    const struct event_sink_options options = {.packed_block_records = block_records};
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct record_sink *sink;
     enum step_status status = step_record_sink_create(file, input->source, &options, &sink, &error);
@@ -46,11 +46,11 @@ static void tell_sizes(const struct input *input, const char *output, uint64_t a
 enum step_status heap_pack(const char *path, const char *output, uint32_t block_records)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct trace_wish wish;
+    struct event_selection selected;
     struct input input;
     struct output_file file;
-    trace_wish_init(&wish);
-    enum step_status status = input_open(&input, path, NULL, &wish);
+    event_selection_init(&selected);
+    enum step_status status = input_open(&input, path, NULL, &selected);
     if (status != STEP_STATUS_OK)
         return status;
     status = output_file_open(&file, output, &error);

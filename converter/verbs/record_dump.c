@@ -28,7 +28,7 @@ static enum step_status prepare(struct dumping *dumping, struct step_error *erro
     dumping->text = record_text_create(dumping->reader);
     if (dumping->text == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
-    return record_filter_create(dumping->reader, &dumping->dump->wish, &dumping->filter, error);
+    return record_filter_create(dumping->reader, &dumping->dump->selected, &dumping->filter, error);
 }
 
 static enum step_status put_records(struct dumping *dumping, struct step_error *error)

@@ -6,15 +6,15 @@
 #include "converter/verbs/record_filter.h"
 
 struct record_dump {
-    struct record_wish wish;
+    struct record_wish selected;
     bool all;     /* records are wanted whatever the trace has */
     bool entries; /* the dictionaries' entries, not the records */
 };
 
 static inline bool record_dump_is_wanted(const struct record_dump *dump)
 {
-    return dump->wish.names != NULL || dump->wish.maps || dump->wish.condition_count > 0 ||
-           dump->all || dump->entries;
+    return dump->selected.names != NULL || dump->selected.maps ||
+           dump->selected.condition_count > 0 || dump->all || dump->entries;
 }
 
 /* Opens a STEP trace of any definition; of standard input ("-") `*spool` has a copy, to be closed,

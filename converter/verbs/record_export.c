@@ -186,13 +186,13 @@ static enum step_status write_output(struct exporting *exporting, const char *ou
 }
 
 enum step_status record_export(const char *path, const char *output, enum record_format format,
-                               int level, const struct record_wish *wish)
+                               int level, const struct record_wish *selected)
 {
     struct exporting exporting = {0};
     struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status = record_open(path, &exporting.reader, &exporting.spool, &error);
     if (status == STEP_STATUS_OK)
-        status = record_filter_create(exporting.reader, wish, &exporting.filter, &error);
+        status = record_filter_create(exporting.reader, selected, &exporting.filter, &error);
     if (status == STEP_STATUS_OK)
         status = write_output(&exporting, output, format, level, &error);
     if (status == STEP_STATUS_OK)

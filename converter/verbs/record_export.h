@@ -13,6 +13,6 @@ enum record_format record_format_by_ending(const char *path);
 
 /* `path` is a STEP trace, `output` may be "-".  Faults are told. */
 enum step_status record_export(const char *path, const char *output, enum record_format format,
-                               int level, const struct record_wish *wish);
+                               int level, const struct record_wish *selected);
 
 #endif

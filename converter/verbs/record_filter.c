@@ -34,7 +34,7 @@ struct slice_slots {
 struct record_filter {
     struct step_reader *reader;
     const struct step_definition *definition;
-    const struct trace_wish *wish;
+    const struct event_selection *selected;
     struct step_selection *selection;
     struct slice_slots *slots; /* of each record */
     struct condition conditions[RECORD_CONDITIONS_MOST];
@@ -45,13 +45,13 @@ struct record_filter {
 
 bool take_condition(void *record_wish_target, const char *value, const char **fault)
 {
-    struct record_wish *wish = record_wish_target;
+    struct record_wish *selected = record_wish_target;
     *fault = "FIELD=VALUE is expected, or != < <= > >=, at most 16 times";
     size_t field = strcspn(value, "=!<>");
     if (field == 0 || value[field] == '\0' || (value[field] == '!' && value[field + 1] != '=') ||
-        wish->condition_count == RECORD_CONDITIONS_MOST)
+        selected->condition_count == RECORD_CONDITIONS_MOST)
         return false;
-    wish->conditions[wish->condition_count++] = value;
+    selected->conditions[selected->condition_count++] = value;
     return true;
 }
 
@@ -176,16 +176,16 @@ static bool meets(const struct condition *condition, const struct target *target
 
 static bool is_in_slice(const struct record_filter *filter, const struct step_record_view *view)
 {
-    const struct trace_wish *wish = filter->wish;
+    const struct event_selection *selected = filter->selected;
     const struct slice_slots *slots = &filter->slots[view->record];
     uint64_t ns = 0;
     if (slots->time != STEP_NO_PROPERTY_SLOT &&
         __builtin_mul_overflow(view->slots[slots->time], filter->resolution_ns, &ns))
         ns = UINT64_MAX;
-    if (slots->time != STEP_NO_PROPERTY_SLOT && (ns < wish->from_ns || ns > wish->to_ns))
+    if (slots->time != STEP_NO_PROPERTY_SLOT && (ns < selected->from_ns || ns > selected->to_ns))
         return false;
-    return !wish->has_thread ||
-           (slots->thread != STEP_NO_PROPERTY_SLOT && view->slots[slots->thread] == wish->thread);
+    return !selected->has_thread || (slots->thread != STEP_NO_PROPERTY_SLOT &&
+                                     view->slots[slots->thread] == selected->thread);
 }
 
 bool record_filter_takes(const struct record_filter *filter, const struct step_record_view *view)
@@ -198,20 +198,20 @@ bool record_filter_takes(const struct record_filter *filter, const struct step_r
 }
 
 /* "a,b" to a selection. */
-static enum step_status select_records(struct record_filter *filter, const struct record_wish *wish,
-                                       struct step_error *error)
+static enum step_status select_records(struct record_filter *filter,
+                                       const struct record_wish *selected, struct step_error *error)
 {
     const char *names[MOST_NAMES];
     size_t count = 0;
-    char *copy = strdup(wish->names != NULL ? wish->names : "");
+    char *copy = strdup(selected->names != NULL ? selected->names : "");
     if (copy == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
     char *rest = NULL;
     for (char *at = strtok_r(copy, ",", &rest); at != NULL; at = strtok_r(NULL, ",", &rest))
         if (count < MOST_NAMES)
             names[count++] = at;
-    enum step_status status = step_selection_create(filter->definition, names, count, wish->maps,
-                                                    &filter->selection, error);
+    enum step_status status = step_selection_create(filter->definition, names, count,
+                                                    selected->maps, &filter->selection, error);
     free(copy);
     if (status == STEP_STATUS_NOT_FOUND) /* the fault is the name that was asked for */
         status = error->status = STEP_STATUS_INVALID;
@@ -238,15 +238,15 @@ static enum step_status find_targets(struct record_filter *filter, struct step_e
     return STEP_STATUS_OK;
 }
 
-static enum step_status fill(struct record_filter *filter, const struct record_wish *wish,
+static enum step_status fill(struct record_filter *filter, const struct record_wish *selected,
                              struct step_error *error)
 {
     size_t count = filter->definition->record_count;
     filter->slots = calloc(count + 1, sizeof *filter->slots);
     filter->targets = calloc((count + 1) * RECORD_CONDITIONS_MOST, sizeof *filter->targets);
     bool good = filter->slots != NULL && filter->targets != NULL;
-    for (; good && filter->condition_count < wish->condition_count; filter->condition_count++)
-        good = read_condition(wish->conditions[filter->condition_count],
+    for (; good && filter->condition_count < selected->condition_count; filter->condition_count++)
+        good = read_condition(selected->conditions[filter->condition_count],
                               &filter->conditions[filter->condition_count]);
     if (!good)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
@@ -254,11 +254,12 @@ static enum step_status fill(struct record_filter *filter, const struct record_w
         filter->slots[i] =
             (struct slice_slots){step_record_find_property(filter->definition, i, "time"),
                                  step_record_find_property(filter->definition, i, "thread")};
-    enum step_status status = select_records(filter, wish, error);
+    enum step_status status = select_records(filter, selected, error);
     return status == STEP_STATUS_OK ? find_targets(filter, error) : status;
 }
 
-enum step_status record_filter_create(struct step_reader *reader, const struct record_wish *wish,
+enum step_status record_filter_create(struct step_reader *reader,
+                                      const struct record_wish *selected,
                                       struct record_filter **out, struct step_error *error)
 {
     struct record_filter *filter = *out = calloc(1, sizeof *filter);
@@ -266,11 +267,11 @@ enum step_status record_filter_create(struct step_reader *reader, const struct r
     if (filter == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
     filter->reader = reader;
-    filter->wish = wish->wish;
+    filter->selected = selected->selected;
     filter->definition = step_reader_borrow_definition(reader);
     filter->resolution_ns = resolution != NULL ? strtoull(resolution, NULL, 10) : 1;
     filter->resolution_ns += filter->resolution_ns == 0;
-    enum step_status status = fill(filter, wish, error);
+    enum step_status status = fill(filter, selected, error);
     if (status != STEP_STATUS_OK) {
         record_filter_destroy(filter);
         *out = NULL;

@@ -9,9 +9,9 @@
 enum { RECORD_CONDITIONS_MOST = 16 };
 
 struct record_wish {
-    const char *names;             /* with commas between; NULL: all records */
-    bool maps;                     /* records that map to one that is named are taken as that */
-    const struct trace_wish *wish; /* times and thread */
+    const char *names; /* with commas between; NULL: all records */
+    bool maps;         /* records that map to one that is named are taken as that */
+    const struct event_selection *selected;         /* times and thread */
     const char *conditions[RECORD_CONDITIONS_MOST]; /* "food!=hay", "at.x>=-3": all must hold */
     size_t condition_count;
 };
@@ -23,7 +23,8 @@ struct record_filter;
 
 /* INVALID for a name that no record has, or a condition that no wanted record could meet; the
  * reader and the wish are borrowed. */
-enum step_status record_filter_create(struct step_reader *reader, const struct record_wish *wish,
+enum step_status record_filter_create(struct step_reader *reader,
+                                      const struct record_wish *selected,
                                       struct record_filter **out, struct step_error *error);
 void record_filter_destroy(struct record_filter *filter);
 

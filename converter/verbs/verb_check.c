@@ -88,10 +88,10 @@ static bool is_running(const struct input *input)
 }
 
 /* Calls name their objects only where all objects have an id. */
-static bool traces_all_objects(const struct trace_source *source)
+static bool traces_all_objects(const struct event_source *source)
 {
-    const char *events = trace_source_property(source, "events");
-    const char *existing = trace_source_property(source, "existing");
+    const char *events = event_source_property(source, "events");
+    const char *existing = event_source_property(source, "existing");
     return (events == NULL || strstr(events, "alloc") != NULL) &&
            (existing == NULL || strcmp(existing, "no") != 0);
 }
@@ -216,12 +216,12 @@ static enum step_status check_heap(uint64_t limit, struct input *input)
 enum step_status verb_check(int argc, char **argv)
 {
     struct check check = {.limit = LIMIT_DEFAULT};
-    struct trace_wish wish;
-    trace_wish_init(&wish);
+    struct event_selection selected;
+    event_selection_init(&selected);
     const struct option_row rows[] = {
         {"limit", 0, "N", "print at most N breaches (20)", take_count, &check.limit},
         {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
-         &wish.dtd_path},
+         &selected.dtd_path},
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
@@ -232,7 +232,7 @@ enum step_status verb_check(int argc, char **argv)
     if (status != STEP_STATUS_OK)
         return status;
     struct input input;
-    status = input_open(&input, arguments.operands[0], NULL, &wish);
+    status = input_open(&input, arguments.operands[0], NULL, &selected);
     if (status != STEP_STATUS_OK)
         return status;
     status = input.source->records != NULL ? check_heap(check.limit, &input)

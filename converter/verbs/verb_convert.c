@@ -11,8 +11,8 @@
 #include "converter/verbs/verb.h"
 
 struct conversion {
-    struct trace_wish wish;
-    struct trace_sink_options sink;
+    struct event_selection selected;
+    struct event_sink_options sink;
     const struct trace_format *from;
     const struct trace_format *to;
     const char *output;
@@ -170,10 +170,10 @@ static enum step_status prepare_records(const struct arguments *arguments,
                                    "--record and --where are for .jsonl, .csv and .step");
         conversion->record_format = RECORDS_AS_STEP;
     }
-    struct trace_wish plain;
-    trace_wish_init(&plain);
+    struct event_selection plain;
+    event_selection_init(&plain);
     if (conversion->record_format != RECORDS_AS_NOTHING &&
-        (conversion->wish.kinds != plain.kinds || conversion->wish.class_glob != NULL))
+        (conversion->selected.kinds != plain.kinds || conversion->selected.class_glob != NULL))
         return arguments_fault(arguments, "--kind and --class are not for records; see --record");
     return STEP_STATUS_OK;
 }
@@ -184,24 +184,24 @@ static enum step_status prepare_heap(const struct arguments *arguments,
 {
     if (!trace_format_is_heap(conversion->to))
         return STEP_STATUS_OK;
-    if (!trace_wish_is_all(&conversion->wish))
+    if (!event_selection_is_all(&conversion->selected))
         return arguments_fault(arguments, "a heap is that of the whole trace; --at chooses when");
-    conversion->wish.kinds = HEAP_KINDS;
-    conversion->wish.untracked = true;
+    conversion->selected.kinds = HEAP_KINDS;
+    conversion->selected.untracked = true;
     return STEP_STATUS_OK;
 }
 
 /* Calls that began before the slice are followed from the trace's start. */
 static void prepare_calls(struct conversion *conversion)
 {
-    struct trace_wish *wish = &conversion->wish;
+    struct event_selection *selected = &conversion->selected;
     if (strcmp(conversion->to->name, "chrome-trace") != 0 &&
         strcmp(conversion->to->name, "speedscope-calls") != 0)
         return;
-    conversion->sink.calls_from_ns = wish->from_ns;
-    wish->from_ns = 0;
-    wish->untracked = true;
-    wish->kinds &= HEAP_KINDS & ~TRACE_KIND_BIT(STEP_TEXT_OA);
+    conversion->sink.calls_from_ns = selected->from_ns;
+    selected->from_ns = 0;
+    selected->untracked = true;
+    selected->kinds &= HEAP_KINDS & ~TRACE_KIND_BIT(STEP_TEXT_OA);
 }
 
 static enum step_status parse(struct conversion *conversion, struct arguments *arguments, int argc,
@@ -240,7 +240,7 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
          &conversion->records.names},
         {"where", 0, "FIELD=VALUE", "records: whose field is so; also != < <= > >=", take_condition,
          &conversion->records},
-        WISH_ROWS(&conversion->wish),
+        SELECTION_ROWS(&conversion->selected),
         MEMORY_ROW};
     arguments->help = &help;
     arguments->rows = rows;
@@ -262,7 +262,7 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
 static enum step_status put_events(void *user, const struct trace_event *events, size_t count,
                                    struct step_error *error)
 {
-    struct trace_sink *sink = user;
+    struct event_sink *sink = user;
     return sink->operations->put(sink, events, count, error);
 }
 
@@ -302,7 +302,7 @@ static enum step_status pour_events(struct input *input, const struct conversion
                                     struct output_file *file, struct step_error *error,
                                     bool *is_told)
 {
-    struct trace_sink *sink = NULL;
+    struct event_sink *sink = NULL;
     const struct trace_format *to = conversion->to;
     enum step_status status =
         to->open_sink != NULL ? to->open_sink(file, input->source, &conversion->sink, &sink, error)
@@ -314,8 +314,8 @@ static enum step_status pour_events(struct input *input, const struct conversion
     *is_told = status != STEP_STATUS_OK;
     /* what is true of the whole trace may not be so of a part */
     if (status == STEP_STATUS_OK && sink->operations->put_fact != NULL &&
-        trace_wish_is_all(&conversion->wish))
-        status = trace_source_facts(input->source, sink->operations->put_fact, sink, error);
+        event_selection_is_all(&conversion->selected))
+        status = event_source_facts(input->source, sink->operations->put_fact, sink, error);
     if (status == STEP_STATUS_OK)
         status = sink->operations->close(sink, error);
     sink->operations->destroy(sink);
@@ -345,8 +345,8 @@ enum step_status verb_convert(int argc, char **argv)
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct input input;
     struct output_file file;
-    trace_wish_init(&conversion.wish);
-    conversion.records.wish = &conversion.wish;
+    event_selection_init(&conversion.selected);
+    conversion.records.selected = &conversion.selected;
     enum step_status status = parse(&conversion, &arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
@@ -356,7 +356,7 @@ enum step_status verb_convert(int argc, char **argv)
     if (heap_import_is_meant(arguments.operands[0], conversion.from))
         return heap_import_convert(arguments.operands[0], conversion.to, &conversion.sink,
                                    conversion.output);
-    status = input_open(&input, arguments.operands[0], conversion.from, &conversion.wish);
+    status = input_open(&input, arguments.operands[0], conversion.from, &conversion.selected);
     if (status != STEP_STATUS_OK)
         return status;
     if (input.source->is_foreign && strcmp(conversion.to->name, "step") == 0) {

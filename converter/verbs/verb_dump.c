@@ -15,7 +15,7 @@ static const struct verb_help help = {
 static enum step_status put_events(void *user, const struct trace_event *events, size_t count,
                                    struct step_error *error)
 {
-    struct trace_sink *sink = user;
+    struct event_sink *sink = user;
     return sink->operations->put(sink, events, count, error);
 }
 
@@ -30,8 +30,8 @@ static enum step_status put_record(void *user, const struct hatf_record *record,
 static enum step_status print_events(struct input *input, struct output_file *file, bool *is_told,
                                      struct step_error *error)
 {
-    static const struct trace_sink_options options = {.is_shown = true};
-    struct trace_sink *sink = NULL;
+    static const struct event_sink_options options = {.is_shown = true};
+    struct event_sink *sink = NULL;
     enum step_status status = lines_sink_create(file, input->source, &options, &sink, error);
     if (status != STEP_STATUS_OK)
         return status;
@@ -45,7 +45,7 @@ static enum step_status print_events(struct input *input, struct output_file *fi
 static enum step_status print_records(struct input *input, struct output_file *file, bool *is_told,
                                       struct step_error *error)
 {
-    static const struct trace_sink_options options = {.is_shown = true};
+    static const struct event_sink_options options = {.is_shown = true};
     struct record_sink *sink = NULL;
     enum step_status status =
         hatf_text_record_sink_create(file, input->source, &options, &sink, error);
@@ -78,29 +78,30 @@ static enum step_status print(struct input *input)
 static enum step_status dump_records(const struct arguments *arguments,
                                      const struct record_dump *records)
 {
-    struct trace_wish plain;
-    trace_wish_init(&plain);
-    if (records->wish.wish->kinds != plain.kinds || records->wish.wish->class_glob != NULL)
+    struct event_selection plain;
+    event_selection_init(&plain);
+    if (records->selected.selected->kinds != plain.kinds ||
+        records->selected.selected->class_glob != NULL)
         return arguments_fault(arguments, "--kind and --class are not for records; see --record");
     return record_dump(arguments->operands[0], records);
 }
 
 enum step_status verb_dump(int argc, char **argv)
 {
-    struct trace_wish wish;
+    struct event_selection selected;
     struct input input;
-    trace_wish_init(&wish);
-    struct record_dump records = {.wish = {.wish = &wish}};
+    event_selection_init(&selected);
+    struct record_dump records = {.selected = {.selected = &selected}};
     const struct option_row rows[] = {
-        WISH_ROWS(&wish),
+        SELECTION_ROWS(&selected),
         {"record", 0, "NAMES", "only records of these types and those that extend them", take_text,
-         &records.wish.names},
+         &records.selected.names},
         {"records", 0, NULL, "all records with their fields, of a Java or heap trace too",
          take_flag, &records.all},
         {"maps", 0, NULL, "with --record, also what `map` attributes make such records of",
-         take_flag, &records.wish.maps},
+         take_flag, &records.selected.maps},
         {"where", 0, "FIELD=VALUE",
-         "only records whose field is so; also != < <= > >=", take_condition, &records.wish},
+         "only records whose field is so; also != < <= > >=", take_condition, &records.selected},
         {"entries", 0, NULL, "the entries of the dictionaries, not the records", take_flag,
          &records.entries},
         MEMORY_ROW};
@@ -113,7 +114,7 @@ enum step_status verb_dump(int argc, char **argv)
         return status;
     if (record_dump_is_wanted(&records))
         return dump_records(&arguments, &records);
-    status = input_open(&input, arguments.operands[0], NULL, &wish);
+    status = input_open(&input, arguments.operands[0], NULL, &selected);
     if (status != STEP_STATUS_OK)
         return status;
     if (input.source->is_foreign) {

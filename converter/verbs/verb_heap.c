@@ -260,11 +260,11 @@ static enum step_status follow(struct heap_run *run, uint64_t event_limit)
     return status == STEP_STATUS_OK ? status : tell_error(&error);
 }
 
-static void wish_init(struct trace_wish *wish)
+static void wish_init(struct event_selection *selected)
 {
-    trace_wish_init(wish);
-    wish->untracked = true;
-    wish->kinds = HEAP_KINDS;
+    event_selection_init(selected);
+    selected->untracked = true;
+    selected->kinds = HEAP_KINDS;
 }
 
 static void reset_run(struct heap_run *run)
@@ -277,11 +277,11 @@ static void reset_run(struct heap_run *run)
 /* Ages at the peak take the objects that lived then: they are met in a pass of its own, once it is
  * known when the peak was. */
 static enum step_status follow_to_peak(struct heap_run *run, const char *path,
-                                       const struct trace_wish *wish)
+                                       const struct event_selection *selected)
 {
     struct input first;
     enum step_status status =
-        input_open(&first, run->input->spool >= 0 ? run->input->spool_path : path, NULL, wish);
+        input_open(&first, run->input->spool >= 0 ? run->input->spool_path : path, NULL, selected);
     if (status != STEP_STATUS_OK)
         return status;
     struct heap_options options = *run->options;
@@ -297,14 +297,14 @@ static enum step_status follow_to_peak(struct heap_run *run, const char *path,
 static enum step_status run_heap(struct heap_options *options, const char *path)
 {
     struct input input;
-    struct trace_wish wish;
-    wish_init(&wish);
-    enum step_status status = input_open(&input, path, NULL, &wish);
+    struct event_selection selected;
+    wish_init(&selected);
+    enum step_status status = input_open(&input, path, NULL, &selected);
     if (status != STEP_STATUS_OK)
         return status;
     struct heap_run run = {.options = options, .input = &input, .names = &input.source->names};
     bool in_two = options->ages && options->moments[0].kind == HEAP_AT_PEAK;
-    status = in_two ? follow_to_peak(&run, path, &wish) : follow(&run, 0);
+    status = in_two ? follow_to_peak(&run, path, &selected) : follow(&run, 0);
     options->report.path = path;
     options->report.sites = &run.tracker.sites;
     if (status == STEP_STATUS_OK)

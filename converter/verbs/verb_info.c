@@ -24,7 +24,7 @@ static const struct verb_help help = {
 
 struct info {
     const struct input *input;
-    const struct trace_source *source;
+    const struct event_source *source;
     struct trace_summary summary;
     struct trace_inventory inventory;
     uint64_t event_count;
@@ -66,7 +66,7 @@ static void count_marked(struct info *info)
 
 static enum step_status gather(struct info *info, struct input *input)
 {
-    const struct trace_source *source = input->source;
+    const struct event_source *source = input->source;
     enum step_status status;
     info->input = input;
     info->source = source;
@@ -190,7 +190,7 @@ static enum step_status print_gaps(const struct info *info)
     struct step_error error = {.offset = STEP_NO_OFFSET};
     uint64_t count = 0;
     enum step_status status =
-        trace_source_facts(info->input->source, print_not_probed, &count, &error);
+        event_source_facts(info->input->source, print_not_probed, &count, &error);
     if (status != STEP_STATUS_OK)
         return tell_error(&error);
     if (count > NOT_PROBED_TOLD) {
@@ -246,7 +246,7 @@ static void print_numbers(const struct info *info)
 
 static void print_text(const struct info *info, const char *path)
 {
-    const struct trace_source_operations *operations = info->source->operations;
+    const struct event_source_operations *operations = info->source->operations;
     print_label("trace");
     print_value(path);
     print_label("format");
@@ -285,7 +285,7 @@ static void put_records(struct json_output *json, const struct trace_inventory *
     json_number(json, "streams", inventory->stream_count);
 }
 
-static void put_damage(struct json_output *json, const struct trace_source *source)
+static void put_damage(struct json_output *json, const struct event_source *source)
 {
     json_begin_array(json, "damage");
     for (size_t i = 0; i < source->operations->damage_count(source); i++) {
@@ -299,7 +299,7 @@ static void put_damage(struct json_output *json, const struct trace_source *sour
     json_end_array(json);
 }
 
-static void put_properties(struct json_output *json, const struct trace_source *source)
+static void put_properties(struct json_output *json, const struct event_source *source)
 {
     json_begin_object(json, "properties");
     for (size_t i = 0; i < source->operations->property_count(source); i++) {
@@ -356,18 +356,18 @@ static enum step_status print_json(const struct info *info, const char *path)
     json_begin_array(&json, "not_probed");
     struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status =
-        trace_source_facts(info->input->source, put_not_probed, &json, &error);
+        event_source_facts(info->input->source, put_not_probed, &json, &error);
     json_end_array(&json);
     json_end_object(&json);
     json_finish(&json);
     return status == STEP_STATUS_OK ? status : tell_error(&error);
 }
 
-static enum step_status run(const char *path, const struct trace_wish *wish, bool json)
+static enum step_status run(const char *path, const struct event_selection *selected, bool json)
 {
     struct input input;
     struct info info = {.event_count = 0};
-    enum step_status status = input_open(&input, path, NULL, wish);
+    enum step_status status = input_open(&input, path, NULL, selected);
     if (status != STEP_STATUS_OK)
         return status;
     if (input.source->records != NULL) {
@@ -395,14 +395,14 @@ static enum step_status run(const char *path, const struct trace_wish *wish, boo
 enum step_status verb_info(int argc, char **argv)
 {
     bool json = false, definition = false;
-    struct trace_wish wish;
-    trace_wish_init(&wish);
+    struct event_selection selected;
+    event_selection_init(&selected);
     const struct option_row rows[] = {
         {"json", 0, NULL, "as JSON", take_flag, &json},
         {"definition", 0, NULL, "the definition that a STEP trace embeds, nothing else", take_flag,
          &definition},
         {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
-         &wish.dtd_path},
+         &selected.dtd_path},
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
@@ -412,5 +412,5 @@ enum step_status verb_info(int argc, char **argv)
     status = arguments_expect(&arguments, 1, 1);
     if (status == STEP_STATUS_OK && definition)
         return record_dump_definition(arguments.operands[0]);
-    return status == STEP_STATUS_OK ? run(arguments.operands[0], &wish, json) : status;
+    return status == STEP_STATUS_OK ? run(arguments.operands[0], &selected, json) : status;
 }

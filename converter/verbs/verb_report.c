@@ -66,14 +66,14 @@ static enum step_status write_page(const struct report_request *request, const c
     return status;
 }
 
-static enum step_status make_page(const struct report_request *request, struct trace_source *source,
+static enum step_status make_page(const struct report_request *request, struct event_source *source,
                                   struct report_model *model)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     char *data = NULL;
     size_t length = 0;
     enum step_status status =
-        trace_source_facts(source, statistics_put_fact, &model->statistics, &error);
+        event_source_facts(source, statistics_put_fact, &model->statistics, &error);
     if (status == STEP_STATUS_OK)
         status = report_model_finish(model, &error);
     if (status == STEP_STATUS_OK)
@@ -86,11 +86,11 @@ static enum step_status make_page(const struct report_request *request, struct t
 
 static enum step_status run(const struct report_request *request, const char *path)
 {
-    struct trace_wish wish;
+    struct event_selection selected;
     struct input input;
     struct report_model model;
-    trace_wish_init(&wish);
-    enum step_status status = input_open(&input, path, NULL, &wish);
+    event_selection_init(&selected);
+    enum step_status status = input_open(&input, path, NULL, &selected);
     if (status != STEP_STATUS_OK)
         return status;
     if (report_model_init(&model, input.source, &request->moment)) {

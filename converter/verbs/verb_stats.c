@@ -18,7 +18,7 @@ static const struct verb_help help = {
 };
 
 struct stats_options {
-    struct trace_wish wish;
+    struct event_selection selected;
     uint64_t top;
     bool json;
     bool lifetimes_in_bytes;
@@ -81,8 +81,8 @@ static enum step_status add_up(const struct stats_options *options, const char *
         enum step_status status = input_each(input, visit, statistics);
         if (status != STEP_STATUS_OK)
             return status;
-        if (trace_wish_is_all(&options->wish))
-            status = trace_source_facts(input->source, statistics_put_fact, statistics, &error);
+        if (event_selection_is_all(&options->selected))
+            status = event_source_facts(input->source, statistics_put_fact, statistics, &error);
         if (status != STEP_STATUS_OK)
             return tell_error(&error);
         statistics_finish(statistics);
@@ -99,7 +99,7 @@ static enum step_status add_up(const struct stats_options *options, const char *
 static enum step_status run(const struct stats_options *options, const char *path)
 {
     struct input input;
-    enum step_status status = input_open(&input, path, NULL, &options->wish);
+    enum step_status status = input_open(&input, path, NULL, &options->selected);
     if (status != STEP_STATUS_OK)
         return status;
     struct statistics statistics;
@@ -112,7 +112,7 @@ static enum step_status run(const struct stats_options *options, const char *pat
 enum step_status verb_stats(int argc, char **argv)
 {
     struct stats_options options = {.top = TOP_DEFAULT};
-    trace_wish_init(&options.wish);
+    event_selection_init(&options.selected);
     const struct option_row rows[] = {
         {"top", 'n', "N", "lines of each table (20; 0: all)", take_count, &options.top},
         {"sort", 0, "WHAT", "classes by bytes or objects allocated, or by what is live", take_order,
@@ -120,7 +120,7 @@ enum step_status verb_stats(int argc, char **argv)
         {"lifetimes", 0, "UNIT", "in time, or in bytes allocated meanwhile", take_lifetimes,
          &options.lifetimes_in_bytes},
         {"json", 0, NULL, "as JSON", take_flag, &options.json},
-        WISH_ROWS(&options.wish),
+        SELECTION_ROWS(&options.selected),
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};

@@ -213,15 +213,15 @@ static uint64_t read_hatf(struct bench *bench)
 
 /* ---- STEP ---- */
 
-static void write_step_with(struct bench *bench, const struct trace_sink_options *options)
+static void write_step_with(struct bench *bench, const struct event_sink_options *options)
 {
     struct step_error error = {.message = ""};
-    struct trace_wish wish;
-    struct trace_source *source;
+    struct event_selection selected;
+    struct event_source *source;
     struct output_file file;
     struct record_sink *sink;
-    trace_wish_init(&wish);
-    if (trace_format_open(bench->trace_path, NULL, &wish, &source, &error) != STEP_STATUS_OK ||
+    event_selection_init(&selected);
+    if (trace_format_open(bench->trace_path, NULL, &selected, &source, &error) != STEP_STATUS_OK ||
         output_file_open(&file, bench->path, &error) != STEP_STATUS_OK ||
         step_record_sink_create(&file, source, options, &sink, &error) != STEP_STATUS_OK)
         die(bench->path, &error);
@@ -237,12 +237,12 @@ static void write_step_with(struct bench *bench, const struct trace_sink_options
 
 static void write_step(struct bench *bench)
 {
-    write_step_with(bench, &(struct trace_sink_options){.level = 0});
+    write_step_with(bench, &(struct event_sink_options){.level = 0});
 }
 
 static void write_packed_step(struct bench *bench)
 {
-    write_step_with(bench, &(struct trace_sink_options){.packed_block_records = 3000000});
+    write_step_with(bench, &(struct event_sink_options){.packed_block_records = 3000000});
 }
 
 static uint64_t read_step(struct bench *bench)

@@ -197,10 +197,10 @@ static void measure_rows(const char *path)
     struct step_definition *paper = parse(paper_text);
     struct step_definition *ours = parse(our_text);
     struct streams streams = {0};
-    struct trace_wish wish;
+    struct event_selection selected;
     struct input input;
-    trace_wish_init(&wish);
-    wish.kinds = TRACE_KIND_BIT(STEP_TEXT_OA) | TRACE_KIND_BIT(STEP_TEXT_OF);
+    event_selection_init(&selected);
+    selected.kinds = TRACE_KIND_BIT(STEP_TEXT_OA) | TRACE_KIND_BIT(STEP_TEXT_OF);
     meter_open(&streams.raw);
     meter_open(&streams.paper);
     meter_open(&streams.rows);
@@ -208,7 +208,7 @@ static void measure_rows(const char *path)
                                        STEP_WRITE_ROWS, STEP_COMPRESSION_NONE, 0);
     streams.rows_writer = make_writer(ours, (struct step_output){&streams.rows, meter_write},
                                       STEP_WRITE_ROWS, STEP_COMPRESSION_NONE, 0);
-    if (input_open(&input, path, NULL, &wish) != STEP_STATUS_OK)
+    if (input_open(&input, path, NULL, &selected) != STEP_STATUS_OK)
         exit(1);
     streams.names = &input.source->names;
     if (input_each(&input, visit, &streams) != STEP_STATUS_OK)

@@ -73,7 +73,7 @@ static const struct record_sink_operations operations = {
 };
 
 static enum step_status start(struct hatf_sink *sink, enum step_packing packing,
-                              struct output_file *file, const struct trace_sink_options *options,
+                              struct output_file *file, const struct event_sink_options *options,
                               struct step_error *error)
 {
     enum step_status status;
@@ -96,7 +96,7 @@ static enum step_status start(struct hatf_sink *sink, enum step_packing packing,
 }
 
 static enum step_status create(enum step_packing packing, struct output_file *output,
-                               const struct trace_sink_options *options, struct record_sink **out,
+                               const struct event_sink_options *options, struct record_sink **out,
                                struct step_error *error)
 {
     struct hatf_sink *sink = calloc(1, sizeof *sink);
@@ -112,8 +112,8 @@ static enum step_status create(enum step_packing packing, struct output_file *ou
 }
 
 enum step_status hatf_record_sink_create(struct output_file *output,
-                                         const struct trace_source *source,
-                                         const struct trace_sink_options *options,
+                                         const struct event_source *source,
+                                         const struct event_sink_options *options,
                                          struct record_sink **out, struct step_error *error)
 {
     (void) source;
@@ -121,8 +121,8 @@ enum step_status hatf_record_sink_create(struct output_file *output,
 }
 
 enum step_status hatf_gzip_record_sink_create(struct output_file *output,
-                                              const struct trace_source *source,
-                                              const struct trace_sink_options *options,
+                                              const struct event_source *source,
+                                              const struct event_sink_options *options,
                                               struct record_sink **out, struct step_error *error)
 {
     (void) source;
@@ -130,8 +130,8 @@ enum step_status hatf_gzip_record_sink_create(struct output_file *output,
 }
 
 enum step_status hatf_zstd_record_sink_create(struct output_file *output,
-                                              const struct trace_source *source,
-                                              const struct trace_sink_options *options,
+                                              const struct event_source *source,
+                                              const struct event_sink_options *options,
                                               struct record_sink **out, struct step_error *error)
 {
     (void) source;
@@ -139,11 +139,11 @@ enum step_status hatf_zstd_record_sink_create(struct output_file *output,
 }
 
 enum step_status hatf_split_record_sink_create(struct output_file *output,
-                                               const struct trace_source *source,
-                                               const struct trace_sink_options *options,
+                                               const struct event_source *source,
+                                               const struct event_sink_options *options,
                                                struct record_sink **out, struct step_error *error)
 {
-    struct trace_sink_options split = *options;
+    struct event_sink_options split = *options;
     (void) source;
     if (split.split == HATF_SPLIT_NONE)
         split.split = HATF_SPLIT_ADDRESS;

@@ -147,8 +147,8 @@ static enum step_status create(struct output_file *output,
 }
 
 enum step_status hatf_text_record_sink_create(struct output_file *output,
-                                              const struct trace_source *source,
-                                              const struct trace_sink_options *options,
+                                              const struct event_source *source,
+                                              const struct event_sink_options *options,
                                               struct record_sink **out, struct step_error *error)
 {
     (void) source;
@@ -157,8 +157,8 @@ enum step_status hatf_text_record_sink_create(struct output_file *output,
 }
 
 enum step_status replay_record_sink_create(struct output_file *output,
-                                           const struct trace_source *source,
-                                           const struct trace_sink_options *options,
+                                           const struct event_source *source,
+                                           const struct event_sink_options *options,
                                            struct record_sink **out, struct step_error *error)
 {
     (void) source;

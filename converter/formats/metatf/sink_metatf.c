@@ -13,7 +13,7 @@
 #include "steptrace/java_metatf.h"
 
 static enum step_status create_writer(struct output_file *file,
-                                      const struct trace_sink_options *options,
+                                      const struct event_sink_options *options,
                                       const struct metatf_dtd *dtd, const char *dtd_name,
                                       struct metatf_writer **out, struct step_error *error)
 {
@@ -35,7 +35,7 @@ static enum step_status no_memory(struct step_error *error)
 /* ---- events ---- */
 
 struct metatf_sink {
-    struct trace_sink base;
+    struct event_sink base;
     const struct trace_names *names; /* borrowed */
     struct metatf_writer *writer;
     bool is_part;              /* not all events come: frees tell their class */
@@ -46,7 +46,7 @@ struct metatf_sink {
 
 enum { CLASSES, METHODS, THREADS, FRAMES, TABLES };
 
-static struct metatf_sink *of(struct trace_sink *sink)
+static struct metatf_sink *of(struct event_sink *sink)
 {
     return (struct metatf_sink *) sink;
 }
@@ -209,7 +209,7 @@ static void put_event(struct metatf_sink *sink, const struct trace_event *event)
     put_java(sink, &out);
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
     struct metatf_sink *sink = of(base);
@@ -220,12 +220,12 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
     return sink->status;
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status close_sink(struct event_sink *base, struct step_error *error)
 {
     return metatf_writer_close(of(base)->writer, error);
 }
 
-static void destroy(struct trace_sink *base)
+static void destroy(struct event_sink *base)
 {
     struct metatf_sink *sink = of(base);
     metatf_writer_destroy(sink->writer);
@@ -234,7 +234,7 @@ static void destroy(struct trace_sink *base)
     free(sink);
 }
 
-static const struct trace_sink_operations operations = {
+static const struct event_sink_operations operations = {
     .put = put,
     .close = close_sink,
     .destroy = destroy,
@@ -250,7 +250,7 @@ static void put_property(struct metatf_sink *sink, const char *key, const char *
 }
 
 /* So that no entry of a table has offset 0; and what is known of the trace. */
-static enum step_status begin(struct metatf_sink *sink, const struct trace_source *source,
+static enum step_status begin(struct metatf_sink *sink, const struct event_source *source,
                               struct step_error *error)
 {
     static const char *const comments[TABLES] = {"classes", "methods", "threads", "frames"};
@@ -271,9 +271,9 @@ static enum step_status begin(struct metatf_sink *sink, const struct trace_sourc
     return sink->status;
 }
 
-enum step_status metatf_sink_create(struct output_file *output, const struct trace_source *source,
-                                    const struct trace_sink_options *options,
-                                    struct trace_sink **out, struct step_error *error)
+enum step_status metatf_sink_create(struct output_file *output, const struct event_source *source,
+                                    const struct event_sink_options *options,
+                                    struct event_sink **out, struct step_error *error)
 {
     struct metatf_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)
@@ -359,8 +359,8 @@ static const struct record_sink_operations record_operations = {
 };
 
 enum step_status metatf_record_sink_create(struct output_file *output,
-                                           const struct trace_source *source,
-                                           const struct trace_sink_options *options,
+                                           const struct event_source *source,
+                                           const struct event_sink_options *options,
                                            struct record_sink **out, struct step_error *error)
 {
     (void) source;

@@ -25,7 +25,7 @@ struct property {
 };
 
 struct metatf_source {
-    struct trace_source base;
+    struct event_source base;
     struct metatf_trace trace;
     struct places places[TABLES];
     struct property *properties;
@@ -36,12 +36,12 @@ struct metatf_source {
     struct step_damage damage;
 };
 
-static struct metatf_source *of(struct trace_source *source)
+static struct metatf_source *of(struct event_source *source)
 {
     return (struct metatf_source *) source;
 }
 
-static const struct metatf_source *of_const(const struct trace_source *source)
+static const struct metatf_source *of_const(const struct event_source *source)
 {
     return (const struct metatf_source *) source;
 }
@@ -269,7 +269,7 @@ static enum step_status take_event(struct metatf_source *source, const struct ja
         return dangling(source, "method", refer.method_place, error);
     if (!find(&source->places[FRAMES], refer.frame_place, &event->stack_id))
         return dangling(source, "frame", refer.frame_place, error);
-    return trace_source_follow(&source->base, event) ? STEP_STATUS_OK : no_memory(error);
+    return event_source_follow(&source->base, event) ? STEP_STATUS_OK : no_memory(error);
 }
 
 /* Reads on to the next event; what stands in tables is taken on the way. */
@@ -344,7 +344,7 @@ static enum step_status read_one(struct metatf_source *source, struct trace_even
     return status;
 }
 
-static enum step_status read_events(struct trace_source *base, struct trace_event *events,
+static enum step_status read_events(struct event_source *base, struct trace_event *events,
                                     size_t capacity, size_t *count, struct step_error *error)
 {
     struct metatf_source *source = of(base);
@@ -361,10 +361,10 @@ static enum step_status read_events(struct trace_source *base, struct trace_even
 
 /* ---- what is known ---- */
 
-static void summary(const struct trace_source *base, struct trace_summary *out)
+static void summary(const struct event_source *base, struct trace_summary *out)
 {
     const struct metatf_source *source = of_const(base);
-    const char *resolution = trace_source_property(base, "resolution-ns");
+    const char *resolution = event_source_property(base, "resolution-ns");
     *out = (struct trace_summary){.format = "mtf",
                                   .whole = !source->has_damage,
                                   .file_bytes = source->trace.file_bytes,
@@ -372,35 +372,35 @@ static void summary(const struct trace_source *base, struct trace_summary *out)
                                       resolution != NULL ? strtoull(resolution, NULL, 10) : 0};
 }
 
-static size_t property_count(const struct trace_source *base)
+static size_t property_count(const struct event_source *base)
 {
     return of_const(base)->property_count;
 }
 
-static void property(const struct trace_source *base, size_t i, const char **key,
+static void property(const struct event_source *base, size_t i, const char **key,
                      const char **value)
 {
     *key = of_const(base)->properties[i].key;
     *value = of_const(base)->properties[i].value;
 }
 
-static size_t damage_count(const struct trace_source *base)
+static size_t damage_count(const struct event_source *base)
 {
     return of_const(base)->has_damage ? 1 : 0;
 }
 
-static const struct step_damage *damage(const struct trace_source *base, size_t i)
+static const struct step_damage *damage(const struct event_source *base, size_t i)
 {
     (void) i;
     return &of_const(base)->damage;
 }
 
-static double progress(const struct trace_source *base)
+static double progress(const struct event_source *base)
 {
     return metatf_trace_progress(&of_const(base)->trace);
 }
 
-static void destroy(struct trace_source *base)
+static void destroy(struct event_source *base)
 {
     struct metatf_source *source = of(base);
     metatf_trace_reset(&source->trace);
@@ -411,11 +411,11 @@ static void destroy(struct trace_source *base)
         free(source->properties[i].value);
     }
     free(source->properties);
-    trace_source_reset(base);
+    event_source_reset(base);
     free(source);
 }
 
-static const struct trace_source_operations operations = {
+static const struct event_source_operations operations = {
     .read = read_events,
     .summary = summary,
     .property_count = property_count,
@@ -445,28 +445,29 @@ static enum step_status begin(struct metatf_source *source, struct step_error *e
 }
 
 /* A heap trace is a source of records. */
-static enum step_status open_records(struct metatf_source *source, const struct trace_wish *wish,
-                                     struct trace_source **out, struct step_error *error)
+static enum step_status open_records(struct metatf_source *source,
+                                     const struct event_selection *selected,
+                                     struct event_source **out, struct step_error *error)
 {
     struct record_source *records;
     enum step_status status =
-        metatf_record_source_create(source->trace.path, wish->dtd_path, &records, error);
-    return status == STEP_STATUS_OK ? record_trace_source_create(records, wish, out, error)
+        metatf_record_source_create(source->trace.path, selected->dtd_path, &records, error);
+    return status == STEP_STATUS_OK ? record_trace_source_create(records, selected, out, error)
                                     : status;
 }
 
-enum step_status metatf_source_create(const char *path, const struct trace_wish *wish,
-                                      struct trace_source **out, struct step_error *error)
+enum step_status metatf_source_create(const char *path, const struct event_selection *selected,
+                                      struct event_source **out, struct step_error *error)
 {
     struct metatf_source *source = calloc(1, sizeof *source);
     if (source == NULL)
         return no_memory(error);
-    enum step_status status = metatf_trace_open(&source->trace, path, wish->dtd_path, error);
-    if (!trace_source_init(&source->base, &operations, path, wish) && status == STEP_STATUS_OK)
+    enum step_status status = metatf_trace_open(&source->trace, path, selected->dtd_path, error);
+    if (!event_source_init(&source->base, &operations, path, selected) && status == STEP_STATUS_OK)
         status = no_memory(error);
     if (status == STEP_STATUS_OK &&
         metatf_reader_check(source->trace.reader, &java_metatf_dtd, NULL) != STEP_STATUS_OK) {
-        status = open_records(source, wish, out, error);
+        status = open_records(source, selected, out, error);
         destroy(&source->base);
         return status;
     }

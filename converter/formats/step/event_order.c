@@ -55,7 +55,7 @@ static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
     if (info->time_min > order->to_ticks)
         return NULL;
     bool outside = info->time_max < order->from_ticks;
-    if (order->wish->has_thread &&
+    if (order->selected->has_thread &&
         (order->thread_id < info->thread_min || order->thread_id > info->thread_max))
         outside = true;
     if (outside && !order->keep_live)
@@ -95,10 +95,10 @@ static bool must_wait(void *user, const struct step_records_front *front)
 /* ---- from start to end ---- */
 
 enum step_status event_order_init(struct event_order *order, struct step_reader *reader,
-                                  struct trace_names *names, const struct trace_wish *wish,
+                                  struct trace_names *names, const struct event_selection *selected,
                                   bool keep_live, struct step_error *error)
 {
-    *order = (struct event_order){.reader = reader, .wish = wish, .keep_live = keep_live};
+    *order = (struct event_order){.reader = reader, .selected = selected, .keep_live = keep_live};
     enum step_status status = step_decoder_init(&order->decoder, reader, names, error);
     if (status != STEP_STATUS_OK)
         return status;
@@ -106,11 +106,11 @@ enum step_status event_order_init(struct event_order *order, struct step_reader 
     order->wanted_live = calloc(order->decoder.record_count + 1, 1);
     if (order->wanted == NULL || order->wanted_live == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
-    choose_records(order, wish->kinds);
-    order->from_ticks = wish->from_ns / order->decoder.resolution_ns;
-    order->to_ticks = wish->to_ns / order->decoder.resolution_ns;
-    if (wish->has_thread && wish->thread != 0) {
-        order->thread_id = thread_id_of(order, wish->thread);
+    choose_records(order, selected->kinds);
+    order->from_ticks = selected->from_ns / order->decoder.resolution_ns;
+    order->to_ticks = selected->to_ns / order->decoder.resolution_ns;
+    if (selected->has_thread && selected->thread != 0) {
+        order->thread_id = thread_id_of(order, selected->thread);
         /* Frees belong to no thread, so nobody needs to know of what. */
         order->keep_live = false;
     }

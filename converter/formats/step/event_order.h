@@ -15,7 +15,7 @@
 struct event_order {
     struct step_decoder decoder;
     struct step_reader *reader; /* borrowed */
-    const struct trace_wish *wish;
+    const struct event_selection *selected;
     bool keep_live;
     uint8_t *wanted;      /* by record of the file: decoded in blocks of the slice */
     uint8_t *wanted_live; /* in blocks outside of it: allocations and frees */
@@ -29,7 +29,7 @@ struct event_order {
 
 /* Knows the trace's records, and which of them are wanted; `keep_live` may be given up. */
 enum step_status event_order_init(struct event_order *order, struct step_reader *reader,
-                                  struct trace_names *names, const struct trace_wish *wish,
+                                  struct trace_names *names, const struct event_selection *selected,
                                   bool keep_live, struct step_error *error);
 /* Goes before the first event. */
 enum step_status event_order_start(struct event_order *order, const struct live_table *live,

@@ -134,11 +134,11 @@ static const struct record_sink_operations operations = {
     .destroy = destroy,
 };
 
-static void put_properties(struct heap_step_sink *sink, const struct trace_source *source,
+static void put_properties(struct heap_step_sink *sink, const struct event_source *source,
                            const struct trace_summary *summary)
 {
     char resolution[32];
-    bool has_producer = trace_source_property(source, "producer") != NULL;
+    bool has_producer = event_source_property(source, "producer") != NULL;
     size_t count = source->operations->property_count(source);
     for (size_t i = 0; i < count; i++) {
         const char *key;
@@ -154,8 +154,8 @@ static void put_properties(struct heap_step_sink *sink, const struct trace_sourc
 }
 
 enum step_status step_record_sink_create(struct output_file *output,
-                                         const struct trace_source *source,
-                                         const struct trace_sink_options *options,
+                                         const struct event_source *source,
+                                         const struct event_sink_options *options,
                                          struct record_sink **out, struct step_error *error)
 {
     struct heap_step_sink *sink = calloc(1, sizeof *sink);

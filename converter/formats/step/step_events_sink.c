@@ -19,8 +19,8 @@
 #define STREAM (STEP_LIVE_STREAM_FREES + 1)
 
 struct step_sink {
-    struct trace_sink base;
-    const struct trace_source *source; /* borrowed */
+    struct event_sink base;
+    const struct event_source *source; /* borrowed */
     struct step_writer *writer;
     uint64_t resolution_ns;
     struct id_table classes; /* uint64_t: the identifier in the output */
@@ -31,7 +31,7 @@ struct step_sink {
     struct live_table live; /* then: the objects whose allocation the output has */
 };
 
-static struct step_sink *of(struct trace_sink *sink)
+static struct step_sink *of(struct event_sink *sink)
 {
     return (struct step_sink *) sink;
 }
@@ -225,7 +225,7 @@ static enum step_status put_event(struct step_sink *sink, const struct trace_eve
     return STEP_STATUS_INVALID;
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
     struct step_sink *sink = of(base);
@@ -262,12 +262,12 @@ static enum step_status put_fact(void *user, const struct trace_fact *fact)
                                     .exclusive = fact->exclusive_ns});
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status close_sink(struct event_sink *base, struct step_error *error)
 {
     return step_writer_close(of(base)->writer, error);
 }
 
-static void destroy(struct trace_sink *base)
+static void destroy(struct event_sink *base)
 {
     struct step_sink *sink = of(base);
     step_writer_destroy(sink->writer);
@@ -280,7 +280,7 @@ static void destroy(struct trace_sink *base)
     free(sink);
 }
 
-static const struct trace_sink_operations operations = {
+static const struct event_sink_operations operations = {
     .put = put,
     .put_fact = put_fact,
     .close = close_sink,
@@ -289,9 +289,9 @@ static const struct trace_sink_operations operations = {
 
 static void put_properties(struct step_sink *sink, const struct trace_summary *summary)
 {
-    const struct trace_source *source = sink->source;
+    const struct event_source *source = sink->source;
     char resolution[32];
-    bool has_producer = trace_source_property(source, "producer") != NULL;
+    bool has_producer = event_source_property(source, "producer") != NULL;
     size_t count = source->operations->property_count(source);
     for (size_t i = 0; i < count; i++) {
         const char *key;
@@ -309,8 +309,8 @@ static void put_properties(struct step_sink *sink, const struct trace_summary *s
         step_writer_property(sink->writer, "part", "yes");
 }
 
-enum step_status step_sink_create(struct output_file *output, const struct trace_source *source,
-                                  const struct trace_sink_options *options, struct trace_sink **out,
+enum step_status step_sink_create(struct output_file *output, const struct event_source *source,
+                                  const struct event_sink_options *options, struct event_sink **out,
                                   struct step_error *error)
 {
     struct step_sink *sink = calloc(1, sizeof *sink);

@@ -7,22 +7,22 @@
 #include "converter/open/format_table.h"
 
 struct step_source {
-    struct trace_source base;
+    struct event_source base;
     struct step_reader *reader;
     struct event_order order;
 };
 
-static struct step_source *of(struct trace_source *source)
+static struct step_source *of(struct event_source *source)
 {
     return (struct step_source *) source;
 }
 
-static const struct step_source *of_const(const struct trace_source *source)
+static const struct step_source *of_const(const struct event_source *source)
 {
     return (const struct step_source *) source;
 }
 
-static enum step_status read_events(struct trace_source *base, struct trace_event *events,
+static enum step_status read_events(struct event_source *base, struct trace_event *events,
                                     size_t capacity, size_t *count, struct step_error *error)
 {
     struct step_source *source = of(base);
@@ -38,7 +38,7 @@ static enum step_status read_events(struct trace_source *base, struct trace_even
         *out = *event;
         if (__builtin_mul_overflow(ticks, source->order.decoder.resolution_ns, &out->time_ns))
             out->time_ns = UINT64_MAX;
-        if (!trace_source_follow(base, out))
+        if (!event_source_follow(base, out))
             return step_error_set(error, STEP_STATUS_NO_MEMORY, base->path, STEP_NO_OFFSET,
                                   "out of memory for the live objects");
         filled += trace_filter_takes(&base->filter, &base->names, out);
@@ -47,7 +47,7 @@ static enum step_status read_events(struct trace_source *base, struct trace_even
     return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
 }
 
-static void summary(const struct trace_source *base, struct trace_summary *out)
+static void summary(const struct event_source *base, struct trace_summary *out)
 {
     const struct step_source *source = of_const(base);
     *out = (struct trace_summary){.format = "step",
@@ -58,24 +58,24 @@ static void summary(const struct trace_source *base, struct trace_summary *out)
                                   .resolution_ns = source->order.decoder.resolution_ns};
 }
 
-static size_t property_count(const struct trace_source *base)
+static size_t property_count(const struct event_source *base)
 {
     return step_reader_property_count(of_const(base)->reader);
 }
 
-static void property(const struct trace_source *base, size_t i, const char **key,
+static void property(const struct event_source *base, size_t i, const char **key,
                      const char **value)
 {
     *key = step_reader_property_key(of_const(base)->reader, i);
     *value = step_reader_property_value(of_const(base)->reader, i);
 }
 
-static size_t damage_count(const struct trace_source *base)
+static size_t damage_count(const struct event_source *base)
 {
     return step_reader_damage_count(of_const(base)->reader);
 }
 
-static const struct step_damage *damage(const struct trace_source *base, size_t i)
+static const struct step_damage *damage(const struct event_source *base, size_t i)
 {
     return step_reader_damage(of_const(base)->reader, i);
 }
@@ -134,7 +134,7 @@ static enum step_status verify(struct step_source *source)
     return status;
 }
 
-static enum step_status inventory(struct trace_source *base, struct trace_inventory *out)
+static enum step_status inventory(struct event_source *base, struct trace_inventory *out)
 {
     struct step_source *source = of(base);
     *out = (struct trace_inventory){.definition = step_reader_borrow_definition(source->reader)};
@@ -164,7 +164,7 @@ static size_t fact_names(const struct step_source *source, const char *names[2])
     return count;
 }
 
-static enum step_status facts(struct trace_source *base, trace_fact_visit visit, void *user,
+static enum step_status facts(struct event_source *base, trace_fact_visit visit, void *user,
                               struct step_error *error)
 {
     struct step_source *source = of(base);
@@ -190,23 +190,23 @@ static enum step_status facts(struct trace_source *base, trace_fact_visit visit,
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
 }
 
-static double progress(const struct trace_source *base)
+static double progress(const struct event_source *base)
 {
     uint64_t done, all;
     step_records_progress(of_const(base)->order.records, &done, &all);
     return all > 0 ? (double) done / (double) all : 1.0;
 }
 
-static void destroy(struct trace_source *base)
+static void destroy(struct event_source *base)
 {
     struct step_source *source = of(base);
     event_order_reset(&source->order);
-    trace_source_reset(base);
+    event_source_reset(base);
     step_reader_destroy(source->reader);
     free(source);
 }
 
-static const struct trace_source_operations operations = {
+static const struct event_source_operations operations = {
     .read = read_events,
     .summary = summary,
     .property_count = property_count,
@@ -225,8 +225,8 @@ static enum step_status start(struct step_source *source, struct step_reader *re
 {
     enum step_status status;
     source->reader = reader;
-    const struct trace_wish *wish = &source->base.filter.wish;
-    status = event_order_init(&source->order, source->reader, &source->base.names, wish,
+    const struct event_selection *selected = &source->base.filter.selected;
+    status = event_order_init(&source->order, source->reader, &source->base.names, selected,
                               source->base.keep_live, error);
     if (status != STEP_STATUS_OK)
         return status;
@@ -239,8 +239,8 @@ static enum step_status start(struct step_source *source, struct step_reader *re
                              error);
 }
 
-enum step_status step_source_create(const char *path, const struct trace_wish *wish,
-                                    struct trace_source **out, struct step_error *error)
+enum step_status step_source_create(const char *path, const struct event_selection *selected,
+                                    struct event_source **out, struct step_error *error)
 {
     struct step_reader *reader;
     struct record_source *records;
@@ -249,7 +249,7 @@ enum step_status step_source_create(const char *path, const struct trace_wish *w
         return status;
     if (step_reader_has_heap_events(reader)) {
         status = step_record_source_create(path, reader, &records, error);
-        return status == STEP_STATUS_OK ? record_trace_source_create(records, wish, out, error)
+        return status == STEP_STATUS_OK ? record_trace_source_create(records, selected, out, error)
                                         : status;
     }
     struct step_source *source = calloc(1, sizeof *source);
@@ -257,7 +257,7 @@ enum step_status step_source_create(const char *path, const struct trace_wish *w
         step_reader_destroy(reader);
         return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
     }
-    if (trace_source_init(&source->base, &operations, path, wish)) {
+    if (event_source_init(&source->base, &operations, path, selected)) {
         status = start(source, reader, error);
     } else {
         source->reader = reader;

@@ -12,7 +12,7 @@
 #define BUFFER_BYTES ((size_t) 1 << 17)
 
 struct text_sink {
-    struct trace_sink base;
+    struct event_sink base;
     const struct trace_names *names; /* borrowed */
     struct output_file *output;      /* borrowed; of plain lines */
     struct step_text_writer *writer; /* of zipped ones */
@@ -24,7 +24,7 @@ struct text_sink {
     size_t capacity;
 };
 
-static struct text_sink *of(struct trace_sink *sink)
+static struct text_sink *of(struct event_sink *sink)
 {
     return (struct text_sink *) sink;
 }
@@ -160,7 +160,7 @@ static bool names_of(struct text_sink *sink, const struct trace_event *event,
     }
 }
 
-static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
     struct text_sink *sink = of(base);
@@ -182,7 +182,7 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
     return STEP_STATUS_OK;
 }
 
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
+static enum step_status close_sink(struct event_sink *base, struct step_error *error)
 {
     struct text_sink *sink = of(base);
     enum step_status status = flush(sink, error);
@@ -201,7 +201,7 @@ static void free_names(struct id_table *table)
     id_table_reset(table);
 }
 
-static void destroy(struct trace_sink *base)
+static void destroy(struct event_sink *base)
 {
     struct text_sink *sink = of(base);
     step_text_writer_destroy(sink->writer);
@@ -211,13 +211,13 @@ static void destroy(struct trace_sink *base)
     free(sink);
 }
 
-static const struct trace_sink_operations operations = {
+static const struct event_sink_operations operations = {
     .put = put,
     .close = close_sink,
     .destroy = destroy,
 };
 
-static struct text_sink *make_sink(const struct trace_source *source, struct step_error *error)
+static struct text_sink *make_sink(const struct event_source *source, struct step_error *error)
 {
     struct text_sink *sink = calloc(1, sizeof *sink);
     char *buffer = malloc(BUFFER_BYTES);
@@ -236,9 +236,9 @@ static struct text_sink *make_sink(const struct trace_source *source, struct ste
     return sink;
 }
 
-enum step_status lines_sink_create(struct output_file *output, const struct trace_source *source,
-                                   const struct trace_sink_options *options,
-                                   struct trace_sink **out, struct step_error *error)
+enum step_status lines_sink_create(struct output_file *output, const struct event_source *source,
+                                   const struct event_sink_options *options,
+                                   struct event_sink **out, struct step_error *error)
 {
     struct text_sink *sink = make_sink(source, error);
     if (sink == NULL)
@@ -249,8 +249,8 @@ enum step_status lines_sink_create(struct output_file *output, const struct trac
     return STEP_STATUS_OK;
 }
 
-enum step_status text_sink_create(struct output_file *output, const struct trace_source *source,
-                                  const struct trace_sink_options *options, struct trace_sink **out,
+enum step_status text_sink_create(struct output_file *output, const struct event_source *source,
+                                  const struct event_sink_options *options, struct event_sink **out,
                                   struct step_error *error)
 {
     (void) options;

@@ -15,7 +15,7 @@
 #include "steptrace/text.h"
 
 struct text_source {
-    struct trace_source base;
+    struct event_source base;
     const char *format;
     struct step_text_reader *reader;
     struct name_index classes;
@@ -28,12 +28,12 @@ struct text_source {
     struct step_damage damage; /* the line that could not be read */
 };
 
-static struct text_source *of(struct trace_source *source)
+static struct text_source *of(struct event_source *source)
 {
     return (struct text_source *) source;
 }
 
-static const struct text_source *of_const(const struct trace_source *source)
+static const struct text_source *of_const(const struct event_source *source)
 {
     return (const struct text_source *) source;
 }
@@ -100,7 +100,7 @@ static bool take(struct text_source *source, const struct step_text_event *line,
         ok = ok && (event->method_id = method_of(source, class_id, line->method_name)) != 0;
     else
         event->class_id = class_id;
-    return ok && trace_source_follow(&source->base, event);
+    return ok && event_source_follow(&source->base, event);
 }
 
 static enum step_status note_damage(struct text_source *source, const struct step_error *error)
@@ -112,7 +112,7 @@ static enum step_status note_damage(struct text_source *source, const struct ste
     return STEP_STATUS_END;
 }
 
-static enum step_status read_events(struct trace_source *base, struct trace_event *events,
+static enum step_status read_events(struct event_source *base, struct trace_event *events,
                                     size_t capacity, size_t *count, struct step_error *error)
 {
     struct text_source *source = of(base);
@@ -138,20 +138,20 @@ static enum step_status read_events(struct trace_source *base, struct trace_even
     return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
 }
 
-static void summary(const struct trace_source *base, struct trace_summary *out)
+static void summary(const struct event_source *base, struct trace_summary *out)
 {
     const struct text_source *source = of_const(base);
     *out = (struct trace_summary){
         .format = source->format, .whole = !source->has_damage, .file_bytes = source->file_bytes};
 }
 
-static size_t property_count(const struct trace_source *base)
+static size_t property_count(const struct event_source *base)
 {
     (void) base;
     return 0;
 }
 
-static void property(const struct trace_source *base, size_t i, const char **key,
+static void property(const struct event_source *base, size_t i, const char **key,
                      const char **value)
 {
     (void) base;
@@ -159,25 +159,25 @@ static void property(const struct trace_source *base, size_t i, const char **key
     *key = *value = "";
 }
 
-static size_t damage_count(const struct trace_source *base)
+static size_t damage_count(const struct event_source *base)
 {
     return of_const(base)->has_damage ? 1 : 0;
 }
 
-static const struct step_damage *damage(const struct trace_source *base, size_t i)
+static const struct step_damage *damage(const struct event_source *base, size_t i)
 {
     (void) i;
     return &of_const(base)->damage;
 }
 
-static double progress(const struct trace_source *base)
+static double progress(const struct event_source *base)
 {
     const struct text_source *source = of_const(base);
     uint64_t size = step_text_reader_size(source->reader);
     return size == 0 ? 1.0 : (double) step_text_reader_offset(source->reader) / (double) size;
 }
 
-static void destroy(struct trace_source *base)
+static void destroy(struct event_source *base)
 {
     struct text_source *source = of(base);
     step_text_reader_destroy(source->reader);
@@ -186,11 +186,11 @@ static void destroy(struct trace_source *base)
     name_index_reset(&source->classes);
     name_index_reset(&source->methods);
     name_index_reset(&source->threads);
-    trace_source_reset(base);
+    event_source_reset(base);
     free(source);
 }
 
-static const struct trace_source_operations operations = {
+static const struct event_source_operations operations = {
     .read = read_events,
     .summary = summary,
     .property_count = property_count,
@@ -242,7 +242,7 @@ typedef enum step_status (*open_function)(struct text_source *source, const char
                                           struct step_error *error);
 
 static enum step_status create(open_function open_reader, const char *path,
-                               const struct trace_wish *wish, struct trace_source **out,
+                               const struct event_selection *selected, struct event_source **out,
                                struct step_error *error)
 {
     struct text_source *source = calloc(1, sizeof *source);
@@ -250,7 +250,7 @@ static enum step_status create(open_function open_reader, const char *path,
         return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
     enum step_status status =
         step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
-    if (trace_source_init(&source->base, &operations, path, wish) &&
+    if (event_source_init(&source->base, &operations, path, selected) &&
         name_index_init(&source->classes) && name_index_init(&source->methods) &&
         name_index_init(&source->threads))
         status = open_reader(source, path, error);
@@ -262,14 +262,14 @@ static enum step_status create(open_function open_reader, const char *path,
     return status;
 }
 
-enum step_status text_source_create(const char *path, const struct trace_wish *wish,
-                                    struct trace_source **out, struct step_error *error)
+enum step_status text_source_create(const char *path, const struct event_selection *selected,
+                                    struct event_source **out, struct step_error *error)
 {
-    return create(open_zip, path, wish, out, error);
+    return create(open_zip, path, selected, out, error);
 }
 
-enum step_status lines_source_create(const char *path, const struct trace_wish *wish,
-                                     struct trace_source **out, struct step_error *error)
+enum step_status lines_source_create(const char *path, const struct event_selection *selected,
+                                     struct event_source **out, struct step_error *error)
 {
-    return create(open_plain, path, wish, out, error);
+    return create(open_plain, path, selected, out, error);
 }

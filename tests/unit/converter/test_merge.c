@@ -86,14 +86,14 @@ static void finish(void)
 }
 
 /* The events in order, as "OA1 OF1 MN7 ..." with times in ticks: "OA1@5". */
-static const char *order(const struct trace_wish *wish)
+static const char *order(const struct event_selection *selected)
 {
     static char text[4096];
-    struct trace_source *source = NULL;
+    struct event_source *source = NULL;
     struct trace_event events[3];
     size_t count;
     text[0] = '\0';
-    CU_ASSERT_FATAL(step_source_create(path, wish, &source, NULL) == STEP_STATUS_OK);
+    CU_ASSERT_FATAL(step_source_create(path, selected, &source, NULL) == STEP_STATUS_OK);
     while (source->operations->read(source, events, 3, &count, NULL) == STEP_STATUS_OK) {
         for (size_t i = 0; i < count; i++) {
             size_t used = strlen(text);
@@ -109,9 +109,9 @@ static const char *order(const struct trace_wish *wish)
 
 static const char *whole_order(void)
 {
-    struct trace_wish wish;
-    trace_wish_init(&wish);
-    return order(&wish);
+    struct event_selection selected;
+    event_selection_init(&selected);
+    return order(&selected);
 }
 
 /* At one tick: the global stream, buffers, frees; VM death last. */
@@ -197,15 +197,15 @@ static void test_many_streams(void)
         put_alloc(A + i, 2 * STREAMS - i, STREAMS + i + 1);
     }
     finish();
-    struct trace_wish wish;
-    struct trace_source *source;
+    struct event_selection selected;
+    struct event_source *source;
     struct trace_event event;
     size_t count;
     uint64_t last = 0;
     unsigned events = 0;
     unsigned wrong = 0;
-    trace_wish_init(&wish);
-    CU_ASSERT_FATAL(step_source_create(path, &wish, &source, NULL) == STEP_STATUS_OK);
+    event_selection_init(&selected);
+    CU_ASSERT_FATAL(step_source_create(path, &selected, &source, NULL) == STEP_STATUS_OK);
     while (source->operations->read(source, &event, 1, &count, NULL) == STEP_STATUS_OK) {
         wrong += event.time_ns < last;
         last = event.time_ns;
@@ -220,7 +220,7 @@ static void test_many_streams(void)
 /* A late free knows the class of an object from before the slice. */
 static void test_slices(void)
 {
-    struct trace_wish wish;
+    struct event_selection selected;
     start(2);
     for (unsigned i = 1; i <= 10; i++)
         put_alloc(A, i, i);
@@ -228,20 +228,20 @@ static void test_slices(void)
     put_free(12, 2);
     put_free(12, 7);
     finish();
-    trace_wish_init(&wish);
-    wish.from_ns = 10000;
-    CU_ASSERT_STRING_EQUAL(order(&wish), "OA10@10 MN3@11 OF2@12 OF7@12");
-    wish.kinds = TRACE_KIND_BIT(STEP_TEXT_OF);
-    CU_ASSERT_STRING_EQUAL(order(&wish), "OF2@12 OF7@12");
-    wish.kinds = TRACE_KIND_BIT(STEP_TEXT_OA);
-    CU_ASSERT_STRING_EQUAL(order(&wish), "OA10@10");
-    trace_wish_init(&wish);
-    wish.to_ns = 3999;
-    CU_ASSERT_STRING_EQUAL(order(&wish), "OA1@1 OA2@2 OA3@3");
-    trace_wish_init(&wish);
-    wish.has_thread = true;
-    wish.thread = 1;
-    CU_ASSERT_STRING_EQUAL(order(&wish), "MN3@11");
+    event_selection_init(&selected);
+    selected.from_ns = 10000;
+    CU_ASSERT_STRING_EQUAL(order(&selected), "OA10@10 MN3@11 OF2@12 OF7@12");
+    selected.kinds = TRACE_KIND_BIT(STEP_TEXT_OF);
+    CU_ASSERT_STRING_EQUAL(order(&selected), "OF2@12 OF7@12");
+    selected.kinds = TRACE_KIND_BIT(STEP_TEXT_OA);
+    CU_ASSERT_STRING_EQUAL(order(&selected), "OA10@10");
+    event_selection_init(&selected);
+    selected.to_ns = 3999;
+    CU_ASSERT_STRING_EQUAL(order(&selected), "OA1@1 OA2@2 OA3@3");
+    event_selection_init(&selected);
+    selected.has_thread = true;
+    selected.thread = 1;
+    CU_ASSERT_STRING_EQUAL(order(&selected), "MN3@11");
     unlink(path);
 }
 

@@ -69,13 +69,13 @@ static const char *stacks_of(const char *path)
 {
     static char text[1024];
     char frame[128];
-    struct trace_wish wish;
-    struct trace_source *source = NULL;
+    struct event_selection selected;
+    struct event_source *source = NULL;
     struct trace_event events[8];
     struct heap_sites sites;
     size_t count = 0, used = 0;
-    trace_wish_init(&wish);
-    CU_ASSERT_EQUAL_FATAL(step_source_create(path, &wish, &source, NULL), STEP_STATUS_OK);
+    event_selection_init(&selected);
+    CU_ASSERT_EQUAL_FATAL(step_source_create(path, &selected, &source, NULL), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(source->operations->read(source, events, 8, &count, NULL), STEP_STATUS_OK);
     CU_ASSERT_TRUE_FATAL(heap_sites_init(&sites, &source->names));
     for (size_t i = 0; i < count; i++) {
@@ -94,15 +94,15 @@ static const char *stacks_of(const char *path)
 
 static void copy_trace(const char *from, const char *to)
 {
-    static const struct trace_sink_options options = {.level = 0};
-    struct trace_wish wish;
-    struct trace_source *source = NULL;
-    struct trace_sink *sink = NULL;
+    static const struct event_sink_options options = {.level = 0};
+    struct event_selection selected;
+    struct event_source *source = NULL;
+    struct event_sink *sink = NULL;
     struct output_file output;
     struct trace_event events[8];
     size_t count = 0;
-    trace_wish_init(&wish);
-    CU_ASSERT_EQUAL_FATAL(step_source_create(from, &wish, &source, NULL), STEP_STATUS_OK);
+    event_selection_init(&selected);
+    CU_ASSERT_EQUAL_FATAL(step_source_create(from, &selected, &source, NULL), STEP_STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(output_file_open(&output, to, NULL), STEP_STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(step_sink_create(&output, source, &options, &sink, NULL), STEP_STATUS_OK);
     while (source->operations->read(source, events, 8, &count, NULL) == STEP_STATUS_OK)

@@ -94,7 +94,7 @@ static void test_nearest(void)
     CU_ASSERT_PTR_NULL(nearest_word("", words, 3));
 }
 
-void add_wish_tests(void)
+void add_selection_tests(void)
 {
     CU_pSuite suite = CU_add_suite("wishes", NULL, NULL);
     CU_add_test(suite, "class patterns", test_globs);

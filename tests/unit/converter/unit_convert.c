@@ -14,7 +14,7 @@ int main(void)
     add_live_table_tests();
     add_table_tests();
     add_timeline_tests();
-    add_wish_tests();
+    add_selection_tests();
     add_sites_tests();
     add_statistics_tests();
     CU_basic_set_mode(CU_BRM_VERBOSE);

@@ -9,7 +9,7 @@ void add_json_input_tests(void);
 void add_live_table_tests(void);
 void add_table_tests(void);
 void add_timeline_tests(void);
-void add_wish_tests(void);
+void add_selection_tests(void);
 void add_sites_tests(void);
 void add_statistics_tests(void);
 

@@ -19,7 +19,7 @@ struct bin {
     uint64_t addresses[BIN_DEPTH];
 };
 
-struct heap_model {
+struct address_model {
     struct live_table objects; /* by address: value is the number of its birth */
     struct live_table births;  /* by that number: value is the address; when reading */
     bool reads;
@@ -34,19 +34,19 @@ struct heap_model {
     struct bin bins[BINS];
 };
 
-struct heap_model *heap_model_create(bool reads)
+struct address_model *address_model_create(bool reads)
 {
-    struct heap_model *model = calloc(1, sizeof *model);
+    struct address_model *model = calloc(1, sizeof *model);
     if (model == NULL)
         return NULL;
     model->reads = reads;
     if (live_table_init(&model->objects) && (!reads || live_table_init(&model->births)))
         return model;
-    heap_model_destroy(model);
+    address_model_destroy(model);
     return NULL;
 }
 
-void heap_model_destroy(struct heap_model *model)
+void address_model_destroy(struct address_model *model)
 {
     if (model == NULL)
         return;
@@ -69,17 +69,18 @@ static uint32_t hash_of(uint64_t a, uint64_t b, unsigned bits)
     return (uint32_t) (mixed >> (64 - bits));
 }
 
-static struct bin *bin_of(struct heap_model *model, const struct hatf_record *record, uint64_t size)
+static struct bin *bin_of(struct address_model *model, const struct hatf_record *record,
+                          uint64_t size)
 {
     return &model->bins[hash_of(chunk_of(size), record->thread + (record->heap << 20), BIN_BITS)];
 }
 
-static uint64_t *gap_of(struct heap_model *model)
+static uint64_t *gap_of(struct address_model *model)
 {
     return &model->gaps[hash_of(model->fresh_chunk, 0, GAP_BITS)];
 }
 
-static uint64_t expected_of(struct heap_model *model)
+static uint64_t expected_of(struct address_model *model)
 {
     uint64_t gap = *gap_of(model);
     return model->fresh + (gap != 0 ? gap : model->fresh_chunk);
@@ -96,8 +97,8 @@ static uint64_t unzigzag(uint64_t value)
 }
 
 /* False: the distance is too far for a number. */
-static bool find_place(struct heap_model *model, const struct hatf_record *record, uint64_t address,
-                       uint64_t *place)
+static bool find_place(struct address_model *model, const struct hatf_record *record,
+                       uint64_t address, uint64_t *place)
 {
     uint64_t expected = expected_of(model);
     const struct bin *bin = bin_of(model, record, record->size);
@@ -121,8 +122,8 @@ static bool find_place(struct heap_model *model, const struct hatf_record *recor
 }
 
 /* False: there is no such place. */
-static bool find_address(struct heap_model *model, const struct hatf_record *record, uint64_t place,
-                         uint64_t *address)
+static bool find_address(struct address_model *model, const struct hatf_record *record,
+                         uint64_t place, uint64_t *address)
 {
     const struct bin *bin = bin_of(model, record, record->size);
     if (place == PLACE_FRESH) {
@@ -142,7 +143,7 @@ static bool find_address(struct heap_model *model, const struct hatf_record *rec
 
 /* ---- what records change ---- */
 
-static bool add_object(struct heap_model *model, const struct hatf_record *record)
+static bool add_object(struct address_model *model, const struct hatf_record *record)
 {
     struct live_object old;
     uint64_t key = live_address_key(record->address);
@@ -156,7 +157,7 @@ static bool add_object(struct heap_model *model, const struct hatf_record *recor
 }
 
 /* The address is taken from its bin, or fresh memory ends behind it. */
-static bool settle(struct heap_model *model, const struct hatf_record *record, uint64_t place)
+static bool settle(struct address_model *model, const struct hatf_record *record, uint64_t place)
 {
     if (place >= PLACE_BIN && place < PLACE_RECENT) {
         struct bin *bin = bin_of(model, record, record->size);
@@ -175,7 +176,7 @@ static bool settle(struct heap_model *model, const struct hatf_record *record, u
     return add_object(model, record);
 }
 
-static void end_object(struct heap_model *model, const struct hatf_record *record,
+static void end_object(struct address_model *model, const struct hatf_record *record,
                        const struct live_object *object)
 {
     struct live_object birth;
@@ -190,14 +191,14 @@ static void end_object(struct heap_model *model, const struct hatf_record *recor
     model->recent[model->recent_at++ % RECENT] = record->address;
 }
 
-static bool resize(struct heap_model *model, const struct hatf_record *record,
+static bool resize(struct address_model *model, const struct hatf_record *record,
                    struct live_object *object)
 {
     object->size = record->size;
     return live_table_put(&model->objects, object);
 }
 
-enum heap_answer heap_model_note(struct heap_model *model, const struct hatf_record *record)
+enum heap_answer address_model_note(struct address_model *model, const struct hatf_record *record)
 {
     struct live_object object;
     uint64_t key = live_address_key(record->address);
@@ -221,23 +222,23 @@ enum heap_answer heap_model_note(struct heap_model *model, const struct hatf_rec
 
 /* ---- writing ---- */
 
-static uint64_t age_of(const struct heap_model *model, const struct live_object *object)
+static uint64_t age_of(const struct address_model *model, const struct live_object *object)
 {
     return model->alloc_count - 1 - object->value;
 }
 
-static enum heap_answer place_alloc(struct heap_model *model, const struct hatf_record *record,
+static enum heap_answer place_alloc(struct address_model *model, const struct hatf_record *record,
                                     struct heap_place *out)
 {
     uint64_t place;
     if (!find_place(model, record, record->address, &place))
-        return heap_model_note(model, record);
+        return address_model_note(model, record);
     out->place = !model->has_hint ? place : record->address == model->hint ? 0 : place + 1;
     model->has_hint = false;
     return settle(model, record, place) ? HEAP_PLACED : HEAP_NO_MEMORY;
 }
 
-static enum heap_answer place_free(struct heap_model *model, const struct hatf_record *record,
+static enum heap_answer place_free(struct address_model *model, const struct hatf_record *record,
                                    struct heap_place *out)
 {
     struct live_object object;
@@ -248,31 +249,31 @@ static enum heap_answer place_free(struct heap_model *model, const struct hatf_r
     return HEAP_PLACED;
 }
 
-static enum heap_answer place_realloc(struct heap_model *model, const struct hatf_record *record,
+static enum heap_answer place_realloc(struct address_model *model, const struct hatf_record *record,
                                       struct heap_place *out)
 {
     struct live_object object;
     bool has_old = record->tag != HATF_REALLOC_ALLOC;
     bool is_alive = live_table_find(&model->objects, live_address_key(record->address), &object);
     if (has_old ? !is_alive : record->address != 0)
-        return heap_model_note(model, record);
+        return address_model_note(model, record);
     out->age = has_old ? age_of(model, &object) + 1 : 0;
     if (record->tag == HATF_REALLOC_NO_ALLOC) {
         if (record->new_address != record->address)
-            return heap_model_note(model, record);
+            return address_model_note(model, record);
         return resize(model, record, &object) ? HEAP_PLACED : HEAP_NO_MEMORY;
     }
     if (record->tag == HATF_REALLOC_FREE)
-        return record->new_address == 0 ? HEAP_PLACED : heap_model_note(model, record);
+        return record->new_address == 0 ? HEAP_PLACED : address_model_note(model, record);
     if (!find_place(model, record, record->new_address, &out->place))
-        return heap_model_note(model, record);
+        return address_model_note(model, record);
     model->has_hint = true;
     model->hint = record->new_address;
     return HEAP_PLACED;
 }
 
-enum heap_answer heap_model_place(struct heap_model *model, const struct hatf_record *record,
-                                  struct heap_place *place)
+enum heap_answer address_model_place(struct address_model *model, const struct hatf_record *record,
+                                     struct heap_place *place)
 {
     *place = (struct heap_place){0, 0};
     switch (record->tag) {
@@ -292,8 +293,8 @@ enum heap_answer heap_model_place(struct heap_model *model, const struct hatf_re
 
 /* ---- reading ---- */
 
-static bool object_of_age(const struct heap_model *model, uint64_t age, struct live_object *object,
-                          uint64_t *address)
+static bool object_of_age(const struct address_model *model, uint64_t age,
+                          struct live_object *object, uint64_t *address)
 {
     struct live_object birth;
     if (age >= model->alloc_count ||
@@ -304,7 +305,7 @@ static bool object_of_age(const struct heap_model *model, uint64_t age, struct l
     return true;
 }
 
-static enum heap_answer find_alloc(struct heap_model *model, uint64_t code,
+static enum heap_answer find_alloc(struct address_model *model, uint64_t code,
                                    struct hatf_record *record)
 {
     uint64_t place = code;
@@ -321,7 +322,7 @@ static enum heap_answer find_alloc(struct heap_model *model, uint64_t code,
     return settle(model, record, place) ? HEAP_PLACED : HEAP_NO_MEMORY;
 }
 
-static enum heap_answer find_free(struct heap_model *model, uint64_t age,
+static enum heap_answer find_free(struct address_model *model, uint64_t age,
                                   struct hatf_record *record)
 {
     struct live_object object;
@@ -332,7 +333,7 @@ static enum heap_answer find_free(struct heap_model *model, uint64_t age,
     return HEAP_PLACED;
 }
 
-static enum heap_answer find_realloc(struct heap_model *model, const struct heap_place *place,
+static enum heap_answer find_realloc(struct address_model *model, const struct heap_place *place,
                                      struct hatf_record *record)
 {
     struct live_object object;
@@ -353,8 +354,8 @@ static enum heap_answer find_realloc(struct heap_model *model, const struct heap
     return HEAP_PLACED;
 }
 
-enum heap_answer heap_model_find(struct heap_model *model, const struct heap_place *place,
-                                 struct hatf_record *record)
+enum heap_answer address_model_find(struct address_model *model, const struct heap_place *place,
+                                    struct hatf_record *record)
 {
     switch (record->tag) {
     case HATF_ALLOC:

@@ -12,11 +12,11 @@
 #include "converter/base/object_table.h"
 #include "steptrace/hatf.h"
 
-struct heap_model;
+struct address_model;
 
 /* `reads`: ages are to be turned into addresses.  NULL: out of memory. */
-struct heap_model *heap_model_create(bool reads);
-void heap_model_destroy(struct heap_model *model);
+struct address_model *address_model_create(bool reads);
+void address_model_destroy(struct address_model *model);
 
 /* What a record becomes: both 0 where it does not have them. */
 struct heap_place {
@@ -32,12 +32,12 @@ enum heap_answer {
 };
 
 /* Turns the addresses of a record into places; the model takes note of the record either way. */
-enum heap_answer heap_model_place(struct heap_model *model, const struct hatf_record *record,
-                                  struct heap_place *place);
+enum heap_answer address_model_place(struct address_model *model, const struct hatf_record *record,
+                                     struct heap_place *place);
 /* Turns places into the record's addresses. */
-enum heap_answer heap_model_find(struct heap_model *model, const struct heap_place *place,
-                                 struct hatf_record *record);
+enum heap_answer address_model_find(struct address_model *model, const struct heap_place *place,
+                                    struct hatf_record *record);
 /* Takes note of a record whose addresses were stored as they are. */
-enum heap_answer heap_model_note(struct heap_model *model, const struct hatf_record *record);
+enum heap_answer address_model_note(struct address_model *model, const struct hatf_record *record);
 
 #endif

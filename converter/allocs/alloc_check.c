@@ -9,19 +9,19 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool heap_check_init(struct heap_check *check, heap_breach report, void *user)
+bool alloc_check_init(struct alloc_check *check, heap_breach report, void *user)
 {
     memset(check, 0, sizeof *check);
     return record_rules_init(&check->rules, report, user);
 }
 
-void heap_check_reset(struct heap_check *check)
+void alloc_check_reset(struct alloc_check *check)
 {
     address_map_reset(&check->live);
     record_rules_reset(&check->rules);
 }
 
-uint64_t heap_check_breach_count(const struct heap_check *check)
+uint64_t alloc_check_breach_count(const struct alloc_check *check)
 {
     uint64_t count = 0;
     for (unsigned i = 0; i < HEAP_RULE_COUNT; i++)
@@ -29,13 +29,13 @@ uint64_t heap_check_breach_count(const struct heap_check *check)
     return count;
 }
 
-static uint64_t *freed_slot(struct heap_check *check, uint64_t address)
+static uint64_t *freed_slot(struct alloc_check *check, uint64_t address)
 {
     uint64_t hash = address * UINT64_C(0x9e3779b97f4a7c15);
     return &check->freed[hash >> 48 & (HEAP_CHECK_FREED - 1)];
 }
 
-static void report_overlap(struct heap_check *check, const struct hatf_record *record,
+static void report_overlap(struct alloc_check *check, const struct hatf_record *record,
                            const struct address_block *other)
 {
     record_rules_breach(&check->rules, HEAP_RULE_OVERLAP,
@@ -45,7 +45,7 @@ static void report_overlap(struct heap_check *check, const struct hatf_record *r
 }
 
 /* Where addresses are no numbers after all, the overlaps until then were breaches. */
-static void deny_numbers(struct heap_check *check)
+static void deny_numbers(struct alloc_check *check)
 {
     if (check->numbers_overlaps > 0)
         record_rules_breach(&check->rules, HEAP_RULE_OVERLAP,
@@ -54,7 +54,7 @@ static void deny_numbers(struct heap_check *check)
     check->numbers_overlaps = 0;
 }
 
-static bool take_alloc(struct heap_check *check, const struct hatf_record *record, uint64_t number)
+static bool take_alloc(struct alloc_check *check, const struct hatf_record *record, uint64_t number)
 {
     bool are_numbers = address_numbers_put(&check->numbers, record);
     const struct address_block *other =
@@ -71,7 +71,7 @@ static bool take_alloc(struct heap_check *check, const struct hatf_record *recor
                                                                  .record = number});
 }
 
-static void take_free(struct heap_check *check, const struct hatf_record *record)
+static void take_free(struct alloc_check *check, const struct hatf_record *record)
 {
     uint64_t *freed = freed_slot(check, record->address);
     const struct address_block *block = address_map_find(&check->live, record->address);
@@ -92,7 +92,7 @@ static void take_free(struct heap_check *check, const struct hatf_record *record
 }
 
 /* In place: what the block grows over must be free. */
-static void resize(struct heap_check *check, const struct hatf_record *record,
+static void resize(struct alloc_check *check, const struct hatf_record *record,
                    struct address_block *block)
 {
     const struct address_block *next = address_map_next(&check->live, block->address);
@@ -104,7 +104,7 @@ static void resize(struct heap_check *check, const struct hatf_record *record,
     address_map_resize(&check->live, block, record->size);
 }
 
-static void take_realloc(struct heap_check *check, const struct hatf_record *record)
+static void take_realloc(struct alloc_check *check, const struct hatf_record *record)
 {
     struct address_block *block = address_map_find(&check->live, record->address);
     if (record->tag == HATF_REALLOC_ALLOC) {
@@ -130,7 +130,7 @@ static void take_realloc(struct heap_check *check, const struct hatf_record *rec
         resize(check, record, block);
 }
 
-bool heap_check_put(struct heap_check *check, const struct hatf_record *record, uint64_t number)
+bool alloc_check_put(struct alloc_check *check, const struct hatf_record *record, uint64_t number)
 {
     check->record_count++;
     if (!record_rules_put(&check->rules, record))
@@ -158,7 +158,7 @@ bool heap_check_put(struct heap_check *check, const struct hatf_record *record, 
     }
 }
 
-void heap_check_finish(struct heap_check *check)
+void alloc_check_finish(struct alloc_check *check)
 {
     record_rules_finish(&check->rules);
 }

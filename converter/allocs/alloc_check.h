@@ -9,7 +9,7 @@
 
 enum { HEAP_CHECK_FREED = 1 << 16 };
 
-struct heap_check {
+struct alloc_check {
     struct record_rules rules;
     struct address_map live;
     uint64_t record_count;
@@ -19,12 +19,12 @@ struct heap_check {
 };
 
 /* False: out of memory. */
-bool heap_check_init(struct heap_check *check, heap_breach report, void *user);
-void heap_check_reset(struct heap_check *check);
+bool alloc_check_init(struct alloc_check *check, heap_breach report, void *user);
+void alloc_check_reset(struct alloc_check *check);
 /* Takes a record of any tag; `number` is its place in the trace.  False: out of memory. */
-bool heap_check_put(struct heap_check *check, const struct hatf_record *record, uint64_t number);
+bool alloc_check_put(struct alloc_check *check, const struct hatf_record *record, uint64_t number);
 /* After the last record of a trace of which nothing was lost. */
-void heap_check_finish(struct heap_check *check);
-uint64_t heap_check_breach_count(const struct heap_check *check);
+void alloc_check_finish(struct alloc_check *check);
+uint64_t alloc_check_breach_count(const struct alloc_check *check);
 
 #endif

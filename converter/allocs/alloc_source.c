@@ -7,8 +7,8 @@
 
 #include "converter/open/format_table.h"
 
-enum step_status record_source_open(const char *path, const struct record_options *options,
-                                    struct record_source **out, struct step_error *error)
+enum step_status alloc_source_open(const char *path, const struct record_options *options,
+                                   struct alloc_source **out, struct step_error *error)
 {
     static const struct record_options defaults = {ADDRESSES_ID, false};
     struct event_selection selected;
@@ -23,11 +23,11 @@ enum step_status record_source_open(const char *path, const struct record_option
         events->operations->destroy(events);
         return STEP_STATUS_OK;
     }
-    return event_record_source_create(events, options != NULL ? options : &defaults, out, error);
+    return event_alloc_source_create(events, options != NULL ? options : &defaults, out, error);
 }
 
-enum step_status record_source_next(struct record_source *source, struct hatf_record *record,
-                                    struct step_error *error)
+enum step_status alloc_source_next(struct alloc_source *source, struct hatf_record *record,
+                                   struct step_error *error)
 {
     struct step_error local = {.offset = STEP_NO_OFFSET};
     if (source->has_damage)
@@ -48,56 +48,56 @@ enum step_status record_source_next(struct record_source *source, struct hatf_re
     return status;
 }
 
-void record_source_summary(const struct record_source *source, struct trace_summary *summary)
+void alloc_source_summary(const struct alloc_source *source, struct trace_summary *summary)
 {
     source->operations->summary(source, summary);
     summary->whole = summary->whole && !source->has_damage;
 }
 
-size_t record_source_property_count(const struct record_source *source)
+size_t alloc_source_property_count(const struct alloc_source *source)
 {
     return source->operations->property_count != NULL ? source->operations->property_count(source)
                                                       : 0;
 }
 
-void record_source_property(const struct record_source *source, size_t i, const char **key,
-                            const char **value)
+void alloc_source_property(const struct alloc_source *source, size_t i, const char **key,
+                           const char **value)
 {
     source->operations->property(source, i, key, value);
 }
 
-static size_t inner_damage_count(const struct record_source *source)
+static size_t inner_damage_count(const struct alloc_source *source)
 {
     return source->operations->damage_count != NULL ? source->operations->damage_count(source) : 0;
 }
 
-size_t record_source_damage_count(const struct record_source *source)
+size_t alloc_source_damage_count(const struct alloc_source *source)
 {
     return inner_damage_count(source) + source->has_damage;
 }
 
-const struct step_damage *record_source_damage(const struct record_source *source, size_t i)
+const struct step_damage *alloc_source_damage(const struct alloc_source *source, size_t i)
 {
     return i < inner_damage_count(source) ? source->operations->damage(source, i) : &source->damage;
 }
 
-uint64_t record_source_offset(const struct record_source *source)
+uint64_t alloc_source_offset(const struct alloc_source *source)
 {
     return source->operations->offset != NULL ? source->operations->offset(source) : STEP_NO_OFFSET;
 }
 
-uint64_t record_source_number(const struct record_source *source)
+uint64_t alloc_source_number(const struct alloc_source *source)
 {
     return source->operations->number != NULL ? source->operations->number(source)
                                               : source->record_count;
 }
 
-double record_source_progress(const struct record_source *source)
+double alloc_source_progress(const struct alloc_source *source)
 {
     return source->operations->progress(source);
 }
 
-void record_source_destroy(struct record_source *source)
+void alloc_source_destroy(struct alloc_source *source)
 {
     if (source != NULL)
         source->operations->destroy(source);

@@ -14,8 +14,8 @@
 #include "steptrace/hatf.h"
 #include "steptrace/reader.h"
 
-struct record_source {
-    const struct record_source_operations *operations;
+struct alloc_source {
+    const struct alloc_source_operations *operations;
     const char *path;      /* for messages; borrowed */
     uint64_t record_count; /* given so far */
     bool has_damage;
@@ -23,72 +23,72 @@ struct record_source {
 };
 
 /* What the kinds of sources implement; the functions below are for the others. */
-struct record_source_operations {
-    enum step_status (*next)(struct record_source *source, struct hatf_record *record,
+struct alloc_source_operations {
+    enum step_status (*next)(struct alloc_source *source, struct hatf_record *record,
                              struct step_error *error);
-    void (*summary)(const struct record_source *source, struct trace_summary *summary);
+    void (*summary)(const struct alloc_source *source, struct trace_summary *summary);
     /* Properties and damage, as in event_source.h; NULL: there are none. */
-    size_t (*property_count)(const struct record_source *source);
-    void (*property)(const struct record_source *source, size_t i, const char **key,
+    size_t (*property_count)(const struct alloc_source *source);
+    void (*property)(const struct alloc_source *source, size_t i, const char **key,
                      const char **value);
-    size_t (*damage_count)(const struct record_source *source);
-    const struct step_damage *(*damage)(const struct record_source *source, size_t i);
-    double (*progress)(const struct record_source *source);
+    size_t (*damage_count)(const struct alloc_source *source);
+    const struct step_damage *(*damage)(const struct alloc_source *source, size_t i);
+    double (*progress)(const struct alloc_source *source);
     /* Where the last record begins in the file; NULL where that is not known. */
-    uint64_t (*offset)(const struct record_source *source);
+    uint64_t (*offset)(const struct alloc_source *source);
     /* Its number there, which may count more than the source gives; NULL: it does not. */
-    uint64_t (*number)(const struct record_source *source);
-    void (*destroy)(struct record_source *source);
+    uint64_t (*number)(const struct alloc_source *source);
+    void (*destroy)(struct alloc_source *source);
 };
 
 /* Opens a file of any of these formats, by its ending and content; `path` outlives the source.
  * `options` (of Java traces) NULL: the defaults. */
-enum step_status record_source_open(const char *path, const struct record_options *options,
-                                    struct record_source **out, struct step_error *error);
+enum step_status alloc_source_open(const char *path, const struct record_options *options,
+                                   struct alloc_source **out, struct step_error *error);
 
 /* The next record; its bytes live until the next call.  END after the last, and where the input is
  * damaged or cut: then the damage is noted. */
-enum step_status record_source_next(struct record_source *source, struct hatf_record *record,
-                                    struct step_error *error);
-void record_source_summary(const struct record_source *source, struct trace_summary *summary);
-size_t record_source_property_count(const struct record_source *source);
-void record_source_property(const struct record_source *source, size_t i, const char **key,
-                            const char **value);
-size_t record_source_damage_count(const struct record_source *source);
-const struct step_damage *record_source_damage(const struct record_source *source, size_t i);
+enum step_status alloc_source_next(struct alloc_source *source, struct hatf_record *record,
+                                   struct step_error *error);
+void alloc_source_summary(const struct alloc_source *source, struct trace_summary *summary);
+size_t alloc_source_property_count(const struct alloc_source *source);
+void alloc_source_property(const struct alloc_source *source, size_t i, const char **key,
+                           const char **value);
+size_t alloc_source_damage_count(const struct alloc_source *source);
+const struct step_damage *alloc_source_damage(const struct alloc_source *source, size_t i);
 /* Offset of the last record in the file; STEP_NO_OFFSET where that is not known. */
-uint64_t record_source_offset(const struct record_source *source);
+uint64_t alloc_source_offset(const struct alloc_source *source);
 /* Number of the last record, as errors count it: in .hatf with metadata. */
-uint64_t record_source_number(const struct record_source *source);
-double record_source_progress(const struct record_source *source);
-void record_source_destroy(struct record_source *source);
+uint64_t alloc_source_number(const struct alloc_source *source);
+double alloc_source_progress(const struct alloc_source *source);
+void alloc_source_destroy(struct alloc_source *source);
 
 /* Is the record in the part of the trace that is wished for? */
 bool record_is_wanted(const struct event_selection *selected, const struct hatf_record *record);
 
 /* The kinds of sources. */
-enum step_status hatf_record_source_create(const char *path, struct record_source **out,
-                                           struct step_error *error);
-enum step_status hatf_text_record_source_create(const char *path, struct record_source **out,
-                                                struct step_error *error);
+enum step_status hatf_alloc_source_create(const char *path, struct alloc_source **out,
+                                          struct step_error *error);
+enum step_status hatf_text_alloc_source_create(const char *path, struct alloc_source **out,
+                                               struct step_error *error);
 /* A Meta-TF trace with a DTD of HATF; `dtd_path` NULL: the file tells. */
 /* The names of its records, by HATF's tags. */
 extern const char *const metatf_heap_records[HATF_METADATA];
-enum step_status metatf_record_source_create(const char *path, const char *dtd_path,
-                                             struct record_source **out, struct step_error *error);
+enum step_status metatf_alloc_source_create(const char *path, const char *dtd_path,
+                                            struct alloc_source **out, struct step_error *error);
 /* A trace with records of hatf.step; takes the reader over, also when it fails. */
-enum step_status step_record_source_create(const char *path, struct step_reader *reader,
-                                           struct record_source **out, struct step_error *error);
+enum step_status step_alloc_source_create(const char *path, struct step_reader *reader,
+                                          struct alloc_source **out, struct step_error *error);
 /* Does the file have such records? */
 bool step_reader_has_heap_events(const struct step_reader *reader);
 /* A trace of events; takes the source over, also when it fails. */
-enum step_status event_record_source_create(struct event_source *events,
-                                            const struct record_options *options,
-                                            struct record_source **out, struct step_error *error);
+enum step_status event_alloc_source_create(struct event_source *events,
+                                           const struct record_options *options,
+                                           struct alloc_source **out, struct step_error *error);
 
 /* The other way: a source of events, for the verbs that know of nothing else.  Takes the records
  * over, also when it fails. */
-enum step_status record_trace_source_create(struct record_source *records,
+enum step_status record_trace_source_create(struct alloc_source *records,
                                             const struct event_selection *selected,
                                             struct event_source **out, struct step_error *error);
 

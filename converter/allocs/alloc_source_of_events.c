@@ -7,7 +7,7 @@
 enum { BATCH = 512 };
 
 struct event_record_source {
-    struct record_source base;
+    struct alloc_source base;
     struct event_source *events;
     struct event_records records;
     size_t at;
@@ -15,17 +15,17 @@ struct event_record_source {
     struct trace_event batch[BATCH];
 };
 
-static struct event_record_source *of(struct record_source *source)
+static struct event_record_source *of(struct alloc_source *source)
 {
     return (struct event_record_source *) source;
 }
 
-static const struct event_record_source *of_const(const struct record_source *source)
+static const struct event_record_source *of_const(const struct alloc_source *source)
 {
     return (const struct event_record_source *) source;
 }
 
-static enum step_status next(struct record_source *base, struct hatf_record *record,
+static enum step_status next(struct alloc_source *base, struct hatf_record *record,
                              struct step_error *error)
 {
     struct event_record_source *source = of(base);
@@ -45,44 +45,44 @@ static enum step_status next(struct record_source *base, struct hatf_record *rec
     return status;
 }
 
-static void summary(const struct record_source *base, struct trace_summary *out)
+static void summary(const struct alloc_source *base, struct trace_summary *out)
 {
     const struct event_source *events = of_const(base)->events;
     events->operations->summary(events, out);
 }
 
-static size_t property_count(const struct record_source *base)
+static size_t property_count(const struct alloc_source *base)
 {
     const struct event_source *events = of_const(base)->events;
     return events->operations->property_count(events);
 }
 
-static void property(const struct record_source *base, size_t i, const char **key,
+static void property(const struct alloc_source *base, size_t i, const char **key,
                      const char **value)
 {
     const struct event_source *events = of_const(base)->events;
     events->operations->property(events, i, key, value);
 }
 
-static size_t damage_count(const struct record_source *base)
+static size_t damage_count(const struct alloc_source *base)
 {
     const struct event_source *events = of_const(base)->events;
     return events->operations->damage_count(events);
 }
 
-static const struct step_damage *damage(const struct record_source *base, size_t i)
+static const struct step_damage *damage(const struct alloc_source *base, size_t i)
 {
     const struct event_source *events = of_const(base)->events;
     return events->operations->damage(events, i);
 }
 
-static double progress(const struct record_source *base)
+static double progress(const struct alloc_source *base)
 {
     const struct event_source *events = of_const(base)->events;
     return events->operations->progress(events);
 }
 
-static void destroy(struct record_source *base)
+static void destroy(struct alloc_source *base)
 {
     struct event_record_source *source = of(base);
     event_records_reset(&source->records);
@@ -90,7 +90,7 @@ static void destroy(struct record_source *base)
     free(source);
 }
 
-static const struct record_source_operations operations = {
+static const struct alloc_source_operations operations = {
     .next = next,
     .summary = summary,
     .property_count = property_count,
@@ -101,9 +101,9 @@ static const struct record_source_operations operations = {
     .destroy = destroy,
 };
 
-enum step_status event_record_source_create(struct event_source *events,
-                                            const struct record_options *options,
-                                            struct record_source **out, struct step_error *error)
+enum step_status event_alloc_source_create(struct event_source *events,
+                                           const struct record_options *options,
+                                           struct alloc_source **out, struct step_error *error)
 {
     struct event_record_source *source = calloc(1, sizeof *source);
     if (source == NULL || !event_records_init(&source->records, options, &events->names)) {

@@ -94,7 +94,7 @@ static uint32_t class_of(struct record_trace_source *source, struct step_bytes n
 static void note_unknown(struct record_trace_source *source, const struct hatf_record *record)
 {
     if (source->unknown_frees++ == 0) {
-        uint64_t at = record_source_offset(source->base.records);
+        uint64_t at = alloc_source_offset(source->base.records);
         source->unknown.offset = at == STEP_NO_OFFSET ? 0 : at;
     }
     snprintf(source->unknown.message, sizeof source->unknown.message,
@@ -165,7 +165,7 @@ static enum step_status advance(struct record_trace_source *source, struct step_
     source->at = source->count = 0;
     if (source->ended)
         return STEP_STATUS_END;
-    enum step_status status = record_source_next(source->base.records, &record, error);
+    enum step_status status = alloc_source_next(source->base.records, &record, error);
     if (status != STEP_STATUS_OK && status != STEP_STATUS_END)
         return status;
     if (!source->begun) {
@@ -207,40 +207,40 @@ static enum step_status read_events(struct event_source *base, struct trace_even
 
 static void summary(const struct event_source *base, struct trace_summary *out)
 {
-    record_source_summary(base->records, out);
+    alloc_source_summary(base->records, out);
 }
 
 static size_t property_count(const struct event_source *base)
 {
-    return record_source_property_count(base->records);
+    return alloc_source_property_count(base->records);
 }
 
 static void property(const struct event_source *base, size_t i, const char **key,
                      const char **value)
 {
-    record_source_property(base->records, i, key, value);
+    alloc_source_property(base->records, i, key, value);
 }
 
 static size_t damage_count(const struct event_source *base)
 {
-    return record_source_damage_count(base->records) + (of_const(base)->unknown_frees > 0);
+    return alloc_source_damage_count(base->records) + (of_const(base)->unknown_frees > 0);
 }
 
 static const struct step_damage *damage(const struct event_source *base, size_t i)
 {
-    return i < record_source_damage_count(base->records) ? record_source_damage(base->records, i)
-                                                         : &of_const(base)->unknown;
+    return i < alloc_source_damage_count(base->records) ? alloc_source_damage(base->records, i)
+                                                        : &of_const(base)->unknown;
 }
 
 static double progress(const struct event_source *base)
 {
-    return record_source_progress(base->records);
+    return alloc_source_progress(base->records);
 }
 
 static void destroy(struct event_source *base)
 {
     struct record_trace_source *source = of(base);
-    record_source_destroy(base->records);
+    alloc_source_destroy(base->records);
     live_table_reset(&source->objects);
     name_index_reset(&source->classes);
     name_index_reset(&source->threads);
@@ -259,13 +259,13 @@ static const struct event_source_operations operations = {
     .destroy = destroy,
 };
 
-enum step_status record_trace_source_create(struct record_source *records,
+enum step_status record_trace_source_create(struct alloc_source *records,
                                             const struct event_selection *selected,
                                             struct event_source **out, struct step_error *error)
 {
     struct record_trace_source *source = calloc(1, sizeof *source);
     if (source == NULL) {
-        record_source_destroy(records);
+        alloc_source_destroy(records);
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
     }
     bool ok = event_source_init(&source->base, &operations, records->path, selected);

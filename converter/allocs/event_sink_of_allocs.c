@@ -7,7 +7,7 @@
 struct events_as_allocs_sink {
     struct event_sink base;
     struct event_records events;
-    struct record_sink *records;
+    struct alloc_sink *records;
     unsigned omitted;
 };
 
@@ -53,7 +53,7 @@ static enum step_status put(struct event_sink *base, const struct trace_event *e
 
 static enum step_status close_sink(struct event_sink *base, struct step_error *error)
 {
-    struct record_sink *records = of(base)->records;
+    struct alloc_sink *records = of(base)->records;
     return records->operations->close(records, error);
 }
 
@@ -72,7 +72,7 @@ static const struct event_sink_operations operations = {
     .destroy = destroy,
 };
 
-enum step_status event_sink_create(record_sink_open open, struct output_file *output,
+enum step_status event_sink_create(alloc_sink_open open, struct output_file *output,
                                    const struct event_source *source,
                                    const struct event_sink_options *options,
                                    struct event_sink **out, struct step_error *error)

@@ -56,7 +56,7 @@ struct trace_fact {
 
 typedef enum step_status (*trace_fact_visit)(void *user, const struct trace_fact *fact);
 
-struct record_source;
+struct alloc_source;
 
 struct event_source {
     const struct event_source_operations *operations;
@@ -64,9 +64,9 @@ struct event_source {
     struct trace_names names;
     struct live_table live;
     struct trace_filter filter;
-    bool keep_live;                /* the live table is kept: some wanted event needs it */
-    bool is_foreign;               /* a STEP trace without a record type that is an event here */
-    struct record_source *records; /* a heap trace: what its events are made of; else NULL */
+    bool keep_live;               /* the live table is kept: some wanted event needs it */
+    bool is_foreign;              /* a STEP trace without a record type that is an event here */
+    struct alloc_source *records; /* a heap trace: what its events are made of; else NULL */
 };
 
 struct event_source_operations {

@@ -9,17 +9,16 @@
 
 /* Where one ending is the end of another, the longer one stands first. */
 static const struct trace_format formats[] = {
-    {"step", ".step", "\x9eSTP", step_source_create, step_sink_create, step_record_sink_create},
-    {"hatf.zip", ".hatf.zip", NULL, hatf_source_create, NULL, hatf_split_record_sink_create},
-    {"hatf.txt", ".hatf.txt", "# HATF", hatf_text_source_create, NULL,
-     hatf_text_record_sink_create},
-    {"mtf", ".mtf", "\177MTF", metatf_source_create, metatf_sink_create, metatf_record_sink_create},
+    {"step", ".step", "\x9eSTP", step_source_create, step_sink_create, step_alloc_sink_create},
+    {"hatf.zip", ".hatf.zip", NULL, hatf_source_create, NULL, hatf_split_alloc_sink_create},
+    {"hatf.txt", ".hatf.txt", "# HATF", hatf_text_source_create, NULL, hatf_text_alloc_sink_create},
+    {"mtf", ".mtf", "\177MTF", metatf_source_create, metatf_sink_create, metatf_alloc_sink_create},
     {"text", ".zip", "PK\003\004", text_source_create, text_sink_create, NULL},
     {"lines", ".txt", "VS:", lines_source_create, lines_sink_create, NULL},
-    {"hatf", ".hatf", NULL, hatf_source_create, NULL, hatf_record_sink_create},
-    {"hatf.gz", ".hatf.gz", NULL, hatf_source_create, NULL, hatf_gzip_record_sink_create},
-    {"hatf.zst", ".hatf.zst", NULL, hatf_source_create, NULL, hatf_zstd_record_sink_create},
-    {"memory-replay", ".memory-replay.txt", NULL, NULL, NULL, replay_record_sink_create},
+    {"hatf", ".hatf", NULL, hatf_source_create, NULL, hatf_alloc_sink_create},
+    {"hatf.gz", ".hatf.gz", NULL, hatf_source_create, NULL, hatf_gzip_alloc_sink_create},
+    {"hatf.zst", ".hatf.zst", NULL, hatf_source_create, NULL, hatf_zstd_alloc_sink_create},
+    {"memory-replay", ".memory-replay.txt", NULL, NULL, NULL, replay_alloc_sink_create},
     {"memory-infra", ".memory-infra.json", NULL, NULL, memory_infra_sink_create, NULL},
     {"memory-infra.gz", ".memory-infra.json.gz", NULL, NULL, memory_infra_gzip_sink_create, NULL},
     {"pprof", ".pb.gz", NULL, NULL, pprof_sink_create, NULL},
@@ -90,8 +89,8 @@ const char *trace_format_names(void)
 enum step_status hatf_source_create(const char *path, const struct event_selection *selected,
                                     struct event_source **out, struct step_error *error)
 {
-    struct record_source *records;
-    enum step_status status = hatf_record_source_create(path, &records, error);
+    struct alloc_source *records;
+    enum step_status status = hatf_alloc_source_create(path, &records, error);
     return status == STEP_STATUS_OK ? record_trace_source_create(records, selected, out, error)
                                     : status;
 }
@@ -99,8 +98,8 @@ enum step_status hatf_source_create(const char *path, const struct event_selecti
 enum step_status hatf_text_source_create(const char *path, const struct event_selection *selected,
                                          struct event_source **out, struct step_error *error)
 {
-    struct record_source *records;
-    enum step_status status = hatf_text_record_source_create(path, &records, error);
+    struct alloc_source *records;
+    enum step_status status = hatf_text_alloc_source_create(path, &records, error);
     return status == STEP_STATUS_OK ? record_trace_source_create(records, selected, out, error)
                                     : status;
 }

@@ -20,10 +20,10 @@ typedef enum step_status (*event_sink_open)(struct output_file *output,
 struct trace_format {
     const char *name;
     const char *ending;
-    const char *magic;                 /* the first bytes of a file; NULL: it has none */
-    event_source_open open_source;     /* NULL: the format is only written */
-    event_sink_open open_sink;         /* NULL: it takes no events, but records */
-    record_sink_open open_record_sink; /* NULL: it takes no records */
+    const char *magic;                /* the first bytes of a file; NULL: it has none */
+    event_source_open open_source;    /* NULL: the format is only written */
+    event_sink_open open_sink;        /* NULL: it takes no events, but records */
+    alloc_sink_open open_record_sink; /* NULL: it takes no records */
 };
 
 /* NULL where there is none. */

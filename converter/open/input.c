@@ -157,11 +157,11 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
 enum step_status input_each_record(struct input *input, input_visit_record visit, void *user)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct record_source *records = input->source->records;
+    struct alloc_source *records = input->source->records;
     const struct event_selection *selected = &input->source->filter.selected;
     struct hatf_record record;
     enum step_status status;
-    while ((status = record_source_next(records, &record, &error)) == STEP_STATUS_OK) {
+    while ((status = alloc_source_next(records, &record, &error)) == STEP_STATUS_OK) {
         if (record_is_wanted(selected, &record))
             status = visit(user, &record, &error);
         if (status != STEP_STATUS_OK)

@@ -191,29 +191,29 @@ static void end_piece(void *user)
 
 /* ---- the trace ---- */
 
-static enum step_status put_records(struct record_source *source, struct replay_plan *plan,
+static enum step_status put_records(struct alloc_source *source, struct replay_plan *plan,
                                     struct step_error *error)
 {
     struct hatf_record record;
     for (;;) {
-        enum step_status status = record_source_next(source, &record, error);
+        enum step_status status = alloc_source_next(source, &record, error);
         if (status == STEP_STATUS_END)
             return STEP_STATUS_OK;
         if (status == STEP_STATUS_OK)
             status = replay_plan_put(plan, &record, error);
         if (status != STEP_STATUS_OK) {
             if (error->offset == STEP_NO_OFFSET)
-                error->offset = record_source_offset(source);
+                error->offset = alloc_source_offset(source);
             return status;
         }
     }
 }
 
-static void note_damage(struct replay *replay, const struct record_source *source)
+static void note_damage(struct replay *replay, const struct alloc_source *source)
 {
-    size_t count = record_source_damage_count(source);
+    size_t count = alloc_source_damage_count(source);
     for (size_t i = 0; i < count && !replay->is_damaged; i++) {
-        const struct step_damage *damage = record_source_damage(source, i);
+        const struct step_damage *damage = alloc_source_damage(source, i);
         tell("%s: offset %" PRIu64 ": %s", replay->settings.path, damage->offset, damage->message);
     }
     replay->is_damaged = replay->is_damaged || count > 0;
@@ -228,11 +228,11 @@ static enum step_status decode(struct replay *replay, struct step_error *error)
                                                      .begin_piece = begin_piece,
                                                      .end_piece = end_piece,
                                                      .user = replay};
-    struct record_source *source = NULL;
+    struct alloc_source *source = NULL;
     struct replay_plan *plan = NULL;
     replay->piece_count = 0;
     replay->is_full = false;
-    enum step_status status = record_source_open(replay->settings.path, &options, &source, error);
+    enum step_status status = alloc_source_open(replay->settings.path, &options, &source, error);
     if (status == STEP_STATUS_OK && (plan = replay_plan_create(&plan_options)) == NULL)
         status = step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, OUT_OF_MEMORY);
     if (status == STEP_STATUS_OK)
@@ -247,7 +247,7 @@ static enum step_status decode(struct replay *replay, struct step_error *error)
     }
     replay_plan_destroy(plan);
     if (source != NULL)
-        record_source_destroy(source);
+        alloc_source_destroy(source);
     return status;
 }
 

@@ -88,16 +88,16 @@ static void print_row(const char *label, uint64_t value)
 static void print_text(const struct heap_facts *facts, const struct input *input, const char *path,
                        const struct trace_summary *summary)
 {
-    const struct record_source *records = input->source->records;
+    const struct alloc_source *records = input->source->records;
     print_shown_label("trace", stdout);
     print_shown_text(path, stdout);
     printf("\n%-14s %s, %s bytes, %.3f a record\n", "format", summary->format,
            quantity_of_count(summary->file_bytes).text, bytes_per_record(facts, summary));
     printf("%-14s %s\n", "state",
-           summary->running                          ? "running"
-           : !summary->whole                         ? "cut"
-           : record_source_damage_count(records) > 0 ? "damaged"
-                                                     : "whole");
+           summary->running                         ? "running"
+           : !summary->whole                        ? "cut"
+           : alloc_source_damage_count(records) > 0 ? "damaged"
+                                                    : "whole");
     print_row("records", facts->record_count);
     for (unsigned tag = 0; tag < HATF_COMMENT; tag++)
         if (facts->tags[tag] > 0)
@@ -114,10 +114,10 @@ static void print_text(const struct heap_facts *facts, const struct input *input
     if (facts->tags[HATF_ALLOC] > 0)
         printf("%-14s %.1f bytes\n", "mean size",
                (double) facts->bytes / (double) facts->tags[HATF_ALLOC]);
-    for (size_t i = 0; i < record_source_property_count(records); i++) {
+    for (size_t i = 0; i < alloc_source_property_count(records); i++) {
         const char *key;
         const char *value;
-        record_source_property(records, i, &key, &value);
+        alloc_source_property(records, i, &key, &value);
         print_shown_label(key, stdout);
         print_shown_text(value, stdout);
         putchar('\n');
@@ -127,14 +127,14 @@ static void print_text(const struct heap_facts *facts, const struct input *input
 static void print_json(const struct heap_facts *facts, const struct input *input, const char *path,
                        const struct trace_summary *summary)
 {
-    const struct record_source *records = input->source->records;
+    const struct alloc_source *records = input->source->records;
     struct json_output json;
     json_init(&json, stdout);
     json_begin_object(&json, NULL);
     json_text(&json, "trace", path);
     json_text(&json, "format", summary->format);
     json_number(&json, "file_bytes", summary->file_bytes);
-    json_bool(&json, "whole", summary->whole && record_source_damage_count(records) == 0);
+    json_bool(&json, "whole", summary->whole && alloc_source_damage_count(records) == 0);
     json_number(&json, "records", facts->record_count);
     json_real(&json, "bytes_per_record", bytes_per_record(facts, summary));
     json_begin_object(&json, "tags");
@@ -149,10 +149,10 @@ static void print_json(const struct heap_facts *facts, const struct input *input
     json_number(&json, "most_objects", facts->most_objects);
     json_number(&json, "most_bytes", facts->most_bytes);
     json_begin_object(&json, "properties");
-    for (size_t i = 0; i < record_source_property_count(records); i++) {
+    for (size_t i = 0; i < alloc_source_property_count(records); i++) {
         const char *key;
         const char *value;
-        record_source_property(records, i, &key, &value);
+        alloc_source_property(records, i, &key, &value);
         json_text(&json, key, value);
     }
     json_end_object(&json);
@@ -160,7 +160,7 @@ static void print_json(const struct heap_facts *facts, const struct input *input
     json_finish(&json);
 }
 
-enum step_status heap_info(struct input *input, const char *path, bool json)
+enum step_status info_allocs(struct input *input, const char *path, bool json)
 {
     struct heap_facts facts = {.record_count = 0};
     struct trace_summary summary;
@@ -170,7 +170,7 @@ enum step_status heap_info(struct input *input, const char *path, bool json)
     else
         tell("out of memory");
     if (status == STEP_STATUS_OK) {
-        record_source_summary(input->source->records, &summary);
+        alloc_source_summary(input->source->records, &summary);
         if (json)
             print_json(&facts, input, path, &summary);
         else

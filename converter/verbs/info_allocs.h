@@ -6,6 +6,6 @@
 #include "converter/open/input.h"
 
 /* Reads the trace, prints, and tells its damage. */
-enum step_status heap_info(struct input *input, const char *path, bool json);
+enum step_status info_allocs(struct input *input, const char *path, bool json);
 
 #endif

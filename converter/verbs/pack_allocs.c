@@ -10,7 +10,7 @@
 
 static enum step_status put(void *user, const struct hatf_record *record, struct step_error *error)
 {
-    struct record_sink *sink = user;
+    struct alloc_sink *sink = user;
     return sink->operations->put(sink, record, error);
 }
 
@@ -18,8 +18,8 @@ static enum step_status pour(struct input *input, struct output_file *file, uint
 {
     const struct event_sink_options options = {.packed_block_records = block_records};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct record_sink *sink;
-    enum step_status status = step_record_sink_create(file, input->source, &options, &sink, &error);
+    struct alloc_sink *sink;
+    enum step_status status = step_alloc_sink_create(file, input->source, &options, &sink, &error);
     if (status != STEP_STATUS_OK)
         return tell_error(&error);
     status = input_each_record(input, put, sink);
@@ -43,7 +43,7 @@ static void tell_sizes(const struct input *input, const char *output, uint64_t a
          summary.file_bytes > 0 ? 100.0 * (double) after / (double) summary.file_bytes : 0.0);
 }
 
-enum step_status heap_pack(const char *path, const char *output, uint32_t block_records)
+enum step_status pack_allocs(const char *path, const char *output, uint32_t block_records)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct event_selection selected;

@@ -8,6 +8,6 @@
 #include "steptrace/status.h"
 
 /* Writes the trace `path` anew; all faults are told, and the sizes too. */
-enum step_status heap_pack(const char *path, const char *output, uint32_t block_records);
+enum step_status pack_allocs(const char *path, const char *output, uint32_t block_records);
 
 #endif

@@ -117,8 +117,8 @@ static enum step_status check_input(struct check *check, struct input *input)
 /* ---- heap traces ---- */
 
 struct heap_run {
-    struct heap_check check;
-    const struct record_source *records;
+    struct alloc_check check;
+    const struct alloc_source *records;
     uint64_t limit;
     uint64_t printed;
     bool is_finished; /* what is reported now concerns the whole trace */
@@ -127,7 +127,7 @@ struct heap_run {
 static void print_heap_breach(void *user, enum heap_rule rule, const char *text)
 {
     struct heap_run *run = user;
-    uint64_t offset = record_source_offset(run->records);
+    uint64_t offset = alloc_source_offset(run->records);
     (void) rule;
     if (run->printed == run->limit)
         return;
@@ -135,7 +135,7 @@ static void print_heap_breach(void *user, enum heap_rule rule, const char *text)
     if (run->is_finished)
         printf("at the end");
     else
-        printf("record %" PRIu64, record_source_number(run->records));
+        printf("record %" PRIu64, alloc_source_number(run->records));
     if (!run->is_finished && offset != STEP_NO_OFFSET)
         printf(", offset %" PRIu64, offset);
     printf(": %s\n", text);
@@ -145,7 +145,7 @@ static enum step_status visit_record(void *user, const struct hatf_record *recor
                                      struct step_error *error)
 {
     struct heap_run *run = user;
-    return heap_check_put(&run->check, record, record_source_number(run->records))
+    return alloc_check_put(&run->check, record, alloc_source_number(run->records))
                ? STEP_STATUS_OK
                : step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET,
                                 "out of memory");
@@ -162,8 +162,8 @@ static enum step_status count_record(void *user, const struct hatf_record *recor
 
 static void print_heap_verdict(const struct heap_run *run, bool is_damaged)
 {
-    const struct heap_check *check = &run->check;
-    uint64_t count = heap_check_breach_count(check);
+    const struct alloc_check *check = &run->check;
+    uint64_t count = alloc_check_breach_count(check);
     if (count > run->printed)
         printf("and %" PRIu64 " more (--limit=N prints more)\n", count - run->printed);
     for (unsigned rule = 0; rule < HEAP_RULE_COUNT; rule++)
@@ -181,9 +181,9 @@ static void print_heap_verdict(const struct heap_run *run, bool is_damaged)
 static enum step_status check_heap(uint64_t limit, struct input *input)
 {
     struct trace_summary summary;
-    record_source_summary(input->source->records, &summary);
+    alloc_source_summary(input->source->records, &summary);
     struct heap_run *run = malloc(sizeof *run);
-    if (run == NULL || !heap_check_init(&run->check, print_heap_breach, run)) {
+    if (run == NULL || !alloc_check_init(&run->check, print_heap_breach, run)) {
         free(run);
         tell("out of memory");
         return STEP_STATUS_NO_MEMORY;
@@ -198,17 +198,17 @@ static enum step_status check_heap(uint64_t limit, struct input *input)
         status = input_tell_damage(input);
         run->is_finished = true;
         if (status == STEP_STATUS_OK)
-            heap_check_finish(&run->check);
+            alloc_check_finish(&run->check);
         if (summary.running)
             printf("%" PRIu64
                    " records: its process still runs, and the rules are of whole traces\n",
                    run->check.record_count);
         else
             print_heap_verdict(run, status != STEP_STATUS_OK);
-        if (heap_check_breach_count(&run->check) > 0)
+        if (alloc_check_breach_count(&run->check) > 0)
             status = STEP_STATUS_CORRUPT;
     }
-    heap_check_reset(&run->check);
+    alloc_check_reset(&run->check);
     free(run);
     return status;
 }

@@ -267,7 +267,7 @@ static enum step_status put_events(void *user, const struct trace_event *events,
 }
 
 struct record_pour {
-    struct record_sink *sink;
+    struct alloc_sink *sink;
     unsigned omitted;
 };
 

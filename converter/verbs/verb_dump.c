@@ -22,7 +22,7 @@ static enum step_status put_events(void *user, const struct trace_event *events,
 static enum step_status put_record(void *user, const struct hatf_record *record,
                                    struct step_error *error)
 {
-    struct record_sink *sink = user;
+    struct alloc_sink *sink = user;
     return sink->operations->put(sink, record, error);
 }
 
@@ -46,9 +46,9 @@ static enum step_status print_records(struct input *input, struct output_file *f
                                       struct step_error *error)
 {
     static const struct event_sink_options options = {.is_shown = true};
-    struct record_sink *sink = NULL;
+    struct alloc_sink *sink = NULL;
     enum step_status status =
-        hatf_text_record_sink_create(file, input->source, &options, &sink, error);
+        hatf_text_alloc_sink_create(file, input->source, &options, &sink, error);
     if (status != STEP_STATUS_OK)
         return status;
     enum step_status given = input_each_record(input, put_record, sink);

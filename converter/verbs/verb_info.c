@@ -371,7 +371,7 @@ static enum step_status run(const char *path, const struct event_selection *sele
     if (status != STEP_STATUS_OK)
         return status;
     if (input.source->records != NULL) {
-        status = heap_info(&input, path, json);
+        status = info_allocs(&input, path, json);
         input_close(&input);
         return status;
     }

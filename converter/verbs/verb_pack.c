@@ -141,7 +141,7 @@ static enum step_status pack(const char *path, const char *output, const struct 
     }
     if (step_reader_has_heap_events(reader)) {
         step_reader_destroy(reader);
-        return heap_pack(path, output, (uint32_t) choice->block_records);
+        return pack_allocs(path, output, (uint32_t) choice->block_records);
     }
     status = output_file_open(&file, output, &error);
     if (status == STEP_STATUS_OK) {

@@ -51,13 +51,13 @@ static uint64_t sum_of(const struct hatf_record *record)
 
 static void load(struct trace *trace, const char *path, size_t limit)
 {
-    struct record_source *source;
+    struct alloc_source *source;
     struct step_error error = {.message = ""};
     struct hatf_record record;
     size_t capacity = 0;
-    if (record_source_open(path, NULL, &source, &error) != STEP_STATUS_OK)
+    if (alloc_source_open(path, NULL, &source, &error) != STEP_STATUS_OK)
         die(path, &error);
-    while (trace->count < limit && record_source_next(source, &record, &error) == STEP_STATUS_OK) {
+    while (trace->count < limit && alloc_source_next(source, &record, &error) == STEP_STATUS_OK) {
         if (record.tag == HATF_COMMENT)
             continue;
         if (trace->count == capacity) {
@@ -70,7 +70,7 @@ static void load(struct trace *trace, const char *path, size_t limit)
         trace->sum += sum_of(&record);
         trace->records[trace->count++] = record;
     }
-    record_source_destroy(source);
+    alloc_source_destroy(source);
 }
 
 /* ---- simple binary: four fields of 8 bytes ---- */
@@ -219,11 +219,11 @@ static void write_step_with(struct bench *bench, const struct event_sink_options
     struct event_selection selected;
     struct event_source *source;
     struct output_file file;
-    struct record_sink *sink;
+    struct alloc_sink *sink;
     event_selection_init(&selected);
     if (trace_format_open(bench->trace_path, NULL, &selected, &source, &error) != STEP_STATUS_OK ||
         output_file_open(&file, bench->path, &error) != STEP_STATUS_OK ||
-        step_record_sink_create(&file, source, options, &sink, &error) != STEP_STATUS_OK)
+        step_alloc_sink_create(&file, source, options, &sink, &error) != STEP_STATUS_OK)
         die(bench->path, &error);
     for (size_t i = 0; i < bench->trace.count; i++)
         if (sink->operations->put(sink, &bench->trace.records[i], &error) != STEP_STATUS_OK)
@@ -247,14 +247,14 @@ static void write_packed_step(struct bench *bench)
 
 static uint64_t read_step(struct bench *bench)
 {
-    struct record_source *source;
+    struct alloc_source *source;
     struct hatf_record record;
     uint64_t sum = 0;
-    if (record_source_open(bench->path, NULL, &source, NULL) != STEP_STATUS_OK)
+    if (alloc_source_open(bench->path, NULL, &source, NULL) != STEP_STATUS_OK)
         die(bench->path, NULL);
-    while (record_source_next(source, &record, NULL) == STEP_STATUS_OK)
+    while (alloc_source_next(source, &record, NULL) == STEP_STATUS_OK)
         sum += sum_of(&record);
-    record_source_destroy(source);
+    alloc_source_destroy(source);
     return sum;
 }
 

@@ -10,14 +10,14 @@
 #define COMMENT COMMENT_START ", written by steptrace"
 
 struct hatf_sink {
-    struct record_sink base;
+    struct alloc_sink base;
     struct step_packed_output *packed; /* NULL: split */
     struct hatf_writer *writer;
     struct hatf_encoder *encoder;
     bool begun; /* the first record was put */
 };
 
-static struct hatf_sink *of(struct record_sink *sink)
+static struct hatf_sink *of(struct alloc_sink *sink)
 {
     return (struct hatf_sink *) sink;
 }
@@ -36,7 +36,7 @@ static enum step_status begin(struct hatf_sink *sink, const struct hatf_record *
     return hatf_encoder_put(sink->encoder, &comment, error);
 }
 
-static enum step_status put(struct record_sink *base, const struct hatf_record *record,
+static enum step_status put(struct alloc_sink *base, const struct hatf_record *record,
                             struct step_error *error)
 {
     struct hatf_sink *sink = of(base);
@@ -44,7 +44,7 @@ static enum step_status put(struct record_sink *base, const struct hatf_record *
     return status == STEP_STATUS_OK ? hatf_encoder_put(sink->encoder, record, error) : status;
 }
 
-static enum step_status close_sink(struct record_sink *base, struct step_error *error)
+static enum step_status close_sink(struct alloc_sink *base, struct step_error *error)
 {
     struct hatf_sink *sink = of(base);
     enum step_status status = sink->begun ? STEP_STATUS_OK : begin(sink, NULL, error);
@@ -57,7 +57,7 @@ static enum step_status close_sink(struct record_sink *base, struct step_error *
                : status;
 }
 
-static void destroy(struct record_sink *base)
+static void destroy(struct alloc_sink *base)
 {
     struct hatf_sink *sink = of(base);
     hatf_encoder_destroy(sink->encoder);
@@ -66,7 +66,7 @@ static void destroy(struct record_sink *base)
     free(sink);
 }
 
-static const struct record_sink_operations operations = {
+static const struct alloc_sink_operations operations = {
     .put = put,
     .close = close_sink,
     .destroy = destroy,
@@ -96,7 +96,7 @@ static enum step_status start(struct hatf_sink *sink, enum step_packing packing,
 }
 
 static enum step_status create(enum step_packing packing, struct output_file *output,
-                               const struct event_sink_options *options, struct record_sink **out,
+                               const struct event_sink_options *options, struct alloc_sink **out,
                                struct step_error *error)
 {
     struct hatf_sink *sink = calloc(1, sizeof *sink);
@@ -111,37 +111,37 @@ static enum step_status create(enum step_packing packing, struct output_file *ou
     return status;
 }
 
-enum step_status hatf_record_sink_create(struct output_file *output,
-                                         const struct event_source *source,
-                                         const struct event_sink_options *options,
-                                         struct record_sink **out, struct step_error *error)
+enum step_status hatf_alloc_sink_create(struct output_file *output,
+                                        const struct event_source *source,
+                                        const struct event_sink_options *options,
+                                        struct alloc_sink **out, struct step_error *error)
 {
     (void) source;
     return create(STEP_PACKING_NONE, output, options, out, error);
 }
 
-enum step_status hatf_gzip_record_sink_create(struct output_file *output,
-                                              const struct event_source *source,
-                                              const struct event_sink_options *options,
-                                              struct record_sink **out, struct step_error *error)
+enum step_status hatf_gzip_alloc_sink_create(struct output_file *output,
+                                             const struct event_source *source,
+                                             const struct event_sink_options *options,
+                                             struct alloc_sink **out, struct step_error *error)
 {
     (void) source;
     return create(STEP_PACKING_GZIP, output, options, out, error);
 }
 
-enum step_status hatf_zstd_record_sink_create(struct output_file *output,
-                                              const struct event_source *source,
-                                              const struct event_sink_options *options,
-                                              struct record_sink **out, struct step_error *error)
+enum step_status hatf_zstd_alloc_sink_create(struct output_file *output,
+                                             const struct event_source *source,
+                                             const struct event_sink_options *options,
+                                             struct alloc_sink **out, struct step_error *error)
 {
     (void) source;
     return create(STEP_PACKING_ZSTD, output, options, out, error);
 }
 
-enum step_status hatf_split_record_sink_create(struct output_file *output,
-                                               const struct event_source *source,
-                                               const struct event_sink_options *options,
-                                               struct record_sink **out, struct step_error *error)
+enum step_status hatf_split_alloc_sink_create(struct output_file *output,
+                                              const struct event_source *source,
+                                              const struct event_sink_options *options,
+                                              struct alloc_sink **out, struct step_error *error)
 {
     struct event_sink_options split = *options;
     (void) source;

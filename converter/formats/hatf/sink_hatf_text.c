@@ -11,7 +11,7 @@
 #define BUFFER_BYTES ((size_t) 1 << 17)
 
 struct line_sink {
-    struct record_sink base;
+    struct alloc_sink base;
     struct output_file *output; /* borrowed */
     size_t (*format)(struct line_sink *sink, const struct hatf_record *record, char *out);
     size_t used;
@@ -20,7 +20,7 @@ struct line_sink {
     char buffer[BUFFER_BYTES + HATF_LINE_MAX];
 };
 
-static struct line_sink *of(struct record_sink *sink)
+static struct line_sink *of(struct alloc_sink *sink)
 {
     return (struct line_sink *) sink;
 }
@@ -106,7 +106,7 @@ static enum step_status flush(struct line_sink *sink, struct step_error *error)
     return output_file_write(sink->output, sink->buffer, used, error);
 }
 
-static enum step_status put(struct record_sink *base, const struct hatf_record *record,
+static enum step_status put(struct alloc_sink *base, const struct hatf_record *record,
                             struct step_error *error)
 {
     struct line_sink *sink = of(base);
@@ -114,17 +114,17 @@ static enum step_status put(struct record_sink *base, const struct hatf_record *
     return sink->used >= BUFFER_BYTES ? flush(sink, error) : STEP_STATUS_OK;
 }
 
-static enum step_status close_sink(struct record_sink *base, struct step_error *error)
+static enum step_status close_sink(struct alloc_sink *base, struct step_error *error)
 {
     return flush(of(base), error);
 }
 
-static void destroy(struct record_sink *base)
+static void destroy(struct alloc_sink *base)
 {
     free(of(base));
 }
 
-static const struct record_sink_operations operations = {
+static const struct alloc_sink_operations operations = {
     .put = put,
     .close = close_sink,
     .destroy = destroy,
@@ -133,7 +133,7 @@ static const struct record_sink_operations operations = {
 static enum step_status create(struct output_file *output,
                                size_t (*format)(struct line_sink *, const struct hatf_record *,
                                                 char *),
-                               struct record_sink **out, struct step_error *error)
+                               struct alloc_sink **out, struct step_error *error)
 {
     struct line_sink *sink = malloc(sizeof *sink);
     if (sink == NULL)
@@ -146,20 +146,20 @@ static enum step_status create(struct output_file *output,
     return STEP_STATUS_OK;
 }
 
-enum step_status hatf_text_record_sink_create(struct output_file *output,
-                                              const struct event_source *source,
-                                              const struct event_sink_options *options,
-                                              struct record_sink **out, struct step_error *error)
+enum step_status hatf_text_alloc_sink_create(struct output_file *output,
+                                             const struct event_source *source,
+                                             const struct event_sink_options *options,
+                                             struct alloc_sink **out, struct step_error *error)
 {
     (void) source;
     (void) options;
     return create(output, format_line, out, error);
 }
 
-enum step_status replay_record_sink_create(struct output_file *output,
-                                           const struct event_source *source,
-                                           const struct event_sink_options *options,
-                                           struct record_sink **out, struct step_error *error)
+enum step_status replay_alloc_sink_create(struct output_file *output,
+                                          const struct event_source *source,
+                                          const struct event_sink_options *options,
+                                          struct alloc_sink **out, struct step_error *error)
 {
     (void) source;
     (void) options;

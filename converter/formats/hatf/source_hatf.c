@@ -6,24 +6,24 @@
 #include "converter/allocs/alloc_source.h"
 
 struct hatf_record_source {
-    struct record_source base;
+    struct alloc_source base;
     struct hatf_reader *binary; /* one of the two */
     struct hatf_text_reader *text;
     uint64_t offset; /* of the last record */
     uint64_t file_bytes;
 };
 
-static struct hatf_record_source *of(struct record_source *source)
+static struct hatf_record_source *of(struct alloc_source *source)
 {
     return (struct hatf_record_source *) source;
 }
 
-static const struct hatf_record_source *of_const(const struct record_source *source)
+static const struct hatf_record_source *of_const(const struct alloc_source *source)
 {
     return (const struct hatf_record_source *) source;
 }
 
-static enum step_status next(struct record_source *base, struct hatf_record *record,
+static enum step_status next(struct alloc_source *base, struct hatf_record *record,
                              struct step_error *error)
 {
     struct hatf_record_source *source = of(base);
@@ -37,7 +37,7 @@ static enum step_status next(struct record_source *base, struct hatf_record *rec
     return status;
 }
 
-static void summary(const struct record_source *base, struct trace_summary *out)
+static void summary(const struct alloc_source *base, struct trace_summary *out)
 {
     const struct hatf_record_source *source = of_const(base);
     *out = (struct trace_summary){.format = source->text != NULL ? "hatf.txt" : "hatf",
@@ -45,26 +45,26 @@ static void summary(const struct record_source *base, struct trace_summary *out)
                                   .file_bytes = source->file_bytes};
 }
 
-static double progress(const struct record_source *base)
+static double progress(const struct alloc_source *base)
 {
     const struct hatf_record_source *source = of_const(base);
     return source->text != NULL ? hatf_text_reader_progress(source->text)
                                 : hatf_reader_progress(source->binary);
 }
 
-static uint64_t offset(const struct record_source *base)
+static uint64_t offset(const struct alloc_source *base)
 {
     const struct hatf_record_source *source = of_const(base);
     return source->text != NULL ? hatf_text_reader_offset(source->text) : source->offset;
 }
 
-static uint64_t number(const struct record_source *base)
+static uint64_t number(const struct alloc_source *base)
 {
     const struct hatf_record_source *source = of_const(base);
     return source->text != NULL ? base->record_count : hatf_reader_record_number(source->binary);
 }
 
-static void destroy(struct record_source *base)
+static void destroy(struct alloc_source *base)
 {
     struct hatf_record_source *source = of(base);
     hatf_reader_destroy(source->binary);
@@ -72,7 +72,7 @@ static void destroy(struct record_source *base)
     free(source);
 }
 
-static const struct record_source_operations operations = {
+static const struct alloc_source_operations operations = {
     .next = next,
     .summary = summary,
     .progress = progress,
@@ -81,7 +81,7 @@ static const struct record_source_operations operations = {
     .destroy = destroy,
 };
 
-static enum step_status create(const char *path, bool is_text, struct record_source **out,
+static enum step_status create(const char *path, bool is_text, struct alloc_source **out,
                                struct step_error *error)
 {
     struct hatf_record_source *source = calloc(1, sizeof *source);
@@ -101,14 +101,14 @@ static enum step_status create(const char *path, bool is_text, struct record_sou
     return status;
 }
 
-enum step_status hatf_record_source_create(const char *path, struct record_source **out,
-                                           struct step_error *error)
+enum step_status hatf_alloc_source_create(const char *path, struct alloc_source **out,
+                                          struct step_error *error)
 {
     return create(path, false, out, error);
 }
 
-enum step_status hatf_text_record_source_create(const char *path, struct record_source **out,
-                                                struct step_error *error)
+enum step_status hatf_text_alloc_source_create(const char *path, struct alloc_source **out,
+                                               struct step_error *error)
 {
     return create(path, true, out, error);
 }

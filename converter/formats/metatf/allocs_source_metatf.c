@@ -30,7 +30,7 @@ struct mapping {
 };
 
 struct metatf_record_source {
-    struct record_source base;
+    struct alloc_source base;
     struct metatf_trace trace;
     struct mapping *mappings;
     size_t mapping_count;
@@ -38,12 +38,12 @@ struct metatf_record_source {
     uint64_t offset;
 };
 
-static struct metatf_record_source *of(struct record_source *source)
+static struct metatf_record_source *of(struct alloc_source *source)
 {
     return (struct metatf_record_source *) source;
 }
 
-static const struct metatf_record_source *of_const(const struct record_source *source)
+static const struct metatf_record_source *of_const(const struct alloc_source *source)
 {
     return (const struct metatf_record_source *) source;
 }
@@ -154,7 +154,7 @@ static void take(const struct mapping *mapping, const struct metatf_event *event
         record->attributes.length = HATF_ATTRIBUTES_MAX;
 }
 
-static enum step_status next(struct record_source *base, struct hatf_record *record,
+static enum step_status next(struct alloc_source *base, struct hatf_record *record,
                              struct step_error *error)
 {
     struct metatf_record_source *source = of(base);
@@ -175,28 +175,28 @@ static enum step_status next(struct record_source *base, struct hatf_record *rec
     return STEP_STATUS_OK;
 }
 
-static void summary(const struct record_source *base, struct trace_summary *out)
+static void summary(const struct alloc_source *base, struct trace_summary *out)
 {
     *out = (struct trace_summary){
         .format = "mtf", .whole = true, .file_bytes = of_const(base)->trace.file_bytes};
 }
 
-static double progress(const struct record_source *base)
+static double progress(const struct alloc_source *base)
 {
     return metatf_trace_progress(&of_const(base)->trace);
 }
 
-static uint64_t offset(const struct record_source *base)
+static uint64_t offset(const struct alloc_source *base)
 {
     return of_const(base)->offset;
 }
 
-static uint64_t number(const struct record_source *base)
+static uint64_t number(const struct alloc_source *base)
 {
     return metatf_reader_record_number(of_const(base)->trace.reader);
 }
 
-static void destroy(struct record_source *base)
+static void destroy(struct alloc_source *base)
 {
     struct metatf_record_source *source = of(base);
     metatf_trace_reset(&source->trace);
@@ -204,7 +204,7 @@ static void destroy(struct record_source *base)
     free(source);
 }
 
-static const struct record_source_operations operations = {
+static const struct alloc_source_operations operations = {
     .next = next,
     .summary = summary,
     .progress = progress,
@@ -213,8 +213,8 @@ static const struct record_source_operations operations = {
     .destroy = destroy,
 };
 
-enum step_status metatf_record_source_create(const char *path, const char *dtd_path,
-                                             struct record_source **out, struct step_error *error)
+enum step_status metatf_alloc_source_create(const char *path, const char *dtd_path,
+                                            struct alloc_source **out, struct step_error *error)
 {
     struct metatf_record_source *source = calloc(1, sizeof *source);
     if (source == NULL)

@@ -297,12 +297,12 @@ enum step_status metatf_sink_create(struct output_file *output, const struct eve
 /* ---- HATF's records ---- */
 
 struct metatf_record_sink {
-    struct record_sink base;
+    struct alloc_sink base;
     struct metatf_writer *writer;
     uint32_t records[HATF_METADATA]; /* by tag, in the section heap */
 };
 
-static struct metatf_record_sink *of_records(struct record_sink *sink)
+static struct metatf_record_sink *of_records(struct alloc_sink *sink)
 {
     return (struct metatf_record_sink *) sink;
 }
@@ -312,7 +312,7 @@ const char *const metatf_heap_records[HATF_METADATA] = {
     "reallocAlloc", "reallocFree",   "createHeap",     "destroyHeap",
     "createThread", "destroyThread", "comment"};
 
-static enum step_status put_record(struct record_sink *base, const struct hatf_record *record,
+static enum step_status put_record(struct alloc_sink *base, const struct hatf_record *record,
                                    struct step_error *error)
 {
     struct metatf_record_sink *sink = of_records(base);
@@ -341,27 +341,27 @@ static enum step_status put_record(struct record_sink *base, const struct hatf_r
                              error);
 }
 
-static enum step_status close_records(struct record_sink *base, struct step_error *error)
+static enum step_status close_records(struct alloc_sink *base, struct step_error *error)
 {
     return metatf_writer_close(of_records(base)->writer, error);
 }
 
-static void destroy_records(struct record_sink *base)
+static void destroy_records(struct alloc_sink *base)
 {
     metatf_writer_destroy(of_records(base)->writer);
     free(base);
 }
 
-static const struct record_sink_operations record_operations = {
+static const struct alloc_sink_operations record_operations = {
     .put = put_record,
     .close = close_records,
     .destroy = destroy_records,
 };
 
-enum step_status metatf_record_sink_create(struct output_file *output,
-                                           const struct event_source *source,
-                                           const struct event_sink_options *options,
-                                           struct record_sink **out, struct step_error *error)
+enum step_status metatf_alloc_sink_create(struct output_file *output,
+                                          const struct event_source *source,
+                                          const struct event_sink_options *options,
+                                          struct alloc_sink **out, struct step_error *error)
 {
     (void) source;
     struct metatf_record_sink *sink = calloc(1, sizeof *sink);

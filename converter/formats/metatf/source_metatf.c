@@ -449,9 +449,9 @@ static enum step_status open_records(struct metatf_source *source,
                                      const struct event_selection *selected,
                                      struct event_source **out, struct step_error *error)
 {
-    struct record_source *records;
+    struct alloc_source *records;
     enum step_status status =
-        metatf_record_source_create(source->trace.path, selected->dtd_path, &records, error);
+        metatf_alloc_source_create(source->trace.path, selected->dtd_path, &records, error);
     return status == STEP_STATUS_OK ? record_trace_source_create(records, selected, out, error)
                                     : status;
 }

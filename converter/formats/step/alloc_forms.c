@@ -4,7 +4,7 @@
 
 #include "steptrace/hatf_trace.h"
 
-const struct heap_step_form heap_step_forms[HATF_COMMENT] = {
+const struct alloc_form alloc_forms[HATF_COMMENT] = {
     [HATF_ALLOC] = {HEAP_ALLOC, HEAP_ALLOC_BY_PLACE, false, true},
     [HATF_FREE] = {HEAP_FREE, HEAP_FREE_BY_AGE, true, false},
     [HATF_REALLOC_NO_ALLOC] = {HEAP_REALLOC_IN_PLACE, HEAP_REALLOC_IN_PLACE_BY_PLACE, true, true},

@@ -13,13 +13,13 @@ enum { HEAP_STEP_SLOTS = 7 };
 
 /* The slots of an event are time, thread, attributes; then, where the tag has them, heap, size, the
  * old address or an age, the new address or a place. */
-struct heap_step_form {
+struct alloc_form {
     uint8_t plain;  /* enum heap_record */
     uint8_t placed; /* the same with age and place; `plain` where there is none */
     bool has_old;
     bool has_new;
 };
 
-extern const struct heap_step_form heap_step_forms[HATF_COMMENT];
+extern const struct alloc_form alloc_forms[HATF_COMMENT];
 
 #endif

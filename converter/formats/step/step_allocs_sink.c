@@ -20,10 +20,10 @@
 /* Attributes that come again are dictionary entries, up to these limits. */
 enum { ENTRIES_MAX = 1 << 16, ENTRY_BYTES_MAX = 1 << 22 };
 
-struct heap_step_sink {
-    struct record_sink base;
+struct step_allocs_sink {
+    struct alloc_sink base;
     struct step_writer *writer;
-    struct heap_model *model; /* NULL: addresses as they are */
+    struct address_model *model; /* NULL: addresses as they are */
     uint64_t resolution_ns;
     struct name_index attributes; /* their texts are copies, in `texts` */
     uint8_t **texts;
@@ -31,9 +31,9 @@ struct heap_step_sink {
     size_t text_bytes;
 };
 
-static struct heap_step_sink *of(struct record_sink *sink)
+static struct step_allocs_sink *of(struct alloc_sink *sink)
 {
-    return (struct heap_step_sink *) sink;
+    return (struct step_allocs_sink *) sink;
 }
 
 static enum step_status no_memory(struct step_error *error)
@@ -42,7 +42,7 @@ static enum step_status no_memory(struct step_error *error)
 }
 
 /* Adds an entry; name_index has numbered it as the dictionary will. */
-static bool define(struct heap_step_sink *sink, uint32_t id, struct step_bytes value)
+static bool define(struct step_allocs_sink *sink, uint32_t id, struct step_bytes value)
 {
     uint8_t *text = malloc(value.length);
     if (text == NULL)
@@ -56,7 +56,7 @@ static bool define(struct heap_step_sink *sink, uint32_t id, struct step_bytes v
 }
 
 /* What the record's field attributes is; for what is no entry, a record before it. */
-static bool put_attributes(struct heap_step_sink *sink, struct step_bytes value, uint64_t *id)
+static bool put_attributes(struct step_allocs_sink *sink, struct step_bytes value, uint64_t *id)
 {
     bool is_new = false;
     *id = 0;
@@ -71,13 +71,13 @@ static bool put_attributes(struct heap_step_sink *sink, struct step_bytes value,
     return *id != 0 && (!is_new || define(sink, (uint32_t) *id, value));
 }
 
-static enum step_status put_slots(struct heap_step_sink *sink, const struct hatf_record *record,
+static enum step_status put_slots(struct step_allocs_sink *sink, const struct hatf_record *record,
                                   uint64_t attributes, bool is_placed,
                                   const struct heap_place *place)
 {
     uint64_t slots[HEAP_STEP_SLOTS] = {record->time / sink->resolution_ns, record->thread,
                                        attributes};
-    const struct heap_step_form *form = &heap_step_forms[record->tag];
+    const struct alloc_form *form = &alloc_forms[record->tag];
     size_t at = 3;
     if (hatf_tag_has(record->tag, HATF_HEAP))
         slots[at++] = record->heap;
@@ -92,10 +92,10 @@ static enum step_status put_slots(struct heap_step_sink *sink, const struct hatf
     return step_writer_put(sink->writer, STREAM, is_placed ? form->placed : form->plain, slots);
 }
 
-static enum step_status put(struct record_sink *base, const struct hatf_record *record,
+static enum step_status put(struct alloc_sink *base, const struct hatf_record *record,
                             struct step_error *error)
 {
-    struct heap_step_sink *sink = of(base);
+    struct step_allocs_sink *sink = of(base);
     struct heap_place place;
     uint64_t attributes;
     enum step_status status;
@@ -104,23 +104,23 @@ static enum step_status put(struct record_sink *base, const struct hatf_record *
         return status == STEP_STATUS_OK ? status : step_writer_close(sink->writer, error);
     }
     enum heap_answer answer =
-        sink->model != NULL ? heap_model_place(sink->model, record, &place) : HEAP_PLAIN;
+        sink->model != NULL ? address_model_place(sink->model, record, &place) : HEAP_PLAIN;
     if (answer == HEAP_NO_MEMORY || !put_attributes(sink, record->attributes, &attributes))
         return no_memory(error);
     status = put_slots(sink, record, attributes, answer == HEAP_PLACED, &place);
     return status == STEP_STATUS_OK ? status : step_writer_close(sink->writer, error);
 }
 
-static enum step_status close_sink(struct record_sink *base, struct step_error *error)
+static enum step_status close_sink(struct alloc_sink *base, struct step_error *error)
 {
     return step_writer_close(of(base)->writer, error);
 }
 
-static void destroy(struct record_sink *base)
+static void destroy(struct alloc_sink *base)
 {
-    struct heap_step_sink *sink = of(base);
+    struct step_allocs_sink *sink = of(base);
     step_writer_destroy(sink->writer);
-    heap_model_destroy(sink->model);
+    address_model_destroy(sink->model);
     name_index_reset(&sink->attributes);
     for (size_t i = 0; i < sink->text_count; i++)
         free(sink->texts[i]);
@@ -128,13 +128,13 @@ static void destroy(struct record_sink *base)
     free(sink);
 }
 
-static const struct record_sink_operations operations = {
+static const struct alloc_sink_operations operations = {
     .put = put,
     .close = close_sink,
     .destroy = destroy,
 };
 
-static void put_properties(struct heap_step_sink *sink, const struct event_source *source,
+static void put_properties(struct step_allocs_sink *sink, const struct event_source *source,
                            const struct trace_summary *summary)
 {
     char resolution[32];
@@ -153,12 +153,12 @@ static void put_properties(struct heap_step_sink *sink, const struct event_sourc
     step_writer_property(sink->writer, "converted-from", summary->format);
 }
 
-enum step_status step_record_sink_create(struct output_file *output,
-                                         const struct event_source *source,
-                                         const struct event_sink_options *options,
-                                         struct record_sink **out, struct step_error *error)
+enum step_status step_alloc_sink_create(struct output_file *output,
+                                        const struct event_source *source,
+                                        const struct event_sink_options *options,
+                                        struct alloc_sink **out, struct step_error *error)
 {
-    struct heap_step_sink *sink = calloc(1, sizeof *sink);
+    struct step_allocs_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)
         return no_memory(error);
     struct trace_summary summary;
@@ -167,7 +167,7 @@ enum step_status step_record_sink_create(struct output_file *output,
     sink->resolution_ns = summary.resolution_ns > 0 ? summary.resolution_ns : 1;
     sink->texts = calloc(ENTRIES_MAX, sizeof *sink->texts);
     if (!options->is_plain)
-        sink->model = heap_model_create(false);
+        sink->model = address_model_create(false);
     enum step_status status = STEP_STATUS_OK;
     if (!name_index_init(&sink->attributes) || sink->texts == NULL ||
         (!options->is_plain && sink->model == NULL))

@@ -13,10 +13,10 @@
 #include "steptrace/records.h"
 
 struct step_record_source {
-    struct record_source base;
+    struct alloc_source base;
     struct step_reader *reader;
     struct hatf_trace_binding binding;
-    struct heap_model *model; /* where the trace has places */
+    struct address_model *model; /* where the trace has places */
     uint64_t resolution_ns;
     struct step_records *records;
     size_t damage_before;              /* what opening found */
@@ -25,12 +25,12 @@ struct step_record_source {
     uint8_t next_bytes[HATF_ATTRIBUTES_MAX];
 };
 
-static struct step_record_source *of(struct record_source *source)
+static struct step_record_source *of(struct alloc_source *source)
 {
     return (struct step_record_source *) source;
 }
 
-static const struct step_record_source *of_const(const struct record_source *source)
+static const struct step_record_source *of_const(const struct alloc_source *source)
 {
     return (const struct step_record_source *) source;
 }
@@ -82,7 +82,7 @@ static enum step_status take_addresses(struct step_record_source *source, bool i
                                        uint64_t old, uint64_t new, struct hatf_record *record,
                                        struct step_error *error)
 {
-    const struct heap_step_form *form = &heap_step_forms[record->tag];
+    const struct alloc_form *form = &alloc_forms[record->tag];
     if (is_placed && step_reader_damage_count(source->reader) > source->damage_before)
         return damage_of(source,
                          "what follows a damaged block cannot be told: its addresses are "
@@ -90,18 +90,18 @@ static enum step_status take_addresses(struct step_record_source *source, bool i
                          error);
     if (is_placed) {
         const struct heap_place place = {old, new};
-        return give(heap_model_find(source->model, &place, record), source, error);
+        return give(address_model_find(source->model, &place, record), source, error);
     }
     record->address = form->has_old ? old : new;
     record->new_address = form->has_old ? new : 0;
-    return source->model != NULL ? give(heap_model_note(source->model, record), source, error)
+    return source->model != NULL ? give(address_model_note(source->model, record), source, error)
                                  : STEP_STATUS_OK;
 }
 
 static bool tag_of(int known, enum hatf_tag *tag, bool *is_placed)
 {
     for (unsigned i = 0; i < HATF_COMMENT; i++) {
-        const struct heap_step_form *form = &heap_step_forms[i];
+        const struct alloc_form *form = &alloc_forms[i];
         if (known != form->plain && known != form->placed)
             continue;
         *tag = (enum hatf_tag) i;
@@ -119,7 +119,7 @@ static enum step_status take_event(struct step_record_source *source,
     bool is_placed;
     if (!tag_of(known, &record->tag, &is_placed))
         return STEP_STATUS_END;
-    const struct heap_step_form *form = &heap_step_forms[record->tag];
+    const struct alloc_form *form = &alloc_forms[record->tag];
     bool has_heap = hatf_tag_has(record->tag, HATF_HEAP);
     bool has_size = hatf_tag_has(record->tag, HATF_SIZE);
     size_t count = 3u + has_heap + has_size + form->has_old + form->has_new;
@@ -165,7 +165,7 @@ static enum step_status take(struct step_record_source *source, const struct ste
     return take_event(source, view, known, record, error);
 }
 
-static enum step_status next_record(struct record_source *base, struct hatf_record *record,
+static enum step_status next_record(struct alloc_source *base, struct hatf_record *record,
                                     struct step_error *error)
 {
     struct step_record_source *source = of(base);
@@ -182,7 +182,7 @@ static enum step_status next_record(struct record_source *base, struct hatf_reco
 
 /* ---- what is known of it ---- */
 
-static void summary(const struct record_source *base, struct trace_summary *out)
+static void summary(const struct alloc_source *base, struct trace_summary *out)
 {
     const struct step_record_source *source = of_const(base);
     *out = (struct trace_summary){.format = "step (heap)",
@@ -193,47 +193,47 @@ static void summary(const struct record_source *base, struct trace_summary *out)
                                   .resolution_ns = source->resolution_ns};
 }
 
-static size_t property_count(const struct record_source *base)
+static size_t property_count(const struct alloc_source *base)
 {
     return step_reader_property_count(of_const(base)->reader);
 }
 
-static void property(const struct record_source *base, size_t i, const char **key,
+static void property(const struct alloc_source *base, size_t i, const char **key,
                      const char **value)
 {
     *key = step_reader_property_key(of_const(base)->reader, i);
     *value = step_reader_property_value(of_const(base)->reader, i);
 }
 
-static size_t damage_count(const struct record_source *base)
+static size_t damage_count(const struct alloc_source *base)
 {
     return step_reader_damage_count(of_const(base)->reader);
 }
 
-static const struct step_damage *damage(const struct record_source *base, size_t i)
+static const struct step_damage *damage(const struct alloc_source *base, size_t i)
 {
     return step_reader_damage(of_const(base)->reader, i);
 }
 
-static double progress(const struct record_source *base)
+static double progress(const struct alloc_source *base)
 {
     uint64_t done, all;
     step_records_progress(of_const(base)->records, &done, &all);
     return all > 0 ? (double) done / (double) all : 1.0;
 }
 
-static void destroy(struct record_source *base)
+static void destroy(struct alloc_source *base)
 {
     struct step_record_source *source = of(base);
     step_records_destroy(source->records);
     if (source->binding.inner != NULL)
         hatf_trace_unbind(&source->binding);
-    heap_model_destroy(source->model);
+    address_model_destroy(source->model);
     step_reader_destroy(source->reader);
     free(source);
 }
 
-static const struct record_source_operations operations = {
+static const struct alloc_source_operations operations = {
     .next = next_record,
     .summary = summary,
     .property_count = property_count,
@@ -271,14 +271,14 @@ static enum step_status start(struct step_record_source *source, struct step_err
     bool is_placed = false;
     for (size_t i = 0; i < count && !is_placed; i++)
         is_placed = has_places(source, step_reader_block_info(source->reader, i));
-    if (is_placed && (source->model = heap_model_create(true)) == NULL)
+    if (is_placed && (source->model = address_model_create(true)) == NULL)
         return no_memory(error);
     source->damage_before = step_reader_damage_count(source->reader);
     return step_records_create(source->reader, NULL, &source->records, error);
 }
 
-enum step_status step_record_source_create(const char *path, struct step_reader *reader,
-                                           struct record_source **out, struct step_error *error)
+enum step_status step_alloc_source_create(const char *path, struct step_reader *reader,
+                                          struct alloc_source **out, struct step_error *error)
 {
     struct step_record_source *source = calloc(1, sizeof *source);
     if (source == NULL) {

@@ -243,12 +243,12 @@ enum step_status step_source_create(const char *path, const struct event_selecti
                                     struct event_source **out, struct step_error *error)
 {
     struct step_reader *reader;
-    struct record_source *records;
+    struct alloc_source *records;
     enum step_status status = step_reader_open(path, &reader, error);
     if (status != STEP_STATUS_OK)
         return status;
     if (step_reader_has_heap_events(reader)) {
-        status = step_record_source_create(path, reader, &records, error);
+        status = step_alloc_source_create(path, reader, &records, error);
         return status == STEP_STATUS_OK ? record_trace_source_create(records, selected, out, error)
                                         : status;
     }

@@ -43,8 +43,7 @@ static void put_record(struct step_writer *writer, const uint8_t *bytes)
         heap_attributes_define(writer, &(struct heap_attributes){text}, NULL);
     else
         step_writer_put(writer, bytes[2] % 2,
-                        kind < 10 ? heap_step_forms[kind].plain : heap_step_forms[kind - 10].placed,
-                        slots);
+                        kind < 10 ? alloc_forms[kind].plain : alloc_forms[kind - 10].placed, slots);
 }
 
 static struct output make_trace(const uint8_t *data, size_t size)
@@ -70,30 +69,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct output trace = make_trace(data, size);
     struct step_reader *reader;
-    struct record_source *source;
+    struct alloc_source *source;
     struct hatf_record record;
-    struct heap_model *writes = heap_model_create(false);
-    struct heap_model *reads = heap_model_create(true);
+    struct address_model *writes = address_model_create(false);
+    struct address_model *reads = address_model_create(true);
     if (step_reader_open_memory(trace.data, trace.length, "fuzz", &reader, NULL) ==
             STEP_STATUS_OK &&
-        step_record_source_create("fuzz", reader, &source, NULL) == STEP_STATUS_OK) {
-        while (record_source_next(source, &record, NULL) == STEP_STATUS_OK) {
+        step_alloc_source_create("fuzz", reader, &source, NULL) == STEP_STATUS_OK) {
+        while (alloc_source_next(source, &record, NULL) == STEP_STATUS_OK) {
             struct heap_place place;
             struct hatf_record back = record;
-            if (heap_model_place(writes, &record, &place) == HEAP_PLACED) {
+            if (address_model_place(writes, &record, &place) == HEAP_PLACED) {
                 back.address = back.new_address = 0;
-                if (heap_model_find(reads, &place, &back) != HEAP_PLACED)
+                if (address_model_find(reads, &place, &back) != HEAP_PLACED)
                     abort();
             } else {
-                heap_model_note(reads, &record);
+                address_model_note(reads, &record);
             }
             if (back.address != record.address || back.new_address != record.new_address)
                 abort();
         }
-        record_source_destroy(source);
+        alloc_source_destroy(source);
     }
-    heap_model_destroy(writes);
-    heap_model_destroy(reads);
+    address_model_destroy(writes);
+    address_model_destroy(reads);
     free(trace.data);
     return 0;
 }

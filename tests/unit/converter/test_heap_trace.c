@@ -43,70 +43,70 @@ static void test_model(void)
     uint64_t seed = 20240601;
     uint64_t last = 0;
     unsigned placed = 0;
-    struct heap_model *writes = heap_model_create(false);
-    struct heap_model *reads = heap_model_create(true);
+    struct address_model *writes = address_model_create(false);
+    struct address_model *reads = address_model_create(true);
     CU_ASSERT_TRUE_FATAL(writes != NULL && reads != NULL);
     for (unsigned i = 0; i < 200000; i++) {
         struct hatf_record record;
         struct heap_place place;
         fill_record(&record, &seed, &last);
-        enum heap_answer answer = heap_model_place(writes, &record, &place);
+        enum heap_answer answer = address_model_place(writes, &record, &place);
         if (answer == HEAP_PLAIN) {
-            CU_ASSERT_EQUAL_FATAL(heap_model_note(reads, &record), HEAP_PLAIN);
+            CU_ASSERT_EQUAL_FATAL(address_model_note(reads, &record), HEAP_PLAIN);
             continue;
         }
         CU_ASSERT_EQUAL_FATAL(answer, HEAP_PLACED);
         struct hatf_record back = record;
         back.address = back.new_address = 0;
-        CU_ASSERT_EQUAL_FATAL(heap_model_find(reads, &place, &back), HEAP_PLACED);
+        CU_ASSERT_EQUAL_FATAL(address_model_find(reads, &place, &back), HEAP_PLACED);
         CU_ASSERT_EQUAL_FATAL(back.address, record.address);
         CU_ASSERT_EQUAL_FATAL(back.new_address, record.new_address);
         placed++;
     }
     CU_ASSERT_TRUE(placed > 100000);
-    heap_model_destroy(writes);
-    heap_model_destroy(reads);
+    address_model_destroy(writes);
+    address_model_destroy(reads);
 }
 
 /* Places that no trace has are refused, or are some address; nothing breaks. */
 static void test_wild_places(void)
 {
     uint64_t seed = 5;
-    struct heap_model *reads = heap_model_create(true);
+    struct address_model *reads = address_model_create(true);
     CU_ASSERT_PTR_NOT_NULL_FATAL(reads);
     for (unsigned i = 0; i < 100000; i++) {
         struct hatf_record record = {.tag = (enum hatf_tag)(next_random(&seed) % 6),
                                      .size = next_random(&seed) % 100};
         unsigned shift = (unsigned) (next_random(&seed) % 56);
         struct heap_place place = {next_random(&seed) >> shift, next_random(&seed) >> shift};
-        enum heap_answer answer = heap_model_find(reads, &place, &record);
+        enum heap_answer answer = address_model_find(reads, &place, &record);
         CU_ASSERT_TRUE(answer == HEAP_PLACED || answer == HEAP_IMPOSSIBLE);
     }
-    heap_model_destroy(reads);
+    address_model_destroy(reads);
 }
 
 /* A program that frees and asks again gets small places. */
 static void test_places(void)
 {
-    struct heap_model *model = heap_model_create(false);
+    struct address_model *model = address_model_create(false);
     struct heap_place place;
     struct hatf_record record = {.tag = HATF_ALLOC, .size = 24};
     for (uint64_t i = 0; i < 5; i++) {
         record.address = 4096 + 32 * i;
-        CU_ASSERT_EQUAL(heap_model_place(model, &record, &place), HEAP_PLACED);
+        CU_ASSERT_EQUAL(address_model_place(model, &record, &place), HEAP_PLACED);
     }
     CU_ASSERT_EQUAL(place.place, 0); /* behind the one before it */
     record = (struct hatf_record){.tag = HATF_FREE, .address = 4096 + 64};
-    CU_ASSERT_EQUAL(heap_model_place(model, &record, &place), HEAP_PLACED);
+    CU_ASSERT_EQUAL(address_model_place(model, &record, &place), HEAP_PLACED);
     CU_ASSERT_EQUAL(place.age, 2);
     record.address = 4096;
-    CU_ASSERT_EQUAL(heap_model_place(model, &record, &place), HEAP_PLACED);
+    CU_ASSERT_EQUAL(address_model_place(model, &record, &place), HEAP_PLACED);
     CU_ASSERT_EQUAL(place.age, 4);
-    CU_ASSERT_EQUAL(heap_model_place(model, &record, &place), HEAP_PLAIN);
+    CU_ASSERT_EQUAL(address_model_place(model, &record, &place), HEAP_PLAIN);
     record = (struct hatf_record){.tag = HATF_ALLOC, .size = 20, .address = 4096 + 64};
-    CU_ASSERT_EQUAL(heap_model_place(model, &record, &place), HEAP_PLACED);
+    CU_ASSERT_EQUAL(address_model_place(model, &record, &place), HEAP_PLACED);
     CU_ASSERT_EQUAL(place.place, 2); /* the free before the last one */
-    heap_model_destroy(model);
+    address_model_destroy(model);
 }
 
 /* ---- the map ---- */

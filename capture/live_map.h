@@ -122,7 +122,7 @@ static inline uint64_t live_word(enum step_live_kind kind, uint64_t payload)
     return (uint64_t) kind | payload << STEP_LIVE_KIND_BITS;
 }
 
-static inline uint64_t live_heap_word(enum step_live_heap_kind kind, uint64_t payload)
+static inline uint64_t live_allocs_word(enum step_live_heap_kind kind, uint64_t payload)
 {
     return (uint64_t) kind | payload << STEP_LIVE_KIND_BITS;
 }

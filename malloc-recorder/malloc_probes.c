@@ -105,7 +105,7 @@ static void put_thread_event(struct recording *recording, const struct recorder_
     uint64_t *room = reserve(recording, thread->stream, 2);
     if (room == NULL)
         return;
-    room[0] = live_heap_word(kind, later_stamp(thread->stream, recorder_stamp()));
+    room[0] = live_allocs_word(kind, later_stamp(thread->stream, recorder_stamp()));
     room[1] = thread->id;
     live_commit(thread->stream, 2, 1);
 }
@@ -260,7 +260,7 @@ void record_early(struct recording *recording)
         uint64_t stamp = early[i].words[0] >> STEP_LIVE_KIND_BITS;
         uint64_t kind = early[i].words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1);
         early[i].words[0] =
-            live_heap_word((enum step_live_heap_kind) kind, later_stamp(thread->stream, stamp));
+            live_allocs_word((enum step_live_heap_kind) kind, later_stamp(thread->stream, stamp));
         put_words(recording, thread->stream, early[i].words, early[i].count, 1);
     }
 }
@@ -275,7 +275,7 @@ static void put_event(struct recorder_thread *thread, struct recording *recordin
     struct live_stream *stream = thread->stream;
     uint64_t *room = reserve(recording, stream, count);
     if (room != NULL) {
-        room[0] = live_heap_word(kind, later_stamp(stream, stamp));
+        room[0] = live_allocs_word(kind, later_stamp(stream, stamp));
         room[1] = first;
         if (count > 2)
             room[2] = second;
@@ -293,7 +293,8 @@ void record_alloc(size_t size, const void *block)
         put_event(thread, recording, STEP_LIVE_HEAP_ALLOC, stamp, size, (uintptr_t) block, 3);
         return;
     }
-    const uint64_t words[] = {live_heap_word(STEP_LIVE_HEAP_ALLOC, stamp), size, (uintptr_t) block};
+    const uint64_t words[] = {live_allocs_word(STEP_LIVE_HEAP_ALLOC, stamp), size,
+                              (uintptr_t) block};
     note_early(words, 3);
 }
 
@@ -306,7 +307,7 @@ void record_free(const void *block)
         put_event(thread, recording, STEP_LIVE_HEAP_FREE, stamp, (uintptr_t) block, 0, 2);
         return;
     }
-    const uint64_t words[] = {live_heap_word(STEP_LIVE_HEAP_FREE, stamp), (uintptr_t) block};
+    const uint64_t words[] = {live_allocs_word(STEP_LIVE_HEAP_FREE, stamp), (uintptr_t) block};
     note_early(words, 2);
 }
 
@@ -314,9 +315,9 @@ void record_free(const void *block)
 static void note_early_realloc(const struct record_resize *resize, const void *old_block,
                                size_t size, const void *new_block)
 {
-    const uint64_t freed[] = {live_heap_word(STEP_LIVE_HEAP_FREE, resize->before),
+    const uint64_t freed[] = {live_allocs_word(STEP_LIVE_HEAP_FREE, resize->before),
                               (uintptr_t) old_block};
-    const uint64_t made[] = {live_heap_word(STEP_LIVE_HEAP_ALLOC, recorder_stamp()), size,
+    const uint64_t made[] = {live_allocs_word(STEP_LIVE_HEAP_ALLOC, recorder_stamp()), size,
                              (uintptr_t) new_block};
     if (old_block != NULL)
         note_early(freed, 2);
@@ -345,17 +346,17 @@ void record_realloc(const struct record_resize *resize, const void *old_block, s
         size_t used = 4;
         unsigned events = 1;
         uint64_t stamp = later_stamp(stream, in_place && !resize->shrinks ? after : resize->before);
-        room[0] = live_heap_word(STEP_LIVE_HEAP_REALLOC, stamp);
+        room[0] = live_allocs_word(STEP_LIVE_HEAP_REALLOC, stamp);
         room[1] = size;
         room[2] = (uintptr_t) old_block;
         room[3] = (uintptr_t) new_block;
         if (!in_place && old_block != NULL) {
-            room[used++] = live_heap_word(STEP_LIVE_HEAP_FREE, stamp);
+            room[used++] = live_allocs_word(STEP_LIVE_HEAP_FREE, stamp);
             room[used++] = (uintptr_t) old_block;
             events++;
         }
         if (!in_place && new_block != NULL) {
-            room[used++] = live_heap_word(STEP_LIVE_HEAP_ALLOC, later_stamp(stream, after));
+            room[used++] = live_allocs_word(STEP_LIVE_HEAP_ALLOC, later_stamp(stream, after));
             room[used++] = size;
             room[used++] = (uintptr_t) new_block;
             events++;

@@ -87,7 +87,7 @@ struct recording {
     struct trace_file *file;
     uint64_t file_device, file_inode;
     struct step_writer *writer;
-    struct live_heap_decoder *decoder;
+    struct live_allocs_decoder *decoder;
     pthread_t drain;
     _Atomic bool end_wanted;
     const char *end; /* how it ended */

@@ -215,7 +215,7 @@ static void put_provenance(struct recording *recording)
 static void destroy(struct recording *recording)
 {
     step_writer_destroy(recording->writer);
-    live_heap_decoder_destroy(recording->decoder);
+    live_allocs_decoder_destroy(recording->decoder);
     live_map_destroy(recording->map, false);
     trace_file_close(recording->file);
     free(recording);
@@ -254,7 +254,7 @@ static bool begin(struct recording *recording, const char *text)
     recorder.is_calibrated = true;
     fill_header(recording->map->header);
     put_provenance(recording);
-    recording->decoder = live_heap_decoder_create(recording->map->header, recording->writer);
+    recording->decoder = live_allocs_decoder_create(recording->map->header, recording->writer);
     /* streams 0 and 1 have a meaning of their own in Java traces */
     return recording->decoder != NULL && live_stream_create(recording->map, true) != NULL &&
            live_stream_create(recording->map, true) != NULL &&

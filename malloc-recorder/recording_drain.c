@@ -31,7 +31,7 @@ static void check(struct drain *drain, enum step_status status, const struct ste
 
 static void parse(struct drain *drain, struct live_chunk_ref *ref)
 {
-    struct live_heap_decoder *decoder = drain->recording->decoder;
+    struct live_allocs_decoder *decoder = drain->recording->decoder;
     const struct step_live_chunk *chunk = ref->chunk;
     struct step_error error = {.status = STEP_STATUS_OK};
     size_t words = live_published_words(chunk), consumed = 0;
@@ -39,15 +39,15 @@ static void parse(struct drain *drain, struct live_chunk_ref *ref)
         return;
     if (ref->parsed_words == 0)
         check(drain,
-              live_heap_decoder_begin(decoder, chunk->stream, chunk->first_record, chunk->thread),
+              live_allocs_decoder_begin(decoder, chunk->stream, chunk->first_record, chunk->thread),
               NULL);
     check(drain,
-          live_heap_decoder_words(decoder, chunk->stream,
-                                  live_chunk_words(ref->chunk) + ref->parsed_words,
-                                  words - ref->parsed_words, &consumed, &error),
+          live_allocs_decoder_words(decoder, chunk->stream,
+                                    live_chunk_words(ref->chunk) + ref->parsed_words,
+                                    words - ref->parsed_words, &consumed, &error),
           &error);
     ref->parsed_words += consumed;
-    ref->end_record = live_heap_decoder_next_record(decoder, chunk->stream);
+    ref->end_record = live_allocs_decoder_next_record(decoder, chunk->stream);
 }
 
 /* Chunks whose records are in the file go back to the pool. */
@@ -164,7 +164,7 @@ static void end_recording(struct drain *drain)
     close_trace(drain);
     trace_file_close(recording->file);
     step_writer_destroy(recording->writer);
-    live_heap_decoder_destroy(recording->decoder);
+    live_allocs_decoder_destroy(recording->decoder);
     /* What the file could not take can be recovered from the live file. */
     live_map_destroy(recording->map, drain->failed);
 }

@@ -20,8 +20,8 @@ struct bin {
 };
 
 struct address_model {
-    struct live_table objects; /* by address: value is the number of its birth */
-    struct live_table births;  /* by that number: value is the address; when reading */
+    struct object_table objects; /* by address: value is the number of its birth */
+    struct object_table births;  /* by that number: value is the address; when reading */
     bool reads;
     uint64_t alloc_count;
     uint64_t fresh;               /* the last address in fresh memory */
@@ -40,7 +40,7 @@ struct address_model *address_model_create(bool reads)
     if (model == NULL)
         return NULL;
     model->reads = reads;
-    if (live_table_init(&model->objects) && (!reads || live_table_init(&model->births)))
+    if (object_table_init(&model->objects) && (!reads || object_table_init(&model->births)))
         return model;
     address_model_destroy(model);
     return NULL;
@@ -50,8 +50,8 @@ void address_model_destroy(struct address_model *model)
 {
     if (model == NULL)
         return;
-    live_table_reset(&model->objects);
-    live_table_reset(&model->births);
+    object_table_reset(&model->objects);
+    object_table_reset(&model->births);
     free(model);
 }
 
@@ -147,13 +147,13 @@ static bool add_object(struct address_model *model, const struct hatf_record *re
 {
     struct live_object old;
     uint64_t key = live_address_key(record->address);
-    if (model->reads && live_table_take(&model->objects, key, &old))
-        live_table_take(&model->births, old.value + 1, &old);
+    if (model->reads && object_table_take(&model->objects, key, &old))
+        object_table_take(&model->births, old.value + 1, &old);
     struct live_object object = {
         .object = key, .value = model->alloc_count++, .size = record->size};
     struct live_object birth = {.object = model->alloc_count, .value = record->address};
-    return live_table_put(&model->objects, &object) &&
-           (!model->reads || live_table_put(&model->births, &birth));
+    return object_table_put(&model->objects, &object) &&
+           (!model->reads || object_table_put(&model->births, &birth));
 }
 
 /* The address is taken from its bin, or fresh memory ends behind it. */
@@ -182,7 +182,7 @@ static void end_object(struct address_model *model, const struct hatf_record *re
     struct live_object birth;
     struct bin *bin = bin_of(model, record, object->size);
     if (model->reads)
-        live_table_take(&model->births, object->value + 1, &birth);
+        object_table_take(&model->births, object->value + 1, &birth);
     if (bin->count == BIN_DEPTH) {
         bin->count--;
         memmove(&bin->addresses[0], &bin->addresses[1], bin->count * sizeof bin->addresses[0]);
@@ -195,7 +195,7 @@ static bool resize(struct address_model *model, const struct hatf_record *record
                    struct live_object *object)
 {
     object->size = record->size;
-    return live_table_put(&model->objects, object);
+    return object_table_put(&model->objects, object);
 }
 
 enum heap_answer address_model_note(struct address_model *model, const struct hatf_record *record)
@@ -207,12 +207,12 @@ enum heap_answer address_model_note(struct address_model *model, const struct ha
         model->has_hint = false;
         return add_object(model, record) ? HEAP_PLAIN : HEAP_NO_MEMORY;
     case HATF_FREE:
-        if (live_table_take(&model->objects, key, &object))
+        if (object_table_take(&model->objects, key, &object))
             end_object(model, record, &object);
         return HEAP_PLAIN;
     case HATF_REALLOC_NO_ALLOC:
         if (record->new_address == record->address &&
-            live_table_find(&model->objects, key, &object) && !resize(model, record, &object))
+            object_table_find(&model->objects, key, &object) && !resize(model, record, &object))
             return HEAP_NO_MEMORY;
         return HEAP_PLAIN;
     default:
@@ -242,7 +242,7 @@ static enum heap_answer place_free(struct address_model *model, const struct hat
                                    struct heap_place *out)
 {
     struct live_object object;
-    if (!live_table_take(&model->objects, live_address_key(record->address), &object))
+    if (!object_table_take(&model->objects, live_address_key(record->address), &object))
         return HEAP_PLAIN;
     out->age = age_of(model, &object);
     end_object(model, record, &object);
@@ -254,7 +254,7 @@ static enum heap_answer place_realloc(struct address_model *model, const struct 
 {
     struct live_object object;
     bool has_old = record->tag != HATF_REALLOC_ALLOC;
-    bool is_alive = live_table_find(&model->objects, live_address_key(record->address), &object);
+    bool is_alive = object_table_find(&model->objects, live_address_key(record->address), &object);
     if (has_old ? !is_alive : record->address != 0)
         return address_model_note(model, record);
     out->age = has_old ? age_of(model, &object) + 1 : 0;
@@ -298,8 +298,8 @@ static bool object_of_age(const struct address_model *model, uint64_t age,
 {
     struct live_object birth;
     if (age >= model->alloc_count ||
-        !live_table_find(&model->births, model->alloc_count - age, &birth) ||
-        !live_table_find(&model->objects, live_address_key(birth.value), object))
+        !object_table_find(&model->births, model->alloc_count - age, &birth) ||
+        !object_table_find(&model->objects, live_address_key(birth.value), object))
         return false;
     *address = birth.value;
     return true;
@@ -328,7 +328,7 @@ static enum heap_answer find_free(struct address_model *model, uint64_t age,
     struct live_object object;
     if (!object_of_age(model, age, &object, &record->address))
         return HEAP_IMPOSSIBLE;
-    live_table_take(&model->objects, object.object, &object);
+    object_table_take(&model->objects, object.object, &object);
     end_object(model, record, &object);
     return HEAP_PLACED;
 }

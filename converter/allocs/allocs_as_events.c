@@ -19,7 +19,7 @@ enum { PENDING = 8, CLASSES_MAX = 1 << 20 };
 
 struct record_trace_source {
     struct event_source base;
-    struct live_table objects; /* by live_address_key(): value is the object */
+    struct object_table objects; /* by live_address_key(): value is the object */
     struct name_index classes;
     struct name_index threads;
     uint64_t object_count;
@@ -113,13 +113,13 @@ static bool add_object(struct record_trace_source *source, const struct hatf_rec
     event->thread_id = thread;
     struct live_object object = {
         .object = live_address_key(address), .value = event->object, .class_id = class_id};
-    return class_id != 0 && live_table_put(&source->objects, &object);
+    return class_id != 0 && object_table_put(&source->objects, &object);
 }
 
 static bool end_object(struct record_trace_source *source, const struct hatf_record *record)
 {
     struct live_object object;
-    if (!live_table_take(&source->objects, live_address_key(record->address), &object)) {
+    if (!object_table_take(&source->objects, live_address_key(record->address), &object)) {
         note_unknown(source, record);
         return false;
     }
@@ -241,7 +241,7 @@ static void destroy(struct event_source *base)
 {
     struct record_trace_source *source = of(base);
     alloc_source_destroy(base->records);
-    live_table_reset(&source->objects);
+    object_table_reset(&source->objects);
     name_index_reset(&source->classes);
     name_index_reset(&source->threads);
     event_source_reset(base);
@@ -270,7 +270,7 @@ enum step_status record_trace_source_create(struct alloc_source *records,
     }
     bool ok = event_source_init(&source->base, &operations, records->path, selected);
     source->base.records = records;
-    ok = live_table_init(&source->objects) && ok;
+    ok = object_table_init(&source->objects) && ok;
     ok = name_index_init(&source->classes) && ok;
     ok = name_index_init(&source->threads) && ok;
     if (!ok) {

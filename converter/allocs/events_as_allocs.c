@@ -13,7 +13,7 @@ bool event_records_init(struct event_records *records, const struct record_optio
                         const struct trace_names *names)
 {
     *records = (struct event_records){.options = *options, .names = names};
-    return live_table_init(&records->addresses);
+    return object_table_init(&records->addresses);
 }
 
 void event_records_reset(struct event_records *records)
@@ -24,13 +24,13 @@ void event_records_reset(struct event_records *records)
         for (size_t i = 0; i <= records->addresses.mask; i++)
             if (records->addresses.slots[i].object != 0)
                 free((void *) (uintptr_t) records->addresses.slots[i].value);
-    live_table_reset(&records->addresses);
+    object_table_reset(&records->addresses);
 }
 
 static bool keep_address(struct event_records *records, uint64_t object, uint64_t address)
 {
-    return live_table_put(&records->addresses,
-                          &(struct live_object){.object = object, .value = address});
+    return object_table_put(&records->addresses,
+                            &(struct live_object){.object = object, .value = address});
 }
 
 /* Where the object is put; false: out of memory. */
@@ -47,7 +47,7 @@ static bool place(struct event_records *records, const struct trace_event *event
         records->bump += (size + OBJECT_ALIGNMENT - 1) / OBJECT_ALIGNMENT * OBJECT_ALIGNMENT;
         return keep_address(records, event->object, *address);
     case ADDRESSES_MALLOC:
-        if (live_table_take(&records->addresses, event->object, &old))
+        if (object_table_take(&records->addresses, event->object, &old))
             free((void *) (uintptr_t) old.value);
         void *memory = event->size <= SIZE_MAX / 2 ? malloc((size_t) event->size) : NULL;
         *address = (uint64_t) (uintptr_t) memory;
@@ -61,7 +61,7 @@ static uint64_t place_of(struct event_records *records, uint64_t object)
 {
     struct live_object old;
     if (records->options.addresses == ADDRESSES_ID ||
-        !live_table_take(&records->addresses, object, &old))
+        !object_table_take(&records->addresses, object, &old))
         return object;
     if (records->options.addresses == ADDRESSES_MALLOC)
         free((void *) (uintptr_t) old.value);

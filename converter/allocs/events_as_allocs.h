@@ -20,7 +20,7 @@ struct record_options {
 struct event_records {
     struct record_options options;
     const struct trace_names *names; /* borrowed */
-    struct live_table addresses;     /* by object, where its address is not its id */
+    struct object_table addresses;   /* by object, where its address is not its id */
     uint64_t bump;                   /* the next address */
     bool has_comment;                /* it was given */
 };

@@ -34,13 +34,13 @@ const char *heap_rule_text(enum heap_rule rule)
 bool record_rules_init(struct record_rules *rules, heap_breach report, void *user)
 {
     *rules = (struct record_rules){.report = report, .user = user};
-    return live_table_init(&rules->thread_places) && live_table_init(&rules->heaps);
+    return object_table_init(&rules->thread_places) && object_table_init(&rules->heaps);
 }
 
 void record_rules_reset(struct record_rules *rules)
 {
-    live_table_reset(&rules->thread_places);
-    live_table_reset(&rules->heaps);
+    object_table_reset(&rules->thread_places);
+    object_table_reset(&rules->heaps);
     free(rules->threads);
     *rules = (struct record_rules){0};
 }
@@ -75,7 +75,7 @@ static struct known_thread *add_thread(struct record_rules *rules, uint64_t id)
         rules->thread_capacity = wanted;
     }
     struct live_object place = {.object = key_of(id), .value = rules->thread_count};
-    if (!live_table_put(&rules->thread_places, &place))
+    if (!object_table_put(&rules->thread_places, &place))
         return NULL;
     rules->threads[rules->thread_count] = (struct known_thread){.id = id};
     return &rules->threads[rules->thread_count++];
@@ -85,7 +85,7 @@ static struct known_thread *add_thread(struct record_rules *rules, uint64_t id)
 static struct known_thread *thread_of(struct record_rules *rules, uint64_t id, bool *is_new)
 {
     struct live_object place;
-    *is_new = !live_table_find(&rules->thread_places, key_of(id), &place);
+    *is_new = !object_table_find(&rules->thread_places, key_of(id), &place);
     return *is_new ? add_thread(rules, id) : &rules->threads[place.value];
 }
 
@@ -184,13 +184,13 @@ static bool take_heap(struct record_rules *rules, const struct hatf_record *reco
     struct live_object heap = {.object = key_of(record->heap)};
     if (record->heap == 0 || !hatf_tag_has(record->tag, HATF_HEAP))
         return true;
-    bool is_known = live_table_find(&rules->heaps, heap.object, &heap);
+    bool is_known = object_table_find(&rules->heaps, heap.object, &heap);
     if (record->tag == HATF_CREATE_HEAP) {
         if (is_known && heap.value == KNOWN_CREATED)
             record_rules_breach(rules, HEAP_RULE_HEAP,
                                 "heap %" PRIu64 " is created, but was not destroyed", record->heap);
         heap.value = KNOWN_CREATED;
-        return live_table_put(&rules->heaps, &heap);
+        return object_table_put(&rules->heaps, &heap);
     }
     if (is_known && heap.value == KNOWN_CREATED && record->tag != HATF_DESTROY_HEAP)
         return true;
@@ -205,7 +205,7 @@ static bool take_heap(struct record_rules *rules, const struct hatf_record *reco
         heap.value = KNOWN_ENDED;
     else if (!is_known)
         heap.value = KNOWN_USED;
-    return live_table_put(&rules->heaps, &heap);
+    return object_table_put(&rules->heaps, &heap);
 }
 
 /* ---- times and ranges ---- */

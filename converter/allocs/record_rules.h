@@ -39,10 +39,10 @@ struct record_rules {
     bool names_threads;  /* the first was a createThread: all threads are told of */
     bool has_one_number; /* the threads' numbers were left out: all are 0 */
     uint64_t last_time;
-    struct live_table thread_places; /* by id: the place in `threads` */
+    struct object_table thread_places; /* by id: the place in `threads` */
     struct known_thread *threads;
     size_t thread_count, thread_capacity;
-    struct live_table heaps; /* by id: how it stands with the heap */
+    struct object_table heaps; /* by id: how it stands with the heap */
 };
 
 /* False: out of memory. */

@@ -17,13 +17,13 @@ struct live_large {
     UT_hash_handle hh;
 };
 
-static size_t home_of(const struct live_table *table, uint64_t object)
+static size_t home_of(const struct object_table *table, uint64_t object)
 {
     uint64_t group = (object >> GROUP_BITS) * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t) (group >> table->shift << GROUP_BITS | (object & GROUP_MASK));
 }
 
-static bool make_slots(struct live_table *table, size_t count)
+static bool make_slots(struct object_table *table, size_t count)
 {
     struct live_slot *slots = calloc(count, sizeof *slots);
     if (slots == NULL)
@@ -34,13 +34,13 @@ static bool make_slots(struct live_table *table, size_t count)
     return true;
 }
 
-bool live_table_init(struct live_table *table)
+bool object_table_init(struct object_table *table)
 {
-    *table = (struct live_table){0};
+    *table = (struct object_table){0};
     return make_slots(table, LEAST_SLOTS);
 }
 
-static void forget_large(struct live_table *table, uint64_t object, uint64_t *size)
+static void forget_large(struct object_table *table, uint64_t object, uint64_t *size)
 {
     struct live_large *large;
     HASH_FIND(hh, table->large, &object, sizeof object, large);
@@ -52,7 +52,7 @@ static void forget_large(struct live_table *table, uint64_t object, uint64_t *si
     free(large);
 }
 
-void live_table_reset(struct live_table *table)
+void object_table_reset(struct object_table *table)
 {
     struct live_large *large, *next;
     HASH_ITER(hh, table->large, large, next)
@@ -61,11 +61,11 @@ void live_table_reset(struct live_table *table)
         free(large);
     }
     free(table->slots);
-    *table = (struct live_table){0};
+    *table = (struct object_table){0};
 }
 
 /* The slot of the object, or the empty one where it would go. */
-static size_t slot_of(const struct live_table *table, uint64_t object)
+static size_t slot_of(const struct object_table *table, uint64_t object)
 {
     size_t at = home_of(table, object);
     while (table->slots[at].object != 0 && table->slots[at].object != object)
@@ -73,7 +73,7 @@ static size_t slot_of(const struct live_table *table, uint64_t object)
     return at;
 }
 
-static bool resize(struct live_table *table, size_t count)
+static bool resize(struct object_table *table, size_t count)
 {
     struct live_slot *old = table->slots;
     size_t old_count = table->mask + 1;
@@ -86,7 +86,7 @@ static bool resize(struct live_table *table, size_t count)
     return true;
 }
 
-static bool keep_large(struct live_table *table, const struct live_object *object)
+static bool keep_large(struct object_table *table, const struct live_object *object)
 {
     struct live_large *large = malloc(sizeof *large);
     if (large == NULL)
@@ -97,7 +97,7 @@ static bool keep_large(struct live_table *table, const struct live_object *objec
     return true;
 }
 
-bool live_table_put(struct live_table *table, const struct live_object *object)
+bool object_table_put(struct object_table *table, const struct live_object *object)
 {
     size_t slots = table->mask + 1;
     if (object->object == 0)
@@ -116,12 +116,12 @@ bool live_table_put(struct live_table *table, const struct live_object *object)
     return true;
 }
 
-bool live_table_has(const struct live_table *table, uint64_t object)
+bool object_table_has(const struct object_table *table, uint64_t object)
 {
     return object != 0 && table->slots[slot_of(table, object)].object != 0;
 }
 
-bool live_table_find(const struct live_table *table, uint64_t object, struct live_object *out)
+bool object_table_find(const struct object_table *table, uint64_t object, struct live_object *out)
 {
     if (object == 0)
         return false;
@@ -138,7 +138,7 @@ bool live_table_find(const struct live_table *table, uint64_t object, struct liv
 }
 
 /* Closes the gap at `at`: what lies behind it and may lie nearer to its home moves up. */
-static void close_gap(struct live_table *table, size_t at)
+static void close_gap(struct object_table *table, size_t at)
 {
     size_t next = at;
     for (;;) {
@@ -154,7 +154,7 @@ static void close_gap(struct live_table *table, size_t at)
     table->slots[at].object = 0;
 }
 
-bool live_table_take(struct live_table *table, uint64_t object, struct live_object *out)
+bool object_table_take(struct object_table *table, uint64_t object, struct live_object *out)
 {
     if (object == 0)
         return false;

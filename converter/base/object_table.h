@@ -27,7 +27,7 @@ struct live_slot {
 
 struct live_large;
 
-struct live_table {
+struct object_table {
     struct live_slot *slots;
     size_t mask; /* slots - 1 */
     unsigned shift;
@@ -35,14 +35,14 @@ struct live_table {
     struct live_large *large; /* sizes that 32 bits do not hold, by object */
 };
 
-bool live_table_init(struct live_table *table);
-void live_table_reset(struct live_table *table);
+bool object_table_init(struct object_table *table);
+void object_table_reset(struct object_table *table);
 
 /* Adds the object, or replaces it; object 0 is no object and is passed over.  False: out of
  * memory. */
-bool live_table_put(struct live_table *table, const struct live_object *object);
-bool live_table_find(const struct live_table *table, uint64_t object, struct live_object *out);
-bool live_table_has(const struct live_table *table, uint64_t object);
+bool object_table_put(struct object_table *table, const struct live_object *object);
+bool object_table_find(const struct object_table *table, uint64_t object, struct live_object *out);
+bool object_table_has(const struct object_table *table, uint64_t object);
 /* The key of what lives at an address.  Addresses are mostly multiples of 16: neighbours lie next
  * to each other in the table. */
 static inline uint64_t live_address_key(uint64_t address)
@@ -51,6 +51,6 @@ static inline uint64_t live_address_key(uint64_t address)
 }
 
 /* Finds and removes. */
-bool live_table_take(struct live_table *table, uint64_t object, struct live_object *out);
+bool object_table_take(struct object_table *table, uint64_t object, struct live_object *out);
 
 #endif

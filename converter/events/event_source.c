@@ -15,14 +15,14 @@ bool event_source_init(struct event_source *source,
         (selected->kinds & (TRACE_KIND_BIT(STEP_TEXT_OF) | TRACE_KIND_BIT(STEP_TEXT_MN))) != 0;
     trace_names_init(&source->names);
     trace_filter_init(&source->filter, selected);
-    return live_table_init(&source->live);
+    return object_table_init(&source->live);
 }
 
 void event_source_reset(struct event_source *source)
 {
     trace_names_reset(&source->names);
     trace_filter_reset(&source->filter);
-    live_table_reset(&source->live);
+    object_table_reset(&source->live);
 }
 
 const char *event_source_property(const struct event_source *source, const char *key)
@@ -54,10 +54,10 @@ bool event_source_follow(struct event_source *source, struct trace_event *event)
     if (!source->keep_live)
         return true;
     if (event->kind == STEP_TEXT_OA)
-        return live_table_put(&source->live, &(struct live_object){event->object, event->time_ns,
-                                                                   event->size, event->class_id});
+        return object_table_put(&source->live, &(struct live_object){event->object, event->time_ns,
+                                                                     event->size, event->class_id});
     struct live_object born;
-    if (event->kind != STEP_TEXT_OF || !live_table_take(&source->live, event->object, &born))
+    if (event->kind != STEP_TEXT_OF || !object_table_take(&source->live, event->object, &born))
         return true;
     event->flags |= TRACE_BORN_KNOWN;
     event->born_ns = born.value;

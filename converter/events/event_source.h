@@ -62,7 +62,7 @@ struct event_source {
     const struct event_source_operations *operations;
     const char *path; /* for messages; borrowed */
     struct trace_names names;
-    struct live_table live;
+    struct object_table live;
     struct trace_filter filter;
     bool keep_live;               /* the live table is kept: some wanted event needs it */
     bool is_foreign;              /* a STEP trace without a record type that is an event here */

@@ -27,7 +27,7 @@ bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *n
     id_table_init(&tracker->threads, sizeof(struct call_stack));
     bool ok = heap_sites_init(&tracker->sites, names);
     ok = heap_cells_init(&tracker->cells, follow_peak) && ok;
-    return live_table_init(&tracker->live) && ok;
+    return object_table_init(&tracker->live) && ok;
 }
 
 void heap_tracker_reset(struct heap_tracker *tracker)
@@ -40,7 +40,7 @@ void heap_tracker_reset(struct heap_tracker *tracker)
     id_table_reset(&tracker->threads);
     heap_sites_reset(&tracker->sites);
     heap_cells_reset(&tracker->cells);
-    live_table_reset(&tracker->live);
+    object_table_reset(&tracker->live);
 }
 
 static enum step_status no_memory(struct step_error *error)
@@ -116,8 +116,8 @@ static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *ev
     uint32_t number = heap_cells_put(cells, &key);
     uint64_t birth_us = event->time_ns / 1000;
     if (number == UINT32_MAX ||
-        !live_table_put(&tracker->live,
-                        &(struct live_object){event->object, birth_us, event->size, number}))
+        !object_table_put(&tracker->live,
+                          &(struct live_object){event->object, birth_us, event->size, number}))
         return false;
     heap_cell_save(cells, &cells->items[number]);
     heap_sums_add(&cells->items[number].now, event->size, birth_us);
@@ -136,7 +136,7 @@ static void put_free(struct heap_tracker *tracker, const struct trace_event *eve
         tracker->frees_ns = event->time_ns;
         tracker->collections++;
     }
-    if (!live_table_take(&tracker->live, event->object, &born)) {
+    if (!object_table_take(&tracker->live, event->object, &born)) {
         tracker->unknown_frees++;
         return;
     }
@@ -248,7 +248,7 @@ void heap_tracker_each_object(const struct heap_tracker *tracker, heap_visit vis
         if (slot->object == 0)
             continue;
         struct live_object object;
-        if (live_table_find(&tracker->live, slot->object, &object))
+        if (object_table_find(&tracker->live, slot->object, &object))
             visit(user, &tracker->cells.items[object.class_id].key, object.size,
                   now_us - object.value);
     }

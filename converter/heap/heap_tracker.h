@@ -34,8 +34,8 @@ struct heap_tracker {
     struct heap_tracker_options options;
     struct heap_sites sites;
     struct heap_cells cells;
-    struct live_table live;  /* object -> birth in us, cell */
-    struct id_table threads; /* struct call_stack */
+    struct object_table live; /* object -> birth in us, cell */
+    struct id_table threads;  /* struct call_stack */
     uint64_t now_ns;
     uint64_t next_ns;     /* the earliest moment to come that is a time */
     uint64_t series_ns;   /* the next of a series */

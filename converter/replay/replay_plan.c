@@ -58,8 +58,8 @@ struct replay_plan {
     struct plan_thread *threads;
     uint32_t thread_capacity;
     uint32_t free_threads;
-    struct live_table thread_numbers, heap_numbers; /* by id + 1 */
-    uint32_t *in_piece;                             /* threads that have operations in this piece */
+    struct object_table thread_numbers, heap_numbers; /* by id + 1 */
+    uint32_t *in_piece; /* threads that have operations in this piece */
     uint32_t in_piece_count;
     uint64_t piece_ops;
     uint64_t since_sample, sampled_bytes;
@@ -85,8 +85,8 @@ void replay_plan_destroy(struct replay_plan *plan)
         free(plan->threads[i].ops);
     address_map_reset(&plan->live);
     record_rules_reset(&plan->rules);
-    live_table_reset(&plan->thread_numbers);
-    live_table_reset(&plan->heap_numbers);
+    object_table_reset(&plan->thread_numbers);
+    object_table_reset(&plan->heap_numbers);
     free(plan->threads);
     free(plan->slots);
     free(plan->in_piece);
@@ -141,7 +141,7 @@ struct replay_plan *replay_plan_create(const struct replay_plan_options *options
     plan->free_threads = NO_SLOT;
     plan->in_piece = calloc(REPLAY_SECTIONS_MOST, sizeof *plan->in_piece);
     if (plan->in_piece != NULL && record_rules_init(&plan->rules, take_breach, plan) &&
-        live_table_init(&plan->thread_numbers) && live_table_init(&plan->heap_numbers))
+        object_table_init(&plan->thread_numbers) && object_table_init(&plan->heap_numbers))
         return plan;
     replay_plan_destroy(plan);
     return NULL;
@@ -249,10 +249,10 @@ static uint32_t new_thread(struct replay_plan *plan)
 static uint32_t thread_of(struct replay_plan *plan, uint64_t id)
 {
     struct live_object known;
-    if (live_table_find(&plan->thread_numbers, id + 1, &known))
+    if (object_table_find(&plan->thread_numbers, id + 1, &known))
         return (uint32_t) known.value;
     struct live_object object = {.object = id + 1, .value = new_thread(plan)};
-    if (!live_table_put(&plan->thread_numbers, &object))
+    if (!object_table_put(&plan->thread_numbers, &object))
         fail(plan, STEP_STATUS_NO_MEMORY, "out of memory");
     return (uint32_t) object.value;
 }
@@ -361,7 +361,7 @@ static uint64_t fitting_size(uint64_t size)
 static uint32_t heap_of(struct replay_plan *plan, uint64_t heap)
 {
     struct live_object known;
-    return live_table_find(&plan->heap_numbers, heap + 1, &known) ? (uint32_t) known.value : 0;
+    return object_table_find(&plan->heap_numbers, heap + 1, &known) ? (uint32_t) known.value : 0;
 }
 
 /* ---- what belongs to a realloc ---- */
@@ -501,7 +501,7 @@ static void take_heap_create(struct replay_plan *plan, uint32_t thread,
         plan->counts.heaps + 1 >= REPLAY_HEAPS_MOST)
         return; /* more heaps than that are the allocator's own */
     struct live_object heap = {.object = record->heap + 1, .value = ++plan->counts.heaps};
-    if (!live_table_put(&plan->heap_numbers, &heap))
+    if (!object_table_put(&plan->heap_numbers, &heap))
         fail(plan, STEP_STATUS_NO_MEMORY, "out of memory");
     if (!plan->options.is_threaded)
         put_op(plan, thread, replay_op_make(REPLAY_HEAP_CREATE, 0, 0, (uint32_t) heap.value), true);
@@ -524,7 +524,7 @@ static void take_heap_destroy(struct replay_plan *plan, uint32_t thread,
                               const struct hatf_record *record)
 {
     struct live_object known;
-    bool is_own = live_table_take(&plan->heap_numbers, record->heap + 1, &known) &&
+    bool is_own = object_table_take(&plan->heap_numbers, record->heap + 1, &known) &&
                   !plan->options.is_threaded;
     if (record->heap == 0)
         return;
@@ -541,7 +541,7 @@ static void take_thread_end(struct replay_plan *plan, uint32_t origin,
 {
     struct live_object known;
     finish_own(plan, &plan->threads[origin]);
-    live_table_take(&plan->thread_numbers, record->thread + 1, &known);
+    object_table_take(&plan->thread_numbers, record->thread + 1, &known);
     if (plan->options.is_threaded) {
         put_op(plan, origin, replay_op_make(REPLAY_THREAD_END, 0, 0, 0), true);
     } else if (origin != 0) {

@@ -4,13 +4,13 @@
 
 #define FIRST_STEP_NS UINT64_C(1000)
 
-void live_curve_init(struct live_curve *curve)
+void level_curve_init(struct level_curve *curve)
 {
     *curve =
-        (struct live_curve){.step_ns = FIRST_STEP_NS, .step_end_ns = FIRST_STEP_NS, .count = 1};
+        (struct level_curve){.step_ns = FIRST_STEP_NS, .step_end_ns = FIRST_STEP_NS, .count = 1};
 }
 
-static void fold(struct live_curve *curve)
+static void fold(struct level_curve *curve)
 {
     size_t pairs = (curve->count + 1) / 2;
     for (size_t i = 0; i < pairs; i++) {
@@ -24,7 +24,7 @@ static void fold(struct live_curve *curve)
     curve->step_ns *= 2;
 }
 
-void live_curve_advance(struct live_curve *curve, uint64_t time_ns)
+void level_curve_advance(struct level_curve *curve, uint64_t time_ns)
 {
     while (time_ns / curve->step_ns >= LIVE_CURVE_STEPS)
         fold(curve);

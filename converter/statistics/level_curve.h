@@ -17,23 +17,23 @@ struct live_step {
     uint64_t last_objects;
 };
 
-struct live_curve {
+struct level_curve {
     uint64_t step_ns;
     uint64_t step_end_ns; /* of the last step that is in use */
     size_t count;         /* steps in use */
     struct live_step steps[LIVE_CURVE_STEPS];
 };
 
-void live_curve_init(struct live_curve *curve);
+void level_curve_init(struct level_curve *curve);
 /* Moves on to a later time. */
-void live_curve_advance(struct live_curve *curve, uint64_t time_ns);
+void level_curve_advance(struct level_curve *curve, uint64_t time_ns);
 
 /* What lives from `time_ns` on; earlier times than the last count as that. */
-static inline void live_curve_put(struct live_curve *curve, uint64_t time_ns, uint64_t bytes,
-                                  uint64_t objects)
+static inline void level_curve_put(struct level_curve *curve, uint64_t time_ns, uint64_t bytes,
+                                   uint64_t objects)
 {
     if (time_ns >= curve->step_end_ns)
-        live_curve_advance(curve, time_ns);
+        level_curve_advance(curve, time_ns);
     struct live_step *step = &curve->steps[curve->count - 1];
     if (bytes > step->most_bytes)
         step->most_bytes = bytes;

@@ -9,8 +9,8 @@ bool statistics_init(struct statistics *statistics, const struct trace_names *na
     id_table_init(&statistics->classes, sizeof(struct class_totals));
     id_table_init(&statistics->threads, sizeof(struct thread_totals));
     id_table_init(&statistics->methods, sizeof(struct method_totals));
-    live_curve_init(&statistics->curve);
-    return live_table_init(&statistics->births);
+    level_curve_init(&statistics->curve);
+    return object_table_init(&statistics->births);
 }
 
 void statistics_reset(struct statistics *statistics)
@@ -23,7 +23,7 @@ void statistics_reset(struct statistics *statistics)
     id_table_reset(&statistics->classes);
     id_table_reset(&statistics->threads);
     id_table_reset(&statistics->methods);
-    live_table_reset(&statistics->births);
+    object_table_reset(&statistics->births);
 }
 
 /* ---- objects ---- */
@@ -45,9 +45,9 @@ static bool put_alloc(struct statistics *statistics, const struct trace_event *e
     if (class == NULL)
         return false;
     if (statistics->lifetimes_in_bytes &&
-        !live_table_put(&statistics->births,
-                        &(struct live_object){.object = event->object,
-                                              .value = statistics->all.objects.allocated_bytes}))
+        !object_table_put(&statistics->births,
+                          &(struct live_object){.object = event->object,
+                                                .value = statistics->all.objects.allocated_bytes}))
         return false;
     count_alloc(&class->objects, event);
     count_alloc(&statistics->all.objects, event);
@@ -60,8 +60,8 @@ static bool put_alloc(struct statistics *statistics, const struct trace_event *e
         statistics->peak_objects = statistics->live_objects;
         statistics->peak_ns = event->time_ns;
     }
-    live_curve_put(&statistics->curve, event->time_ns, statistics->live_bytes,
-                   statistics->live_objects);
+    level_curve_put(&statistics->curve, event->time_ns, statistics->live_bytes,
+                    statistics->live_objects);
     return true;
 }
 
@@ -71,7 +71,7 @@ static bool find_lifetime(struct statistics *statistics, const struct trace_even
 {
     if (statistics->lifetimes_in_bytes) {
         struct live_object birth;
-        if (!live_table_take(&statistics->births, event->object, &birth))
+        if (!object_table_take(&statistics->births, event->object, &birth))
             return false;
         *lifetime = statistics->all.objects.allocated_bytes - birth.value;
         return true;
@@ -101,8 +101,8 @@ static bool put_free(struct statistics *statistics, const struct trace_event *ev
         lifetimes_add(&class->lifetimes, lifetime);
         lifetimes_add(&statistics->all.lifetimes, lifetime);
     }
-    live_curve_put(&statistics->curve, event->time_ns, statistics->live_bytes,
-                   statistics->live_objects);
+    level_curve_put(&statistics->curve, event->time_ns, statistics->live_bytes,
+                    statistics->live_objects);
     return true;
 }
 
@@ -241,6 +241,6 @@ void statistics_finish(struct statistics *statistics)
             end_calls(statistics, thread);
         }
     }
-    live_curve_put(&statistics->curve, statistics->last_ns, statistics->live_bytes,
-                   statistics->live_objects);
+    level_curve_put(&statistics->curve, statistics->last_ns, statistics->live_bytes,
+                    statistics->live_objects);
 }

@@ -60,12 +60,13 @@ struct statistics {
     uint64_t peak_bytes;
     uint64_t peak_objects; /* when the bytes had their peak */
     uint64_t peak_ns;
-    struct live_curve curve;
+    struct level_curve curve;
     uint64_t unmatched_exits;
     uint64_t open_calls; /* when the trace ended */
     uint64_t not_probed; /* methods and classes that could not be traced */
     bool lifetimes_in_bytes;
-    struct live_table births; /* bytes allocated before the object, where these are the lifetimes */
+    struct object_table
+        births; /* bytes allocated before the object, where these are the lifetimes */
 };
 
 /* `lifetimes_in_bytes`: an object's age is what was allocated since, not the time.  False: out of

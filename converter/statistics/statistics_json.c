@@ -134,7 +134,7 @@ static bool put_methods(struct json_output *json, const struct statistics_report
 
 static void put_curve(struct json_output *json, const struct statistics *statistics)
 {
-    const struct live_curve *curve = &statistics->curve;
+    const struct level_curve *curve = &statistics->curve;
     json_begin_object(json, "live");
     json_number(json, "end_bytes", statistics->live_bytes);
     json_number(json, "end_objects", statistics->live_objects);

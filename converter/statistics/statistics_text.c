@@ -188,7 +188,7 @@ static void print_bar(double share)
 /* The curve in few lines: each shows the most within its steps, and what lives at their end. */
 static void print_curve(const struct statistics *statistics)
 {
-    const struct live_curve *curve = &statistics->curve;
+    const struct level_curve *curve = &statistics->curve;
     bool by_bytes = statistics->peak_bytes > 0;
     if (statistics->all.objects.allocated_objects == 0 || !by_bytes)
         return;

@@ -7,7 +7,7 @@
 #include "format/live/live_streams.h"
 #include "steptrace/hatf_trace.h"
 
-struct live_heap_decoder {
+struct live_allocs_decoder {
     struct step_live_header clock;
     struct step_writer *writer;
     struct live_streams streams;
@@ -22,10 +22,10 @@ struct heap_raw {
     const uint64_t *words;
 };
 
-struct live_heap_decoder *live_heap_decoder_create(const struct step_live_header *clock,
-                                                   struct step_writer *writer)
+struct live_allocs_decoder *live_allocs_decoder_create(const struct step_live_header *clock,
+                                                       struct step_writer *writer)
 {
-    struct live_heap_decoder *decoder = calloc(1, sizeof *decoder);
+    struct live_allocs_decoder *decoder = calloc(1, sizeof *decoder);
     if (decoder == NULL)
         return NULL;
     decoder->clock = live_clock(clock);
@@ -33,7 +33,7 @@ struct live_heap_decoder *live_heap_decoder_create(const struct step_live_header
     return decoder;
 }
 
-void live_heap_decoder_destroy(struct live_heap_decoder *decoder)
+void live_allocs_decoder_destroy(struct live_allocs_decoder *decoder)
 {
     if (decoder == NULL)
         return;
@@ -41,8 +41,8 @@ void live_heap_decoder_destroy(struct live_heap_decoder *decoder)
     free(decoder);
 }
 
-enum step_status live_heap_decoder_begin(struct live_heap_decoder *decoder, uint64_t stream,
-                                         uint64_t first_record, uint64_t thread)
+enum step_status live_allocs_decoder_begin(struct live_allocs_decoder *decoder, uint64_t stream,
+                                           uint64_t first_record, uint64_t thread)
 {
     struct stream_state *state = live_streams_at(&decoder->streams, decoder->writer, stream);
     if (state == NULL)
@@ -52,7 +52,7 @@ enum step_status live_heap_decoder_begin(struct live_heap_decoder *decoder, uint
     return STEP_STATUS_OK;
 }
 
-uint64_t live_heap_decoder_next_record(const struct live_heap_decoder *decoder, uint64_t stream)
+uint64_t live_allocs_decoder_next_record(const struct live_allocs_decoder *decoder, uint64_t stream)
 {
     return live_streams_next_record(&decoder->streams, stream);
 }
@@ -111,7 +111,7 @@ static const struct {
     [STEP_LIVE_HEAP_REALLOC] = {4, take_realloc},
 };
 
-static enum step_status take_event(struct live_heap_decoder *decoder, uint64_t stream,
+static enum step_status take_event(struct live_allocs_decoder *decoder, uint64_t stream,
                                    struct stream_state *state, const uint64_t *words, uint32_t kind)
 {
     uint64_t ticks = live_later_ticks(&decoder->clock, state, words[0] >> STEP_LIVE_KIND_BITS);
@@ -121,9 +121,9 @@ static enum step_status take_event(struct live_heap_decoder *decoder, uint64_t s
     return rows[kind].take(&raw);
 }
 
-enum step_status live_heap_decoder_words(struct live_heap_decoder *decoder, uint64_t stream,
-                                         const uint64_t *words, size_t count, size_t *consumed,
-                                         struct step_error *error)
+enum step_status live_allocs_decoder_words(struct live_allocs_decoder *decoder, uint64_t stream,
+                                           const uint64_t *words, size_t count, size_t *consumed,
+                                           struct step_error *error)
 {
     struct stream_state *state = live_streams_at(&decoder->streams, decoder->writer, stream);
     *consumed = 0;

@@ -10,19 +10,20 @@
 
 #include "steptrace/live.h"
 
-struct live_heap_decoder;
+struct live_allocs_decoder;
 
 /* `writer` is borrowed; records that it has of a stream already are passed over. */
-struct live_heap_decoder *live_heap_decoder_create(const struct step_live_header *clock,
-                                                   struct step_writer *writer);
-void live_heap_decoder_destroy(struct live_heap_decoder *decoder);
+struct live_allocs_decoder *live_allocs_decoder_create(const struct step_live_header *clock,
+                                                       struct step_writer *writer);
+void live_allocs_decoder_destroy(struct live_allocs_decoder *decoder);
 
-enum step_status live_heap_decoder_begin(struct live_heap_decoder *decoder, uint64_t stream,
-                                         uint64_t first_record, uint64_t thread);
-enum step_status live_heap_decoder_words(struct live_heap_decoder *decoder, uint64_t stream,
-                                         const uint64_t *words, size_t count, size_t *consumed,
-                                         struct step_error *error);
+enum step_status live_allocs_decoder_begin(struct live_allocs_decoder *decoder, uint64_t stream,
+                                           uint64_t first_record, uint64_t thread);
+enum step_status live_allocs_decoder_words(struct live_allocs_decoder *decoder, uint64_t stream,
+                                           const uint64_t *words, size_t count, size_t *consumed,
+                                           struct step_error *error);
 /* Number of the next event record in the stream. */
-uint64_t live_heap_decoder_next_record(const struct live_heap_decoder *decoder, uint64_t stream);
+uint64_t live_allocs_decoder_next_record(const struct live_allocs_decoder *decoder,
+                                         uint64_t stream);
 
 #endif

@@ -150,7 +150,7 @@ static int compare_chunks(const void *left, const void *right)
 /* The decoder of the file's definition; the other is NULL. */
 struct decoders {
     struct live_decoder *java;
-    struct live_heap_decoder *heap;
+    struct live_allocs_decoder *heap;
 };
 
 static enum step_status check_definition(struct live_file *file, const struct step_writer *writer)
@@ -168,7 +168,7 @@ static bool create_decoders(const struct live_file *file, struct step_writer *wr
 {
     *decoders = (struct decoders){NULL, NULL};
     if (file->header.definition == STEP_LIVE_DEFINITION_HEAP)
-        decoders->heap = live_heap_decoder_create(&file->header, writer);
+        decoders->heap = live_allocs_decoder_create(&file->header, writer);
     else
         decoders->java = live_decoder_create(&file->header, writer);
     return decoders->heap != NULL || decoders->java != NULL;
@@ -180,8 +180,8 @@ static enum step_status decode_words(const struct decoders *decoders,
 {
     size_t count = (size_t) chunk->used / sizeof *words;
     return decoders->heap != NULL
-               ? live_heap_decoder_words(decoders->heap, chunk->stream, words, count, consumed,
-                                         error)
+               ? live_allocs_decoder_words(decoders->heap, chunk->stream, words, count, consumed,
+                                           error)
                : live_decoder_words(decoders->java, chunk->stream, words, count, consumed, error);
 }
 
@@ -194,8 +194,8 @@ static enum step_status decode_chunk(struct live_file *file, const struct decode
                               "out of memory");
     enum step_status status =
         decoders->heap != NULL
-            ? live_heap_decoder_begin(decoders->heap, chunk->stream, chunk->first_record,
-                                      chunk->thread)
+            ? live_allocs_decoder_begin(decoders->heap, chunk->stream, chunk->first_record,
+                                        chunk->thread)
             : live_decoder_begin(decoders->java, chunk->stream, chunk->first_record, chunk->thread);
     size_t consumed = 0;
     if (status == STEP_STATUS_OK &&
@@ -230,7 +230,7 @@ static enum step_status decode_chunks(struct live_file *file, struct step_writer
     if (decoders.java != NULL)
         status = live_decoder_finish(decoders.java, file->header.free_stamp);
     live_decoder_destroy(decoders.java);
-    live_heap_decoder_destroy(decoders.heap);
+    live_allocs_decoder_destroy(decoders.heap);
     return first != STEP_STATUS_OK ? first : status;
 }
 

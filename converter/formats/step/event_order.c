@@ -89,7 +89,7 @@ static bool must_wait(void *user, const struct step_records_front *front)
     const struct trace_event *event = &order->fronts[front->queue];
     return order->live != NULL && event->object != 0 &&
            (event->kind == STEP_TEXT_MN || event->kind == STEP_TEXT_OF) &&
-           !live_table_has(order->live, event->object);
+           !object_table_has(order->live, event->object);
 }
 
 /* ---- from start to end ---- */
@@ -117,7 +117,7 @@ enum step_status event_order_init(struct event_order *order, struct step_reader 
     return STEP_STATUS_OK;
 }
 
-enum step_status event_order_start(struct event_order *order, const struct live_table *live,
+enum step_status event_order_start(struct event_order *order, const struct object_table *live,
                                    struct step_error *error)
 {
     const struct step_records_rules rules = {

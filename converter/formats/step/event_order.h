@@ -21,8 +21,9 @@ struct event_order {
     uint8_t *wanted_live; /* in blocks outside of it: allocations and frees */
     uint64_t from_ticks;
     uint64_t to_ticks;
-    uint64_t thread_id;            /* of wish->thread */
-    const struct live_table *live; /* borrowed; says which objects were told of; NULL: no waiting */
+    uint64_t thread_id; /* of wish->thread */
+    const struct object_table
+        *live; /* borrowed; says which objects were told of; NULL: no waiting */
     struct step_records *records;
     struct trace_event *fronts; /* of each queue of `records` */
 };
@@ -32,7 +33,7 @@ enum step_status event_order_init(struct event_order *order, struct step_reader 
                                   struct trace_names *names, const struct event_selection *selected,
                                   bool keep_live, struct step_error *error);
 /* Goes before the first event. */
-enum step_status event_order_start(struct event_order *order, const struct live_table *live,
+enum step_status event_order_start(struct event_order *order, const struct object_table *live,
                                    struct step_error *error);
 void event_order_reset(struct event_order *order);
 

@@ -27,8 +27,8 @@ struct step_sink {
     struct id_table methods;
     struct id_table threads;
     struct id_table frames;
-    bool is_part;           /* the output has not all events: some allocations may be missing */
-    struct live_table live; /* then: the objects whose allocation the output has */
+    bool is_part;             /* the output has not all events: some allocations may be missing */
+    struct object_table live; /* then: the objects whose allocation the output has */
 };
 
 static struct step_sink *of(struct event_sink *sink)
@@ -136,8 +136,8 @@ static enum step_status put_alloc(struct step_sink *sink, const struct trace_eve
                                        .size = event->size,
                                        .object = event->object};
     if (sink->is_part &&
-        !live_table_put(&sink->live, &(struct live_object){.object = event->object,
-                                                           .class_id = event->class_id}))
+        !object_table_put(&sink->live, &(struct live_object){.object = event->object,
+                                                             .class_id = event->class_id}))
         return STEP_STATUS_NO_MEMORY;
     if ((event->flags & TRACE_EXISTING) == 0 && event->stack_id != 0)
         return java_object_alloc_at_put(
@@ -158,8 +158,8 @@ static enum step_status put_free(struct step_sink *sink, const struct trace_even
     bool is_known = (event->flags & TRACE_BORN_CLASS) != 0;
     struct live_object born;
     if (sink->is_part)
-        is_known =
-            live_table_take(&sink->live, event->object, &born) && born.class_id == event->class_id;
+        is_known = object_table_take(&sink->live, event->object, &born) &&
+                   born.class_id == event->class_id;
     if (is_known || event->class_id == 0)
         return java_object_free_put(
             sink->writer, STREAM,
@@ -276,7 +276,7 @@ static void destroy(struct event_sink *base)
     id_table_reset(&sink->threads);
     id_table_reset(&sink->frames);
     if (sink->is_part)
-        live_table_reset(&sink->live);
+        object_table_reset(&sink->live);
     free(sink);
 }
 
@@ -332,7 +332,7 @@ enum step_status step_sink_create(struct output_file *output, const struct event
     writer_options.verify = true;
     writer_options.level = options->level;
     enum step_status status = STEP_STATUS_OK;
-    sink->is_part = !source->filter.everything && live_table_init(&sink->live);
+    sink->is_part = !source->filter.everything && object_table_init(&sink->live);
     if (!source->filter.everything && !sink->is_part)
         status =
             step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");

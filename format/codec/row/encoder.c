@@ -13,7 +13,7 @@ void step_encoder_reset(struct step_encoder *encoder)
 {
     free(encoder->table);
     free(encoder->stack);
-    step_live_set_reset(&encoder->live);
+    step_departures_reset(&encoder->live);
     step_identifiers_reset(&encoder->identifiers);
     *encoder = (struct step_encoder){0};
 }
@@ -53,7 +53,7 @@ enum step_status step_encoder_start(struct step_encoder *encoder, const struct s
         .live = encoder->live,
     };
     *encoder = fresh;
-    step_live_set_clear(&encoder->live);
+    step_departures_clear(&encoder->live);
     if (policy->resolution > 1)
         encoder->scale = step_scale_of(policy->resolution);
     step_identifiers_clear(&encoder->identifiers);

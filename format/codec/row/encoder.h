@@ -70,7 +70,7 @@ struct step_encoder {
     uint64_t *stack;
     size_t depth;
     size_t stack_capacity;
-    struct step_live_set live;
+    struct step_departures live;
 };
 
 void step_encoder_reset(struct step_encoder *encoder); /* frees the storage */

@@ -37,7 +37,7 @@ static uint64_t value_of(struct step_encoder *encoder, uint64_t code, uint64_t k
         return encoder->last += step_encoder_unfold(code) + 1;
     case STEP_LIVE:
         value = 0;
-        if (!step_live_set_value(&encoder->live, step_encoder_unfold(code), &value))
+        if (!step_departures_value(&encoder->live, step_encoder_unfold(code), &value))
             encoder->lacks_memory = true;
         return value;
     default: /* offset */

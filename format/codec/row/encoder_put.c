@@ -90,7 +90,7 @@ static bool code_of(struct step_encoder *encoder, uint64_t value, uint64_t key, 
         encoder->last = value;
         return true;
     case STEP_LIVE:
-        if (!step_live_set_code(&encoder->live, value, code))
+        if (!step_departures_code(&encoder->live, value, code))
             encoder->lacks_memory = true;
         *code = step_zigzag(*code);
         return true;

@@ -11,15 +11,15 @@
  * proportion to their number.  What is beyond the most is forgotten: it only foretells worse. */
 enum { WAITING_LEAST = 1024, RUNS_PER_WAITING = 16, MOST = 1 << 21 };
 
-void step_live_set_reset(struct step_live_set *set)
+void step_departures_reset(struct step_departures *set)
 {
     free(set->runs);
     free(set->merged);
     free(set->waiting);
-    *set = (struct step_live_set){0};
+    *set = (struct step_departures){0};
 }
 
-void step_live_set_clear(struct step_live_set *set)
+void step_departures_clear(struct step_departures *set)
 {
     set->run_count = set->waiting_count = set->at = 0;
     set->gone = set->base = set->last = 0;
@@ -46,7 +46,7 @@ static int compare_values(const void *left, const void *right)
 }
 
 /* Adds a run that does not begin before those that are there. */
-static void add_run(struct step_live_set *set, size_t *count, uint64_t first, uint64_t last)
+static void add_run(struct step_departures *set, size_t *count, uint64_t first, uint64_t last)
 {
     struct step_gone_run *newest = *count > 0 ? &set->merged[*count - 1] : NULL;
     if (newest != NULL && (first <= newest->last || first == newest->last + 1)) {
@@ -67,7 +67,7 @@ static uint64_t count_gone(struct step_gone_run *runs, size_t count)
 }
 
 /* Merges what waits into the runs. */
-static bool settle(struct step_live_set *set)
+static bool settle(struct step_departures *set)
 {
     if (set->run_count + set->waiting_count > MOST) {
         set->waiting_count = 0;
@@ -104,7 +104,7 @@ static inline bool stands_before(const struct step_gone_run *run, uint64_t key, 
 }
 
 /* The first run that does not, looked for from the last one on. */
-static inline size_t seek(struct step_live_set *set, uint64_t key, bool by_place)
+static inline size_t seek(struct step_departures *set, uint64_t key, bool by_place)
 {
     const struct step_gone_run *runs = set->runs;
     size_t low = set->at;
@@ -131,7 +131,7 @@ static inline size_t seek(struct step_live_set *set, uint64_t key, bool by_place
 }
 
 /* How many values have left that are smaller; whether this one has. */
-static uint64_t rank_of(struct step_live_set *set, uint64_t value, bool *gone)
+static uint64_t rank_of(struct step_departures *set, uint64_t value, bool *gone)
 {
     size_t i = seek(set, value, false);
     *gone = i < set->run_count && set->runs[i].first <= value;
@@ -141,13 +141,13 @@ static uint64_t rank_of(struct step_live_set *set, uint64_t value, bool *gone)
 }
 
 /* The value that has so many before it in the set. */
-static uint64_t value_at(struct step_live_set *set, uint64_t place)
+static uint64_t value_at(struct step_departures *set, uint64_t place)
 {
     size_t i = seek(set, place, true);
     return place + (i < set->run_count ? set->runs[i].before : set->gone);
 }
 
-static uint64_t gone_value(const struct step_live_set *set, uint64_t rank)
+static uint64_t gone_value(const struct step_departures *set, uint64_t rank)
 {
     size_t low = 0;
     size_t high = set->run_count;
@@ -161,13 +161,13 @@ static uint64_t gone_value(const struct step_live_set *set, uint64_t rank)
     return set->runs[low].first + (rank - set->runs[low].before);
 }
 
-static bool ends_batch(const struct step_live_set *set, uint64_t value)
+static bool ends_batch(const struct step_departures *set, uint64_t value)
 {
     return value <= set->last && set->waiting_count >= WAITING_LEAST &&
            set->waiting_count >= set->run_count / RUNS_PER_WAITING;
 }
 
-static bool wait(struct step_live_set *set, uint64_t value)
+static bool wait(struct step_departures *set, uint64_t value)
 {
     if (set->waiting_count == MOST)
         return true;
@@ -184,7 +184,7 @@ static bool wait(struct step_live_set *set, uint64_t value)
 }
 
 /* A value was coded; `place`: how many in the set are smaller, `gone`: it is not in the set. */
-static bool take(struct step_live_set *set, uint64_t value, uint64_t place, bool gone)
+static bool take(struct step_departures *set, uint64_t value, uint64_t place, bool gone)
 {
     if (ends_batch(set, value)) {
         if (!settle(set))
@@ -196,7 +196,7 @@ static bool take(struct step_live_set *set, uint64_t value, uint64_t place, bool
     return wait(set, value);
 }
 
-bool step_live_set_code(struct step_live_set *set, uint64_t value, uint64_t *code)
+bool step_departures_code(struct step_departures *set, uint64_t value, uint64_t *code)
 {
     bool gone;
     uint64_t rank = rank_of(set, value, &gone);
@@ -208,7 +208,7 @@ bool step_live_set_code(struct step_live_set *set, uint64_t value, uint64_t *cod
     return take(set, value, place, gone);
 }
 
-bool step_live_set_value(struct step_live_set *set, uint64_t code, uint64_t *value)
+bool step_departures_value(struct step_departures *set, uint64_t code, uint64_t *value)
 {
     bool gone = set->gone > 0 && code >= 0 - set->gone;
     uint64_t place;
@@ -228,26 +228,26 @@ bool step_live_set_value(struct step_live_set *set, uint64_t code, uint64_t *val
 static enum step_status live_forward(const uint64_t *parameters, const struct step_series *series,
                                      const uint64_t *in, uint64_t *out, size_t count)
 {
-    struct step_live_set set = {0};
+    struct step_departures set = {0};
     bool good = true;
     (void) parameters;
     (void) series;
     for (size_t i = 0; i < count && good; i++)
-        good = step_live_set_code(&set, in[i], &out[i]);
-    step_live_set_reset(&set);
+        good = step_departures_code(&set, in[i], &out[i]);
+    step_departures_reset(&set);
     return good ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
 }
 
 static enum step_status live_inverse(const uint64_t *parameters, const struct step_series *series,
                                      uint64_t *values, size_t count)
 {
-    struct step_live_set set = {0};
+    struct step_departures set = {0};
     bool good = true;
     (void) parameters;
     (void) series;
     for (size_t i = 0; i < count && good; i++)
-        good = step_live_set_value(&set, values[i], &values[i]);
-    step_live_set_reset(&set);
+        good = step_departures_value(&set, values[i], &values[i]);
+    step_departures_reset(&set);
     return good ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
 }
 

@@ -22,7 +22,7 @@ struct step_gone_run {
 };
 
 /* Zero-initialised holds nothing. */
-struct step_live_set {
+struct step_departures {
     struct step_gone_run *runs; /* ascending, none next to another */
     size_t run_count;
     size_t run_capacity;
@@ -37,11 +37,11 @@ struct step_live_set {
     uint64_t last;
 };
 
-void step_live_set_reset(struct step_live_set *set); /* frees the storage */
-void step_live_set_clear(struct step_live_set *set); /* keeps it */
+void step_departures_reset(struct step_departures *set); /* frees the storage */
+void step_departures_clear(struct step_departures *set); /* keeps it */
 
 /* False when memory runs out. */
-bool step_live_set_code(struct step_live_set *set, uint64_t value, uint64_t *code);
-bool step_live_set_value(struct step_live_set *set, uint64_t code, uint64_t *value);
+bool step_departures_code(struct step_departures *set, uint64_t value, uint64_t *code);
+bool step_departures_value(struct step_departures *set, uint64_t code, uint64_t *value);
 
 #endif

@@ -19,54 +19,54 @@ static uint64_t next_random(uint64_t *seed)
 
 static void test_put_find_take(void)
 {
-    struct live_table table;
+    struct object_table table;
     struct live_object out;
-    CU_ASSERT_TRUE_FATAL(live_table_init(&table));
-    CU_ASSERT_FALSE(live_table_find(&table, 7, &out));
-    CU_ASSERT_FALSE(live_table_take(&table, 7, &out));
-    CU_ASSERT_TRUE(live_table_put(&table, &(struct live_object){7, 100, 24, 3}));
-    CU_ASSERT_TRUE(live_table_has(&table, 7));
-    CU_ASSERT_TRUE(live_table_put(&table, &(struct live_object){7, 200, 32, 4}));
+    CU_ASSERT_TRUE_FATAL(object_table_init(&table));
+    CU_ASSERT_FALSE(object_table_find(&table, 7, &out));
+    CU_ASSERT_FALSE(object_table_take(&table, 7, &out));
+    CU_ASSERT_TRUE(object_table_put(&table, &(struct live_object){7, 100, 24, 3}));
+    CU_ASSERT_TRUE(object_table_has(&table, 7));
+    CU_ASSERT_TRUE(object_table_put(&table, &(struct live_object){7, 200, 32, 4}));
     CU_ASSERT_EQUAL(table.count, 1);
-    CU_ASSERT_TRUE(live_table_take(&table, 7, &out));
+    CU_ASSERT_TRUE(object_table_take(&table, 7, &out));
     CU_ASSERT_EQUAL(out.value, 200);
     CU_ASSERT_EQUAL(out.size, 32);
     CU_ASSERT_EQUAL(out.class_id, 4);
-    CU_ASSERT_FALSE(live_table_has(&table, 7));
+    CU_ASSERT_FALSE(object_table_has(&table, 7));
     CU_ASSERT_EQUAL(table.count, 0);
-    live_table_reset(&table);
+    object_table_reset(&table);
 }
 
 static void test_no_object(void)
 {
-    struct live_table table;
+    struct object_table table;
     struct live_object out;
-    CU_ASSERT_TRUE_FATAL(live_table_init(&table));
-    CU_ASSERT_TRUE(live_table_put(&table, &(struct live_object){0, 1, 2, 3}));
+    CU_ASSERT_TRUE_FATAL(object_table_init(&table));
+    CU_ASSERT_TRUE(object_table_put(&table, &(struct live_object){0, 1, 2, 3}));
     CU_ASSERT_EQUAL(table.count, 0);
-    CU_ASSERT_FALSE(live_table_has(&table, 0));
-    CU_ASSERT_FALSE(live_table_find(&table, 0, &out));
-    CU_ASSERT_FALSE(live_table_take(&table, 0, &out));
-    live_table_reset(&table);
+    CU_ASSERT_FALSE(object_table_has(&table, 0));
+    CU_ASSERT_FALSE(object_table_find(&table, 0, &out));
+    CU_ASSERT_FALSE(object_table_take(&table, 0, &out));
+    object_table_reset(&table);
 }
 
 static void test_large_sizes(void)
 {
     static const uint64_t sizes[] = {UINT32_MAX - 1, UINT32_MAX, UINT64_C(1) << 40, UINT64_MAX};
-    struct live_table table;
+    struct object_table table;
     struct live_object out;
-    CU_ASSERT_TRUE_FATAL(live_table_init(&table));
+    CU_ASSERT_TRUE_FATAL(object_table_init(&table));
     for (uint64_t i = 0; i < 4; i++)
-        CU_ASSERT_TRUE(live_table_put(&table, &(struct live_object){i + 1, 0, sizes[i], 1}));
-    CU_ASSERT_TRUE(live_table_put(&table, &(struct live_object){2, 0, 8, 1}));
-    CU_ASSERT_TRUE(live_table_find(&table, 2, &out));
+        CU_ASSERT_TRUE(object_table_put(&table, &(struct live_object){i + 1, 0, sizes[i], 1}));
+    CU_ASSERT_TRUE(object_table_put(&table, &(struct live_object){2, 0, 8, 1}));
+    CU_ASSERT_TRUE(object_table_find(&table, 2, &out));
     CU_ASSERT_EQUAL(out.size, 8);
     for (uint64_t i = 0; i < 4; i++) {
-        CU_ASSERT_TRUE(live_table_take(&table, i + 1, &out));
+        CU_ASSERT_TRUE(object_table_take(&table, i + 1, &out));
         CU_ASSERT_EQUAL(out.size, i == 1 ? 8 : sizes[i]);
     }
     CU_ASSERT_PTR_NULL(table.large);
-    live_table_reset(&table);
+    object_table_reset(&table);
 }
 
 static uint64_t sequential_id(uint64_t i)
@@ -87,22 +87,22 @@ static uint64_t falling_id(uint64_t i)
 /* Random puts and takes; after each round everything is looked up. */
 static void churn(uint64_t (*id_of)(uint64_t), uint64_t seed)
 {
-    struct live_table table;
+    struct object_table table;
     uint64_t *model = calloc(OBJECTS, sizeof *model); /* 0: not there, else its value */
     size_t count = 0, wrong = 0;
     uint64_t state = seed;
-    CU_ASSERT_TRUE_FATAL(model != NULL && live_table_init(&table));
+    CU_ASSERT_TRUE_FATAL(model != NULL && object_table_init(&table));
     for (unsigned round = 0; round < 8; round++) {
         for (unsigned step = 0; step < OBJECTS; step++) {
             uint64_t i = next_random(&state) % OBJECTS;
             struct live_object object = {id_of(i), state | 1, i, (uint32_t) i};
             /* more come in the first rounds, more go in the last */
             if (next_random(&state) % 8 >= round) {
-                wrong += !live_table_put(&table, &object);
+                wrong += !object_table_put(&table, &object);
                 count += model[i] == 0;
                 model[i] = object.value;
             } else {
-                bool taken = live_table_take(&table, object.object, &object);
+                bool taken = object_table_take(&table, object.object, &object);
                 wrong += taken != (model[i] != 0) || (taken && object.value != model[i]);
                 count -= taken;
                 model[i] = 0;
@@ -110,7 +110,7 @@ static void churn(uint64_t (*id_of)(uint64_t), uint64_t seed)
         }
         for (uint64_t i = 0; i < OBJECTS; i++) {
             struct live_object object;
-            bool found = live_table_find(&table, id_of(i), &object);
+            bool found = object_table_find(&table, id_of(i), &object);
             wrong += found != (model[i] != 0) || (found && object.value != model[i]);
         }
         wrong += table.count != count;
@@ -118,7 +118,7 @@ static void churn(uint64_t (*id_of)(uint64_t), uint64_t seed)
     if (wrong != 0)
         printf("seed %llu\n", (unsigned long long) seed);
     CU_ASSERT_EQUAL(wrong, 0);
-    live_table_reset(&table);
+    object_table_reset(&table);
     free(model);
 }
 
@@ -131,27 +131,27 @@ static void test_churn(void)
 
 static void test_memory_follows_what_lives(void)
 {
-    struct live_table table;
+    struct object_table table;
     struct live_object out;
-    CU_ASSERT_TRUE_FATAL(live_table_init(&table));
+    CU_ASSERT_TRUE_FATAL(object_table_init(&table));
     size_t least = table.mask;
     for (uint64_t i = 1; i <= 200000; i++)
-        live_table_put(&table, &(struct live_object){i, i, 16, 1});
+        object_table_put(&table, &(struct live_object){i, i, 16, 1});
     CU_ASSERT(table.mask > 200000 && table.mask < 200000 * 4);
     for (uint64_t i = 1; i <= 200000; i++)
-        live_table_take(&table, i, &out);
+        object_table_take(&table, i, &out);
     CU_ASSERT_EQUAL(table.count, 0);
     CU_ASSERT_EQUAL(table.mask, least);
     /* a window that moves on stays small */
     size_t most = 0;
     for (uint64_t i = 1; i <= 1000000; i++) {
-        live_table_put(&table, &(struct live_object){i, i, 16, 1});
+        object_table_put(&table, &(struct live_object){i, i, 16, 1});
         if (i > 1000)
-            live_table_take(&table, i - 1000, &out);
+            object_table_take(&table, i - 1000, &out);
         most = table.mask > most ? table.mask : most;
     }
     CU_ASSERT(most < 8192);
-    live_table_reset(&table);
+    object_table_reset(&table);
 }
 
 void add_live_table_tests(void)

@@ -50,19 +50,19 @@ static void test_lifetimes(void)
 
 static void test_live_curve(void)
 {
-    struct live_curve *curve = calloc(1, sizeof *curve);
+    struct level_curve *curve = calloc(1, sizeof *curve);
     CU_ASSERT_PTR_NOT_NULL_FATAL(curve);
-    live_curve_init(curve);
+    level_curve_init(curve);
     uint64_t most = 0;
     for (uint64_t i = 0; i < 100000; i++)
-        live_curve_put(curve, i * 1000003, i % 1000, i % 10);
+        level_curve_put(curve, i * 1000003, i % 1000, i % 10);
     for (size_t i = 0; i < curve->count; i++)
         most = curve->steps[i].most_bytes > most ? curve->steps[i].most_bytes : most;
     CU_ASSERT(curve->count > LIVE_CURVE_STEPS / 4 && curve->count <= LIVE_CURVE_STEPS);
     CU_ASSERT_EQUAL(most, 999);
     CU_ASSERT_EQUAL(curve->steps[curve->count - 1].last_objects, 9);
     CU_ASSERT(curve->step_end_ns > UINT64_C(99999) * 1000003);
-    live_curve_put(curve, UINT64_MAX, 7, 7); /* the end of time */
+    level_curve_put(curve, UINT64_MAX, 7, 7); /* the end of time */
     CU_ASSERT(curve->count <= LIVE_CURVE_STEPS);
     CU_ASSERT_EQUAL(curve->steps[curve->count - 1].last_bytes, 7);
     free(curve);

@@ -126,10 +126,10 @@ static void test_live(void)
 static void test_live_codes(void)
 {
     uint64_t state = 7;
-    struct step_live_set forth = {0}, back = {0};
+    struct step_departures forth = {0}, back = {0};
     for (size_t round = 0; round < 4; round++) {
-        step_live_set_clear(&forth);
-        step_live_set_clear(&back);
+        step_departures_clear(&forth);
+        step_departures_clear(&back);
         for (size_t i = 0; i < 20000; i++) {
             uint64_t value, code, again, other;
             state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
@@ -138,8 +138,8 @@ static void test_live_codes(void)
                     : round == 1 ? i % 3000 * 3 + noise % 2
                     : round == 2 ? 0 - noise % 40
                                  : state;
-            CU_ASSERT(step_live_set_code(&forth, value, &code));
-            CU_ASSERT(step_live_set_value(&back, code, &again));
+            CU_ASSERT(step_departures_code(&forth, value, &code));
+            CU_ASSERT(step_departures_value(&back, code, &again));
             if (value != again) {
                 fprintf(stderr, "round %zu, value %zu\n", round, i);
                 CU_FAIL_FATAL("no round trip");
@@ -147,13 +147,13 @@ static void test_live_codes(void)
             if (i % 64 != 0)
                 continue;
             /* and a code that nobody made */
-            CU_ASSERT(step_live_set_value(&back, noise % 9000 - 4500, &other));
-            CU_ASSERT(step_live_set_code(&forth, other, &code));
+            CU_ASSERT(step_departures_value(&back, noise % 9000 - 4500, &other));
+            CU_ASSERT(step_departures_code(&forth, other, &code));
             CU_ASSERT_EQUAL(code, noise % 9000 - 4500);
         }
     }
-    step_live_set_reset(&forth);
-    step_live_set_reset(&back);
+    step_departures_reset(&forth);
+    step_departures_reset(&back);
 }
 
 static bool is_rounded(size_t number, uint64_t slot)

@@ -62,9 +62,9 @@ enum step_status metatf_alloc_sink_create(struct output_file *output,
                                           const struct event_source *source,
                                           const struct event_sink_options *options,
                                           struct alloc_sink **out, struct step_error *error);
-enum step_status step_alloc_sink_create(struct output_file *output,
-                                        const struct event_source *source,
-                                        const struct event_sink_options *options,
-                                        struct alloc_sink **out, struct step_error *error);
+enum step_status stepfile_alloc_sink_create(struct output_file *output,
+                                            const struct event_source *source,
+                                            const struct event_sink_options *options,
+                                            struct alloc_sink **out, struct step_error *error);
 
 #endif

@@ -77,10 +77,10 @@ extern const char *const metatf_heap_records[HATF_METADATA];
 enum step_status metatf_alloc_source_create(const char *path, const char *dtd_path,
                                             struct alloc_source **out, struct step_error *error);
 /* A trace with records of hatf.step; takes the reader over, also when it fails. */
-enum step_status step_alloc_source_create(const char *path, struct step_reader *reader,
-                                          struct alloc_source **out, struct step_error *error);
+enum step_status stepfile_alloc_source_create(const char *path, struct step_reader *reader,
+                                              struct alloc_source **out, struct step_error *error);
 /* Does the file have such records? */
-bool step_reader_has_heap_events(const struct step_reader *reader);
+bool stepfile_reader_has_heap_events(const struct step_reader *reader);
 /* A trace of events; takes the source over, also when it fails. */
 enum step_status event_alloc_source_create(struct event_source *events,
                                            const struct record_options *options,

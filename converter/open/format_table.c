@@ -9,7 +9,8 @@
 
 /* Where one ending is the end of another, the longer one stands first. */
 static const struct trace_format formats[] = {
-    {"step", ".step", "\x9eSTP", step_source_create, step_sink_create, step_alloc_sink_create},
+    {"step", ".step", "\x9eSTP", stepfile_source_create, stepfile_sink_create,
+     stepfile_alloc_sink_create},
     {"hatf.zip", ".hatf.zip", NULL, hatf_source_create, NULL, hatf_split_alloc_sink_create},
     {"hatf.txt", ".hatf.txt", "# HATF", hatf_text_source_create, NULL, hatf_text_alloc_sink_create},
     {"mtf", ".mtf", "\177MTF", metatf_source_create, metatf_sink_create, metatf_alloc_sink_create},

@@ -39,8 +39,8 @@ enum step_status trace_format_open(const char *path, const struct trace_format *
                                    const struct event_selection *selected,
                                    struct event_source **out, struct step_error *error);
 
-enum step_status step_source_create(const char *path, const struct event_selection *selected,
-                                    struct event_source **out, struct step_error *error);
+enum step_status stepfile_source_create(const char *path, const struct event_selection *selected,
+                                        struct event_source **out, struct step_error *error);
 enum step_status metatf_source_create(const char *path, const struct event_selection *selected,
                                       struct event_source **out, struct step_error *error);
 enum step_status metatf_sink_create(struct output_file *output, const struct event_source *source,
@@ -50,9 +50,9 @@ enum step_status text_source_create(const char *path, const struct event_selecti
                                     struct event_source **out, struct step_error *error);
 enum step_status lines_source_create(const char *path, const struct event_selection *selected,
                                      struct event_source **out, struct step_error *error);
-enum step_status step_sink_create(struct output_file *output, const struct event_source *source,
-                                  const struct event_sink_options *options, struct event_sink **out,
-                                  struct step_error *error);
+enum step_status stepfile_sink_create(struct output_file *output, const struct event_source *source,
+                                      const struct event_sink_options *options,
+                                      struct event_sink **out, struct step_error *error);
 enum step_status text_sink_create(struct output_file *output, const struct event_source *source,
                                   const struct event_sink_options *options, struct event_sink **out,
                                   struct step_error *error);

@@ -71,7 +71,7 @@ static enum step_status copy_dictionary(const struct step_reader *reader,
     return status;
 }
 
-enum step_status step_copy_start(struct step_reader *reader, struct step_writer *writer)
+enum step_status stepfile_copy_start(struct step_reader *reader, struct step_writer *writer)
 {
     size_t types = step_reader_borrow_definition(reader)->record_count;
     enum step_status status = copy_properties(reader, writer);
@@ -80,9 +80,9 @@ enum step_status step_copy_start(struct step_reader *reader, struct step_writer 
     return status;
 }
 
-enum step_status step_copy_block(struct step_reader *reader, size_t i, struct step_block **block,
-                                 struct step_writer *writer, uint64_t *records,
-                                 struct step_error *error)
+enum step_status stepfile_copy_block(struct step_reader *reader, size_t i,
+                                     struct step_block **block, struct step_writer *writer,
+                                     uint64_t *records, struct step_error *error)
 {
     struct step_record_view view;
     uint64_t stream = step_reader_block_info(reader, i)->stream;
@@ -104,7 +104,7 @@ static enum step_status copy_blocks(struct step_reader *reader, struct step_writ
     struct step_block *block = NULL;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < step_reader_block_count(reader) && status == STEP_STATUS_OK; i++) {
-        status = step_copy_block(reader, i, &block, writer, records, error);
+        status = stepfile_copy_block(reader, i, &block, writer, records, error);
         if (status == STEP_STATUS_OK)
             status = step_writer_flush_stream(writer, step_reader_block_info(reader, i)->stream);
     }
@@ -112,10 +112,10 @@ static enum step_status copy_blocks(struct step_reader *reader, struct step_writ
     return status;
 }
 
-enum step_status step_copy(struct step_reader *reader, struct step_writer *writer,
-                           uint64_t *records, struct step_error *error)
+enum step_status stepfile_copy(struct step_reader *reader, struct step_writer *writer,
+                               uint64_t *records, struct step_error *error)
 {
     *records = 0;
-    enum step_status status = step_copy_start(reader, writer);
+    enum step_status status = stepfile_copy_start(reader, writer);
     return status == STEP_STATUS_OK ? copy_blocks(reader, writer, records, error) : status;
 }

@@ -9,14 +9,14 @@
 /* Copies properties, dictionaries and records; damaged blocks are passed over (the reader keeps
  * note of them), damaged dictionary entries become empty ones.  `writer` has the reader's
  * definition. `records` counts. */
-enum step_status step_copy(struct step_reader *reader, struct step_writer *writer,
-                           uint64_t *records, struct step_error *error);
+enum step_status stepfile_copy(struct step_reader *reader, struct step_writer *writer,
+                               uint64_t *records, struct step_error *error);
 
 /* The two halves of it: all but the records; and the records of block `i`, which are put and not
  * flushed.  `*block` is storage that calls share, NULL at first. */
-enum step_status step_copy_start(struct step_reader *reader, struct step_writer *writer);
-enum step_status step_copy_block(struct step_reader *reader, size_t i, struct step_block **block,
-                                 struct step_writer *writer, uint64_t *records,
-                                 struct step_error *error);
+enum step_status stepfile_copy_start(struct step_reader *reader, struct step_writer *writer);
+enum step_status stepfile_copy_block(struct step_reader *reader, size_t i,
+                                     struct step_block **block, struct step_writer *writer,
+                                     uint64_t *records, struct step_error *error);
 
 #endif

@@ -19,7 +19,8 @@ static enum step_status pour(struct input *input, struct output_file *file, uint
     const struct event_sink_options options = {.packed_block_records = block_records};
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct alloc_sink *sink;
-    enum step_status status = step_alloc_sink_create(file, input->source, &options, &sink, &error);
+    enum step_status status =
+        stepfile_alloc_sink_create(file, input->source, &options, &sink, &error);
     if (status != STEP_STATUS_OK)
         return tell_error(&error);
     status = input_each_record(input, put, sink);

@@ -130,7 +130,7 @@ static enum step_status copy_records(struct exporting *exporting, struct step_wr
     struct step_selection *selection = record_filter_selection(exporting->filter);
     struct step_block *block = NULL;
     struct step_record_view view, taken;
-    enum step_status status = step_copy_start(exporting->reader, writer);
+    enum step_status status = stepfile_copy_start(exporting->reader, writer);
     for (size_t i = 0; status == STEP_STATUS_OK && i < step_reader_block_count(exporting->reader);
          i++) {
         uint64_t stream = step_reader_block_info(exporting->reader, i)->stream;

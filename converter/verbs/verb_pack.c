@@ -79,9 +79,9 @@ static enum step_status copy_streams(struct step_reader *reader, const size_t *b
                                      struct step_error *error)
 {
     struct step_block *block = NULL;
-    enum step_status status = step_copy_start(reader, writer);
+    enum step_status status = stepfile_copy_start(reader, writer);
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
-        status = step_copy_block(reader, blocks[i], &block, writer, records, error);
+        status = stepfile_copy_block(reader, blocks[i], &block, writer, records, error);
         bool last =
             i + 1 == count || stream_of(reader, blocks[i + 1]) != stream_of(reader, blocks[i]);
         if (status == STEP_STATUS_OK && last)
@@ -139,7 +139,7 @@ static enum step_status pack(const char *path, const char *output, const struct 
                       status == STEP_STATUS_UNSUPPORTED;
         return is_bad ? STEP_STATUS_CORRUPT : status;
     }
-    if (step_reader_has_heap_events(reader)) {
+    if (stepfile_reader_has_heap_events(reader)) {
         step_reader_destroy(reader);
         return pack_allocs(path, output, (uint32_t) choice->block_records);
     }

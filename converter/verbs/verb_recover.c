@@ -56,7 +56,7 @@ static enum step_status copy_to(struct step_reader *reader, struct output_file *
     enum step_status status = step_writer_create(&options, &writer, error);
     if (status != STEP_STATUS_OK)
         return status;
-    status = step_copy(reader, writer, records, error);
+    status = stepfile_copy(reader, writer, records, error);
     if (status == STEP_STATUS_OK && !step_reader_is_whole(reader)) {
         char text[32];
         snprintf(text, sizeof text, "%" PRIu64, step_reader_recovered_count(reader));

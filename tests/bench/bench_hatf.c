@@ -223,7 +223,7 @@ static void write_step_with(struct bench *bench, const struct event_sink_options
     event_selection_init(&selected);
     if (trace_format_open(bench->trace_path, NULL, &selected, &source, &error) != STEP_STATUS_OK ||
         output_file_open(&file, bench->path, &error) != STEP_STATUS_OK ||
-        step_alloc_sink_create(&file, source, options, &sink, &error) != STEP_STATUS_OK)
+        stepfile_alloc_sink_create(&file, source, options, &sink, &error) != STEP_STATUS_OK)
         die(bench->path, &error);
     for (size_t i = 0; i < bench->trace.count; i++)
         if (sink->operations->put(sink, &bench->trace.records[i], &error) != STEP_STATUS_OK)

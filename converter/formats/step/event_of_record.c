@@ -44,14 +44,14 @@ static uint64_t resolution_of(const struct step_reader *reader)
     return value > 0 ? value : 1;
 }
 
-enum step_status step_decoder_init(struct step_decoder *decoder, struct step_reader *reader,
-                                   struct trace_names *names, struct step_error *error)
+enum step_status stepfile_decoder_init(struct stepfile_decoder *decoder, struct step_reader *reader,
+                                       struct trace_names *names, struct step_error *error)
 {
     const struct step_definition *definition = step_reader_borrow_definition(reader);
-    *decoder = (struct step_decoder){.reader = reader,
-                                     .record_count = definition->record_count,
-                                     .resolution_ns = resolution_of(reader),
-                                     .names = names};
+    *decoder = (struct stepfile_decoder){.reader = reader,
+                                         .record_count = definition->record_count,
+                                         .resolution_ns = resolution_of(reader),
+                                         .names = names};
     const char *numbers = step_reader_property(reader, THREAD_NUMBERS_PROPERTY);
     decoder->numbers_in_names = numbers != NULL && strcmp(numbers, THREAD_NUMBERS_IN_NAMES) == 0;
     enum step_status status = java_trace_bind(definition, &decoder->binding, error);
@@ -65,21 +65,21 @@ enum step_status step_decoder_init(struct step_decoder *decoder, struct step_rea
     return STEP_STATUS_OK;
 }
 
-void step_decoder_reset(struct step_decoder *decoder)
+void stepfile_decoder_reset(struct stepfile_decoder *decoder)
 {
     java_trace_unbind(&decoder->binding);
     free(decoder->records);
     decoder->records = NULL;
 }
 
-enum step_text_kind step_decoder_kind(const struct step_decoder *decoder, uint32_t record)
+enum step_text_kind stepfile_decoder_kind(const struct stepfile_decoder *decoder, uint32_t record)
 {
     int known = record < decoder->record_count ? decoder->records[record] : -1;
     return known >= 0 && known < JAVA_RECORD_COUNT ? kinds[known].kind : STEP_TEXT_KIND_COUNT;
 }
 
 /* "?17" for what the dictionary does not have. */
-static struct step_bytes placeholder(struct step_decoder *decoder, uint32_t id)
+static struct step_bytes placeholder(struct stepfile_decoder *decoder, uint32_t id)
 {
     char text[16];
     int length = snprintf(text, sizeof text, "?%" PRIu32, id);
@@ -95,13 +95,13 @@ static uint32_t narrow(uint64_t id)
 }
 
 /* Memory is out: the name stays unknown, and whoever reads the events asks for that. */
-static uint32_t give_up(struct step_decoder *decoder)
+static uint32_t give_up(struct stepfile_decoder *decoder)
 {
     decoder->names->no_memory = true;
     return 0;
 }
 
-static uint32_t resolve_class(struct step_decoder *decoder, uint64_t id)
+static uint32_t resolve_class(struct stepfile_decoder *decoder, uint64_t id)
 {
     uint32_t class_id = narrow(id);
     struct trace_class *class = id_table_find(&decoder->names->classes, class_id);
@@ -121,7 +121,7 @@ static uint32_t resolve_class(struct step_decoder *decoder, uint64_t id)
     return class_id;
 }
 
-static uint32_t resolve_method(struct step_decoder *decoder, uint64_t id)
+static uint32_t resolve_method(struct stepfile_decoder *decoder, uint64_t id)
 {
     uint32_t method_id = narrow(id);
     struct trace_method *method = id_table_find(&decoder->names->methods, method_id);
@@ -145,7 +145,7 @@ static uint32_t resolve_method(struct step_decoder *decoder, uint64_t id)
 
 /* The frame and all that it is called from.  A frame is defined after its parent: what the file
  * says else is passed over, so that there are no cycles. */
-static uint32_t resolve_frame(struct step_decoder *decoder, uint64_t id)
+static uint32_t resolve_frame(struct stepfile_decoder *decoder, uint64_t id)
 {
     for (uint32_t at = narrow(id); at != 0;) {
         struct trace_frame *frame = id_table_find(&decoder->names->frames, at);
@@ -184,7 +184,7 @@ static uint64_t take_number(struct step_bytes *name, uint64_t otherwise)
     return number;
 }
 
-uint64_t step_decoder_thread_number(const struct step_decoder *decoder, uint64_t id)
+uint64_t stepfile_decoder_thread_number(const struct stepfile_decoder *decoder, uint64_t id)
 {
     struct java_thread entry;
     if (!decoder->numbers_in_names ||
@@ -193,7 +193,7 @@ uint64_t step_decoder_thread_number(const struct step_decoder *decoder, uint64_t
     return take_number(&entry.name, id);
 }
 
-static uint32_t resolve_thread(struct step_decoder *decoder, uint64_t id)
+static uint32_t resolve_thread(struct stepfile_decoder *decoder, uint64_t id)
 {
     uint32_t thread_id = narrow(id);
     struct trace_thread *thread = id_table_find(&decoder->names->threads, thread_id);
@@ -214,8 +214,8 @@ static uint32_t resolve_thread(struct step_decoder *decoder, uint64_t id)
     return thread_id;
 }
 
-static uint64_t put_common(struct step_decoder *decoder, struct trace_event *event, uint64_t time,
-                           uint64_t thread)
+static uint64_t put_common(struct stepfile_decoder *decoder, struct trace_event *event,
+                           uint64_t time, uint64_t thread)
 {
     event->thread_id = resolve_thread(decoder, thread);
     return time;
@@ -232,8 +232,8 @@ static uint64_t put_common(struct step_decoder *decoder, struct trace_event *eve
         return true;                                                                               \
     }
 
-bool step_decoder_event(struct step_decoder *decoder, const struct step_record_view *view,
-                        struct trace_event *event, uint64_t *ticks)
+bool stepfile_decoder_event(struct stepfile_decoder *decoder, const struct step_record_view *view,
+                            struct trace_event *event, uint64_t *ticks)
 {
     int known = view->record < decoder->record_count ? decoder->records[view->record] : -1;
     if (known < 0 || known >= JAVA_RECORD_COUNT || kinds[known].kind == STEP_TEXT_KIND_COUNT)
@@ -267,8 +267,8 @@ bool step_decoder_event(struct step_decoder *decoder, const struct step_record_v
     }
 }
 
-bool step_decoder_fact(struct step_decoder *decoder, const struct step_record_view *view,
-                       struct trace_fact *fact)
+bool stepfile_decoder_fact(struct stepfile_decoder *decoder, const struct step_record_view *view,
+                           struct trace_fact *fact)
 {
     struct java_not_probed not_probed;
     struct java_method_count count;

@@ -11,7 +11,7 @@
 #define THREAD_NUMBERS_PROPERTY "thread-numbers"
 #define THREAD_NUMBERS_IN_NAMES "name"
 
-struct step_decoder {
+struct stepfile_decoder {
     struct step_reader *reader; /* borrowed */
     struct java_trace_binding binding;
     int *records; /* by record of the file: the nearest that we know, or -1 */
@@ -21,23 +21,23 @@ struct step_decoder {
     struct trace_names *names; /* borrowed */
 };
 
-enum step_status step_decoder_init(struct step_decoder *decoder, struct step_reader *reader,
-                                   struct trace_names *names, struct step_error *error);
-void step_decoder_reset(struct step_decoder *decoder);
+enum step_status stepfile_decoder_init(struct stepfile_decoder *decoder, struct step_reader *reader,
+                                       struct trace_names *names, struct step_error *error);
+void stepfile_decoder_reset(struct stepfile_decoder *decoder);
 
 /* The kind that records of the file's type become; STEP_TEXT_KIND_COUNT: they are no events. */
-enum step_text_kind step_decoder_kind(const struct step_decoder *decoder, uint32_t record);
+enum step_text_kind stepfile_decoder_kind(const struct stepfile_decoder *decoder, uint32_t record);
 
 /* Fills the event, but for its time, which is given in the trace's own ticks.  False: the record is
  * no event (or memory ran out for a name, which then stays unknown). */
-bool step_decoder_event(struct step_decoder *decoder, const struct step_record_view *view,
-                        struct trace_event *event, uint64_t *ticks);
+bool stepfile_decoder_event(struct stepfile_decoder *decoder, const struct step_record_view *view,
+                            struct trace_event *event, uint64_t *ticks);
 
 /* False: the record is no fact. */
-bool step_decoder_fact(struct step_decoder *decoder, const struct step_record_view *view,
-                       struct trace_fact *fact);
+bool stepfile_decoder_fact(struct stepfile_decoder *decoder, const struct step_record_view *view,
+                           struct trace_fact *fact);
 
 /* The number, as text shows it, of a thread that the file's dictionary has. */
-uint64_t step_decoder_thread_number(const struct step_decoder *decoder, uint64_t id);
+uint64_t stepfile_decoder_thread_number(const struct stepfile_decoder *decoder, uint64_t id);
 
 #endif

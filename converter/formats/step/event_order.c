@@ -24,7 +24,7 @@ static uint64_t thread_id_of(const struct event_order *order, uint64_t number)
             continue;
         uint64_t count = step_reader_dictionary_count(order->reader, i);
         for (uint64_t id = 1; id <= count && id < UINT32_MAX; id++)
-            if (step_decoder_thread_number(&order->decoder, id) == number)
+            if (stepfile_decoder_thread_number(&order->decoder, id) == number)
                 return id;
     }
     return 0;
@@ -34,7 +34,7 @@ static void choose_records(struct event_order *order, uint32_t kinds)
 {
     uint32_t decoded = kinds | (order->keep_live ? LIVE_KINDS : 0);
     for (uint32_t i = 0; i < order->decoder.record_count; i++) {
-        enum step_text_kind kind = step_decoder_kind(&order->decoder, i);
+        enum step_text_kind kind = stepfile_decoder_kind(&order->decoder, i);
         uint32_t bit = kind < STEP_TEXT_KIND_COUNT ? TRACE_KIND_BIT(kind) : 0;
         order->wanted[i] = (decoded & bit) != 0;
         order->wanted_live[i] = (LIVE_KINDS & bit) != 0;
@@ -77,7 +77,7 @@ static bool take_front(void *user, struct step_records_front *front)
 {
     struct event_order *order = user;
     struct trace_event *event = &order->fronts[front->queue];
-    if (!step_decoder_event(&order->decoder, &front->view, event, &front->time))
+    if (!stepfile_decoder_event(&order->decoder, &front->view, event, &front->time))
         return false;
     front->rank = rank_of(front->stream, event);
     return true;
@@ -99,7 +99,7 @@ enum step_status event_order_init(struct event_order *order, struct step_reader 
                                   bool keep_live, struct step_error *error)
 {
     *order = (struct event_order){.reader = reader, .selected = selected, .keep_live = keep_live};
-    enum step_status status = step_decoder_init(&order->decoder, reader, names, error);
+    enum step_status status = stepfile_decoder_init(&order->decoder, reader, names, error);
     if (status != STEP_STATUS_OK)
         return status;
     order->wanted = calloc(order->decoder.record_count + 1, 1);
@@ -136,7 +136,7 @@ enum step_status event_order_start(struct event_order *order, const struct objec
 void event_order_reset(struct event_order *order)
 {
     step_records_destroy(order->records);
-    step_decoder_reset(&order->decoder);
+    stepfile_decoder_reset(&order->decoder);
     free(order->fronts);
     free(order->wanted);
     free(order->wanted_live);

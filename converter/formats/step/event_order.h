@@ -13,7 +13,7 @@
 #include "steptrace/records.h"
 
 struct event_order {
-    struct step_decoder decoder;
+    struct stepfile_decoder decoder;
     struct step_reader *reader; /* borrowed */
     const struct event_selection *selected;
     bool keep_live;

@@ -153,10 +153,10 @@ static void put_properties(struct step_allocs_sink *sink, const struct event_sou
     step_writer_property(sink->writer, "converted-from", summary->format);
 }
 
-enum step_status step_alloc_sink_create(struct output_file *output,
-                                        const struct event_source *source,
-                                        const struct event_sink_options *options,
-                                        struct alloc_sink **out, struct step_error *error)
+enum step_status stepfile_alloc_sink_create(struct output_file *output,
+                                            const struct event_source *source,
+                                            const struct event_sink_options *options,
+                                            struct alloc_sink **out, struct step_error *error)
 {
     struct step_allocs_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)

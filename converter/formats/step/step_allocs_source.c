@@ -35,7 +35,7 @@ static const struct step_record_source *of_const(const struct alloc_source *sour
     return (const struct step_record_source *) source;
 }
 
-bool step_reader_has_heap_events(const struct step_reader *reader)
+bool stepfile_reader_has_heap_events(const struct step_reader *reader)
 {
     return step_definition_find(step_reader_borrow_definition(reader), "heap.Event") !=
            STEP_NO_RECORD;
@@ -277,8 +277,8 @@ static enum step_status start(struct step_record_source *source, struct step_err
     return step_records_create(source->reader, NULL, &source->records, error);
 }
 
-enum step_status step_alloc_source_create(const char *path, struct step_reader *reader,
-                                          struct alloc_source **out, struct step_error *error)
+enum step_status stepfile_alloc_source_create(const char *path, struct step_reader *reader,
+                                              struct alloc_source **out, struct step_error *error)
 {
     struct step_record_source *source = calloc(1, sizeof *source);
     if (source == NULL) {

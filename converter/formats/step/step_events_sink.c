@@ -18,7 +18,7 @@
 
 #define STREAM (STEP_LIVE_STREAM_FREES + 1)
 
-struct step_sink {
+struct stepfile_sink {
     struct event_sink base;
     const struct event_source *source; /* borrowed */
     struct step_writer *writer;
@@ -31,13 +31,13 @@ struct step_sink {
     struct object_table live; /* then: the objects whose allocation the output has */
 };
 
-static struct step_sink *of(struct event_sink *sink)
+static struct stepfile_sink *of(struct event_sink *sink)
 {
-    return (struct step_sink *) sink;
+    return (struct stepfile_sink *) sink;
 }
 
 /* Each of these gives the identifier in the output, defined if need be; 0: the writer failed. */
-static uint64_t class_id(struct step_sink *sink, uint32_t id)
+static uint64_t class_id(struct stepfile_sink *sink, uint32_t id)
 {
     uint64_t *known = id_table_get(&sink->classes, id);
     if (known == NULL || *known != 0)
@@ -48,7 +48,7 @@ static uint64_t class_id(struct step_sink *sink, uint32_t id)
     return *known;
 }
 
-static uint64_t method_id(struct step_sink *sink, uint32_t id)
+static uint64_t method_id(struct stepfile_sink *sink, uint32_t id)
 {
     uint64_t *known = id_table_get(&sink->methods, id);
     if (known == NULL || *known != 0)
@@ -66,7 +66,7 @@ static uint64_t method_id(struct step_sink *sink, uint32_t id)
 }
 
 /* Parents first: their chain is turned round. */
-static uint64_t frame_id(struct step_sink *sink, uint32_t id)
+static uint64_t frame_id(struct stepfile_sink *sink, uint32_t id)
 {
     uint64_t *known = NULL;
     while (id != 0) {
@@ -93,7 +93,8 @@ static uint64_t frame_id(struct step_sink *sink, uint32_t id)
     return known != NULL ? *known : 0;
 }
 
-static bool define_thread(struct step_sink *sink, const struct trace_thread *thread, uint64_t *id)
+static bool define_thread(struct stepfile_sink *sink, const struct trace_thread *thread,
+                          uint64_t *id)
 {
     uint64_t next = step_writer_dictionary_count(sink->writer, JAVA_THREAD) + 1;
     struct java_thread entry = {.name = thread->name, .flags = thread->flags};
@@ -116,7 +117,7 @@ static bool define_thread(struct step_sink *sink, const struct trace_thread *thr
     return status == STEP_STATUS_OK;
 }
 
-static uint64_t thread_id(struct step_sink *sink, uint32_t id)
+static uint64_t thread_id(struct stepfile_sink *sink, uint32_t id)
 {
     if (id == 0)
         return 0;
@@ -127,7 +128,7 @@ static uint64_t thread_id(struct step_sink *sink, uint32_t id)
     return *known;
 }
 
-static enum step_status put_alloc(struct step_sink *sink, const struct trace_event *event,
+static enum step_status put_alloc(struct stepfile_sink *sink, const struct trace_event *event,
                                   uint64_t time, uint64_t thread)
 {
     struct java_object_alloc record = {.time = time,
@@ -152,7 +153,7 @@ static enum step_status put_alloc(struct step_sink *sink, const struct trace_eve
 }
 
 /* A reader learns the class from the allocation, if that is there and says the same. */
-static enum step_status put_free(struct step_sink *sink, const struct trace_event *event,
+static enum step_status put_free(struct stepfile_sink *sink, const struct trace_event *event,
                                  uint64_t time, uint64_t thread)
 {
     bool is_known = (event->flags & TRACE_BORN_CLASS) != 0;
@@ -186,7 +187,7 @@ static enum step_status put_free(struct step_sink *sink, const struct trace_even
                                             .thread = thread,                                      \
                                             .method = method_id(sink, event->method_id)})
 
-static enum step_status put_event(struct step_sink *sink, const struct trace_event *event)
+static enum step_status put_event(struct stepfile_sink *sink, const struct trace_event *event)
 {
     uint64_t time = event->time_ns / sink->resolution_ns;
     uint64_t thread = thread_id(sink, event->thread_id);
@@ -228,7 +229,7 @@ static enum step_status put_event(struct step_sink *sink, const struct trace_eve
 static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
-    struct step_sink *sink = of(base);
+    struct stepfile_sink *sink = of(base);
     for (size_t i = 0; i < count; i++) {
         enum step_status status = put_event(sink, &events[i]);
         if (status == STEP_STATUS_NO_MEMORY)
@@ -242,7 +243,7 @@ static enum step_status put(struct event_sink *base, const struct trace_event *e
 /* Facts go to a stream of their own: they come before or after all events. */
 static enum step_status put_fact(void *user, const struct trace_fact *fact)
 {
-    struct step_sink *sink = of(user);
+    struct stepfile_sink *sink = of(user);
     uint64_t time = fact->time_ns / sink->resolution_ns;
     if (fact->kind == TRACE_NOT_PROBED)
         return java_not_probed_put(sink->writer, STEP_LIVE_STREAM_GLOBAL,
@@ -269,7 +270,7 @@ static enum step_status close_sink(struct event_sink *base, struct step_error *e
 
 static void destroy(struct event_sink *base)
 {
-    struct step_sink *sink = of(base);
+    struct stepfile_sink *sink = of(base);
     step_writer_destroy(sink->writer);
     id_table_reset(&sink->classes);
     id_table_reset(&sink->methods);
@@ -287,7 +288,7 @@ static const struct event_sink_operations operations = {
     .destroy = destroy,
 };
 
-static void put_properties(struct step_sink *sink, const struct trace_summary *summary)
+static void put_properties(struct stepfile_sink *sink, const struct trace_summary *summary)
 {
     const struct event_source *source = sink->source;
     char resolution[32];
@@ -309,11 +310,11 @@ static void put_properties(struct step_sink *sink, const struct trace_summary *s
         step_writer_property(sink->writer, "part", "yes");
 }
 
-enum step_status step_sink_create(struct output_file *output, const struct event_source *source,
-                                  const struct event_sink_options *options, struct event_sink **out,
-                                  struct step_error *error)
+enum step_status stepfile_sink_create(struct output_file *output, const struct event_source *source,
+                                      const struct event_sink_options *options,
+                                      struct event_sink **out, struct step_error *error)
 {
-    struct step_sink *sink = calloc(1, sizeof *sink);
+    struct stepfile_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
     struct trace_summary summary;

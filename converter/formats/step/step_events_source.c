@@ -6,26 +6,26 @@
 #include "converter/formats/step/event_order.h"
 #include "converter/open/format_table.h"
 
-struct step_source {
+struct stepfile_source {
     struct event_source base;
     struct step_reader *reader;
     struct event_order order;
 };
 
-static struct step_source *of(struct event_source *source)
+static struct stepfile_source *of(struct event_source *source)
 {
-    return (struct step_source *) source;
+    return (struct stepfile_source *) source;
 }
 
-static const struct step_source *of_const(const struct event_source *source)
+static const struct stepfile_source *of_const(const struct event_source *source)
 {
-    return (const struct step_source *) source;
+    return (const struct stepfile_source *) source;
 }
 
 static enum step_status read_events(struct event_source *base, struct trace_event *events,
                                     size_t capacity, size_t *count, struct step_error *error)
 {
-    struct step_source *source = of(base);
+    struct stepfile_source *source = of(base);
     size_t filled = 0;
     enum step_status status = STEP_STATUS_OK;
     while (filled < capacity) {
@@ -49,7 +49,7 @@ static enum step_status read_events(struct event_source *base, struct trace_even
 
 static void summary(const struct event_source *base, struct trace_summary *out)
 {
-    const struct step_source *source = of_const(base);
+    const struct stepfile_source *source = of_const(base);
     *out = (struct trace_summary){.format = "step",
                                   .whole = step_reader_is_whole(source->reader),
                                   .running = step_reader_is_running(source->reader),
@@ -80,7 +80,7 @@ static const struct step_damage *damage(const struct event_source *base, size_t 
     return step_reader_damage(of_const(base)->reader, i);
 }
 
-static void count_block(const struct step_source *source, const struct step_block_info *info,
+static void count_block(const struct stepfile_source *source, const struct step_block_info *info,
                         struct trace_inventory *inventory)
 {
     uint64_t first_ns, last_ns;
@@ -94,21 +94,21 @@ static void count_block(const struct step_source *source, const struct step_bloc
     if (last_ns > inventory->last_ns)
         inventory->last_ns = last_ns;
     for (uint32_t i = 0; i < inventory->definition->record_count; i++) {
-        enum step_text_kind kind = step_decoder_kind(&source->order.decoder, i);
+        enum step_text_kind kind = stepfile_decoder_kind(&source->order.decoder, i);
         inventory->is_event[i] = kind < STEP_TEXT_KIND_COUNT;
     }
     for (size_t i = 0; i < info->type_count; i++) {
         const struct step_record_count *of = &info->counts[i];
-        enum step_text_kind kind = step_decoder_kind(&source->order.decoder, of->record);
+        enum step_text_kind kind = stepfile_decoder_kind(&source->order.decoder, of->record);
         inventory->records[of->record] += of->count;
         if (kind < STEP_TEXT_KIND_COUNT)
             inventory->kinds[kind] += of->count;
     }
 }
 
-static void count_names(const struct step_source *source, struct trace_inventory *inventory)
+static void count_names(const struct stepfile_source *source, struct trace_inventory *inventory)
 {
-    const struct step_decoder *decoder = &source->order.decoder;
+    const struct stepfile_decoder *decoder = &source->order.decoder;
     for (uint32_t i = 0; i < decoder->record_count; i++) {
         uint64_t count = step_reader_dictionary_count(source->reader, i);
         inventory->classes += decoder->records[i] == JAVA_CLASS ? count : 0;
@@ -118,7 +118,7 @@ static void count_names(const struct step_source *source, struct trace_inventory
 }
 
 /* Lets the reader verify the checksums of all blocks; it keeps note of damage. */
-static enum step_status verify(struct step_source *source)
+static enum step_status verify(struct stepfile_source *source)
 {
     struct step_block *block = NULL;
     uint8_t *nothing = calloc(source->order.decoder.record_count + 1, 1);
@@ -136,7 +136,7 @@ static enum step_status verify(struct step_source *source)
 
 static enum step_status inventory(struct event_source *base, struct trace_inventory *out)
 {
-    struct step_source *source = of(base);
+    struct stepfile_source *source = of(base);
     *out = (struct trace_inventory){.definition = step_reader_borrow_definition(source->reader)};
     out->records = calloc(out->definition->record_count + 1, sizeof *out->records);
     out->is_event = calloc(out->definition->record_count + 1, sizeof *out->is_event);
@@ -150,7 +150,7 @@ static enum step_status inventory(struct event_source *base, struct trace_invent
 }
 
 /* Those of the two record types that the file's definition has, as a selection wants them. */
-static size_t fact_names(const struct step_source *source, const char *names[2])
+static size_t fact_names(const struct stepfile_source *source, const char *names[2])
 {
     const struct step_definition *definition = step_reader_borrow_definition(source->reader);
     size_t count = 0;
@@ -167,7 +167,7 @@ static size_t fact_names(const struct step_source *source, const char *names[2])
 static enum step_status facts(struct event_source *base, trace_fact_visit visit, void *user,
                               struct step_error *error)
 {
-    struct step_source *source = of(base);
+    struct stepfile_source *source = of(base);
     struct step_selection *selection = NULL;
     struct step_records *records = NULL;
     struct step_record_view view;
@@ -182,7 +182,7 @@ static enum step_status facts(struct event_source *base, trace_fact_visit visit,
     while (status == STEP_STATUS_OK &&
            (status = step_records_next(records, &view, error)) == STEP_STATUS_OK) {
         struct trace_fact fact;
-        if (step_decoder_fact(&source->order.decoder, &view, &fact))
+        if (stepfile_decoder_fact(&source->order.decoder, &view, &fact))
             status = visit(user, &fact);
     }
     step_records_destroy(records);
@@ -199,7 +199,7 @@ static double progress(const struct event_source *base)
 
 static void destroy(struct event_source *base)
 {
-    struct step_source *source = of(base);
+    struct stepfile_source *source = of(base);
     event_order_reset(&source->order);
     event_source_reset(base);
     step_reader_destroy(source->reader);
@@ -220,7 +220,7 @@ static const struct event_source_operations operations = {
 };
 
 /* Takes the reader over. */
-static enum step_status start(struct step_source *source, struct step_reader *reader,
+static enum step_status start(struct stepfile_source *source, struct step_reader *reader,
                               struct step_error *error)
 {
     enum step_status status;
@@ -233,26 +233,26 @@ static enum step_status start(struct step_source *source, struct step_reader *re
     source->base.keep_live = source->order.keep_live;
     source->base.is_foreign = true;
     for (uint32_t i = 0; i < source->order.decoder.record_count; i++)
-        if (step_decoder_kind(&source->order.decoder, i) < STEP_TEXT_KIND_COUNT)
+        if (stepfile_decoder_kind(&source->order.decoder, i) < STEP_TEXT_KIND_COUNT)
             source->base.is_foreign = false;
     return event_order_start(&source->order, source->base.keep_live ? &source->base.live : NULL,
                              error);
 }
 
-enum step_status step_source_create(const char *path, const struct event_selection *selected,
-                                    struct event_source **out, struct step_error *error)
+enum step_status stepfile_source_create(const char *path, const struct event_selection *selected,
+                                        struct event_source **out, struct step_error *error)
 {
     struct step_reader *reader;
     struct alloc_source *records;
     enum step_status status = step_reader_open(path, &reader, error);
     if (status != STEP_STATUS_OK)
         return status;
-    if (step_reader_has_heap_events(reader)) {
-        status = step_alloc_source_create(path, reader, &records, error);
+    if (stepfile_reader_has_heap_events(reader)) {
+        status = stepfile_alloc_source_create(path, reader, &records, error);
         return status == STEP_STATUS_OK ? record_trace_source_create(records, selected, out, error)
                                         : status;
     }
-    struct step_source *source = calloc(1, sizeof *source);
+    struct stepfile_source *source = calloc(1, sizeof *source);
     if (source == NULL) {
         step_reader_destroy(reader);
         return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");

@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct address_model *reads = address_model_create(true);
     if (step_reader_open_memory(trace.data, trace.length, "fuzz", &reader, NULL) ==
             STEP_STATUS_OK &&
-        step_alloc_source_create("fuzz", reader, &source, NULL) == STEP_STATUS_OK) {
+        stepfile_alloc_source_create("fuzz", reader, &source, NULL) == STEP_STATUS_OK) {
         while (alloc_source_next(source, &record, NULL) == STEP_STATUS_OK) {
             struct heap_place place;
             struct hatf_record back = record;

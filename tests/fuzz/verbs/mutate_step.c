@@ -29,7 +29,7 @@ static int copy_plain(const char *from, const char *to, bool rows)
         status = step_writer_open(to, &options, &writer, &error);
     }
     if (status == STEP_STATUS_OK)
-        status = step_copy(reader, writer, &records, &error);
+        status = stepfile_copy(reader, writer, &records, &error);
     if (status == STEP_STATUS_OK)
         status = step_writer_close(writer, &error);
     step_writer_destroy(writer);

@@ -75,7 +75,7 @@ static const char *stacks_of(const char *path)
     struct heap_sites sites;
     size_t count = 0, used = 0;
     event_selection_init(&selected);
-    CU_ASSERT_EQUAL_FATAL(step_source_create(path, &selected, &source, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(stepfile_source_create(path, &selected, &source, NULL), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(source->operations->read(source, events, 8, &count, NULL), STEP_STATUS_OK);
     CU_ASSERT_TRUE_FATAL(heap_sites_init(&sites, &source->names));
     for (size_t i = 0; i < count; i++) {
@@ -102,9 +102,10 @@ static void copy_trace(const char *from, const char *to)
     struct trace_event events[8];
     size_t count = 0;
     event_selection_init(&selected);
-    CU_ASSERT_EQUAL_FATAL(step_source_create(from, &selected, &source, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(stepfile_source_create(from, &selected, &source, NULL), STEP_STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(output_file_open(&output, to, NULL), STEP_STATUS_OK);
-    CU_ASSERT_EQUAL_FATAL(step_sink_create(&output, source, &options, &sink, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(stepfile_sink_create(&output, source, &options, &sink, NULL),
+                          STEP_STATUS_OK);
     while (source->operations->read(source, events, 8, &count, NULL) == STEP_STATUS_OK)
         CU_ASSERT_EQUAL(sink->operations->put(sink, events, count, NULL), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(sink->operations->close(sink, NULL), STEP_STATUS_OK);

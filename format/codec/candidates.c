@@ -46,61 +46,63 @@ static void add_to_stack(struct step_candidates *candidates, uint64_t reference,
 }
 
 /* What takes time, and room for its tables. */
-static void gather_predictions(const struct step_wish *wish, uint64_t reference, size_t count,
-                               bool thorough, struct step_candidates *candidates)
+static void gather_predictions(const struct step_coding_hints *field_coding, uint64_t reference,
+                               size_t count, bool thorough, struct step_candidates *candidates)
 {
     unsigned bits = step_table_bits(count, thorough ? THOROUGH_TABLE_BITS : TABLE_BITS);
-    if (wish->order > 0 && !thorough)
-        add(candidates, &step_transform_context, wish->order, bits, 0);
-    if (wish->dfcm_order > 0 && !thorough)
-        add(candidates, &step_transform_dfcm, wish->dfcm_order, bits, 0);
-    if (wish->recent > 0)
-        add(candidates, &step_transform_recent, wish->recent, 0, 0);
-    if (wish->given && (thorough || wish->order > 0))
-        add(candidates, &step_transform_keyed, reference, wish->order > 0 ? wish->order : 1, bits);
-    if (wish->stack)
+    if (field_coding->order > 0 && !thorough)
+        add(candidates, &step_transform_context, field_coding->order, bits, 0);
+    if (field_coding->dfcm_order > 0 && !thorough)
+        add(candidates, &step_transform_dfcm, field_coding->dfcm_order, bits, 0);
+    if (field_coding->recent > 0)
+        add(candidates, &step_transform_recent, field_coding->recent, 0, 0);
+    if (field_coding->given && (thorough || field_coding->order > 0))
+        add(candidates, &step_transform_keyed, reference,
+            field_coding->order > 0 ? field_coding->order : 1, bits);
+    if (field_coding->stack)
         add_to_stack(candidates, reference, 2, bits);
     if (!thorough)
         return;
-    if (wish->stack)
+    if (field_coding->stack)
         add_to_stack(candidates, reference, 4, bits);
     for (uint64_t order = 1; order <= STEP_CONTEXT_MAX; order++) {
         add(candidates, &step_transform_context, order, bits, 0);
-        if (wish->given)
+        if (field_coding->given)
             add(candidates, &step_transform_keyed, reference, order, bits);
-        if (order < STEP_CONTEXT_MAX && !wish->identifier)
+        if (order < STEP_CONTEXT_MAX && !field_coding->identifier)
             add(candidates, &step_transform_dfcm, order, bits, 0);
     }
     add(candidates, &step_transform_recent, 4, 0, 0);
     add(candidates, &step_transform_recent, STEP_RECENT_MAX, 0, 0);
 }
 
-void step_candidates_gather(const struct step_wish *wish, uint64_t reference,
+void step_candidates_gather(const struct step_coding_hints *field_coding, uint64_t reference,
                             const uint64_t *values, size_t count, bool thorough,
                             struct step_candidates *candidates)
 {
     candidates->count = 0;
-    bool simple = !wish->identifier && !wish->given && !wish->usual && !wish->offset;
-    if (wish->stride)
-        add_delta(candidates, values[0], wish->increment);
-    if (wish->delta || (simple && !wish->stride))
+    bool simple = !field_coding->identifier && !field_coding->given && !field_coding->usual &&
+                  !field_coding->offset;
+    if (field_coding->stride)
+        add_delta(candidates, values[0], field_coding->increment);
+    if (field_coding->delta || (simple && !field_coding->stride))
         add_delta(candidates, values[0], 0);
-    if ((wish->delta || wish->sequence) && !wish->stride)
+    if ((field_coding->delta || field_coding->sequence) && !field_coding->stride)
         add_delta(candidates, values[0], 1);
-    if (wish->given)
-        add(candidates, &step_transform_given, reference, !wish->given_identifier,
+    if (field_coding->given)
+        add(candidates, &step_transform_given, reference, !field_coding->given_identifier,
             step_table_bits(count, TABLE_BITS));
-    if (wish->stack)
+    if (field_coding->stack)
         add(candidates, &step_transform_stack, reference, 0, 0);
-    if (wish->age)
+    if (field_coding->age)
         add(candidates, &step_transform_age, reference, 0, 0);
-    if (wish->live || (thorough && wish->delta))
+    if (field_coding->live || (thorough && field_coding->delta))
         add(candidates, &step_transform_live, 0, 0, 0);
-    if (wish->usual)
+    if (field_coding->usual)
         add(candidates, &step_transform_front, majority(values, count), 0, 0);
-    if (wish->offset)
-        add(candidates, &step_transform_offset, wish->base, 0, 0);
+    if (field_coding->offset)
+        add(candidates, &step_transform_offset, field_coding->base, 0, 0);
     add(candidates, NULL, 0, 0, 0);
     if (count >= PREDICTION_WORTH_TRYING)
-        gather_predictions(wish, reference, count, thorough, candidates);
+        gather_predictions(field_coding, reference, count, thorough, candidates);
 }

@@ -96,10 +96,11 @@ static uint64_t width_of(uint64_t mask)
 }
 
 /* Negative numbers, of signed fields and of differences, are made small. */
-static enum step_status settle_sign(const struct step_wish *wish, struct step_chain *chain,
-                                    struct step_scratch *scratch, size_t count, struct shape *shape)
+static enum step_status settle_sign(const struct step_coding_hints *field_coding,
+                                    struct step_chain *chain, struct step_scratch *scratch,
+                                    size_t count, struct shape *shape)
 {
-    bool may_be_negative = wish->is_signed || chain->length > 0;
+    bool may_be_negative = field_coding->is_signed || chain->length > 0;
     if (!may_be_negative || shape->mask >> 63 == 0)
         return STEP_STATUS_OK;
     if (!step_scratch_reserve(scratch, count))
@@ -188,16 +189,17 @@ static void make_constant(struct step_chain *chain, uint64_t value)
 }
 
 /* Applies the chosen chain to all values, and corrects what the sample did not show. */
-static enum step_status finish(const struct step_wish *wish, const struct step_series *series,
-                               const uint64_t *values, size_t count, bool sampled,
-                               struct step_scratch *scratch, struct step_chain *chain)
+static enum step_status finish(const struct step_coding_hints *field_coding,
+                               const struct step_series *series, const uint64_t *values,
+                               size_t count, bool sampled, struct step_scratch *scratch,
+                               struct step_chain *chain)
 {
     if (chain->length > 0 && chain->links[chain->length - 1].transform == &step_transform_zigzag)
         chain->length--;
     struct shape shape;
     enum step_status status = outline_chain(chain, series, values, count, scratch, &shape);
     if (status == STEP_STATUS_OK)
-        status = settle_sign(wish, chain, scratch, count, &shape);
+        status = settle_sign(field_coding, chain, scratch, count, &shape);
     if (status != STEP_STATUS_OK)
         return status;
     if (shape.constant) {
@@ -219,7 +221,7 @@ static enum step_status finish(const struct step_wish *wish, const struct step_s
 }
 
 /* Tries all candidates on a sample; the best goes into `chain`, and its place into `place`. */
-static enum step_status try_candidates(const struct step_wish *wish,
+static enum step_status try_candidates(const struct step_coding_hints *field_coding,
                                        const struct step_series *series, const uint64_t *values,
                                        size_t sample, struct step_candidates *candidates,
                                        struct step_compressor *compressor,
@@ -233,7 +235,7 @@ static enum step_status try_candidates(const struct step_wish *wish,
         if (status != STEP_STATUS_OK)
             return status;
         struct shape shape = outline_of(scratch->result, sample);
-        status = settle_sign(wish, trial, scratch, sample, &shape);
+        status = settle_sign(field_coding, trial, scratch, sample, &shape);
         if (status != STEP_STATUS_OK)
             return status;
         count_large(scratch->result, sample, &shape);
@@ -279,32 +281,33 @@ static void keep(struct step_choice *recalled, size_t place, const struct step_c
     *recalled = choice;
 }
 
-enum step_status step_choose(const struct step_wish *wish, const struct step_series *series,
-                             uint64_t reference, const uint64_t *values, size_t count,
+enum step_status step_choose(const struct step_coding_hints *field_coding,
+                             const struct step_series *series, uint64_t reference,
+                             const uint64_t *values, size_t count,
                              struct step_compressor *compressor, struct step_scratch *scratch,
                              struct step_choice *recalled, struct step_chain *chain)
 {
     *chain = (struct step_chain){0};
     bool thorough = step_compressor_is_best(compressor);
     /* batches of what dies are long, and the first tells nothing */
-    size_t sample = thorough || wish->live ? THOROUGH_SAMPLE : SAMPLE;
+    size_t sample = thorough || field_coding->live ? THOROUGH_SAMPLE : SAMPLE;
     sample = count < sample ? count : sample;
     if (is_constant(values, count)) {
         make_constant(chain, count > 0 ? values[0] : 0);
         return step_chain_forward(chain, series, values, count, scratch);
     }
     struct step_candidates candidates;
-    step_candidates_gather(wish, reference, values, count, thorough, &candidates);
+    step_candidates_gather(field_coding, reference, values, count, thorough, &candidates);
     bool recalls = recalled != NULL && !thorough && count >= RECALLED_FROM;
     if (recalls && recall(recalled, &candidates, chain))
-        return finish(wish, series, values, count, true, scratch, chain);
+        return finish(field_coding, series, values, count, true, scratch, chain);
     size_t place = 0;
-    enum step_status status = try_candidates(wish, series, values, sample, &candidates, compressor,
-                                             scratch, chain, &place);
+    enum step_status status = try_candidates(field_coding, series, values, sample, &candidates,
+                                             compressor, scratch, chain, &place);
     if (status != STEP_STATUS_OK)
         return status;
     const struct step_form *form = chain->form;
-    status = finish(wish, series, values, count, sample < count, scratch, chain);
+    status = finish(field_coding, series, values, count, sample < count, scratch, chain);
     if (recalls && chain->form == form && form != &step_form_constant)
         keep(recalled, place, chain);
     return status;

@@ -9,7 +9,7 @@
 #include "format/codec/column.h"
 
 /* What the encoding attributes of a field say (docs/formats/step.md). */
-struct step_wish {
+struct step_coding_hints {
     bool is_signed;
     bool identifier;
     bool usual; /* `default`: mostly one value */
@@ -44,8 +44,9 @@ struct step_choice {
  * scratch->result is the values after the chain's transforms (`values` themselves where it has
  * none), ready for step_column_write().  What `recalled` has is taken instead of a trial, as long
  * as it may be; it may be NULL. */
-enum step_status step_choose(const struct step_wish *wish, const struct step_series *series,
-                             uint64_t reference, const uint64_t *values, size_t count,
+enum step_status step_choose(const struct step_coding_hints *field_coding,
+                             const struct step_series *series, uint64_t reference,
+                             const uint64_t *values, size_t count,
                              struct step_compressor *compressor, struct step_scratch *scratch,
                              struct step_choice *recalled, struct step_chain *chain);
 

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum step_status step_source_open(const char *path, struct step_source *source,
-                                  struct step_error *error)
+enum step_status step_byte_source_open(const char *path, struct step_byte_source *source,
+                                       struct step_error *error)
 {
-    *source = (struct step_source){.file = -1, .name = path};
+    *source = (struct step_byte_source){.file = -1, .name = path};
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) {
         enum step_status status = errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO;
@@ -29,15 +29,15 @@ enum step_status step_source_open(const char *path, struct step_source *source,
     return STEP_STATUS_OK;
 }
 
-void step_source_close(struct step_source *source)
+void step_byte_source_close(struct step_byte_source *source)
 {
     if (source->file >= 0)
         close(source->file);
     source->file = -1;
 }
 
-static enum step_status read_file(const struct step_source *source, uint64_t offset, size_t length,
-                                  uint8_t *out, struct step_error *error)
+static enum step_status read_file(const struct step_byte_source *source, uint64_t offset,
+                                  size_t length, uint8_t *out, struct step_error *error)
 {
     while (length > 0) {
         ssize_t got = pread(source->file, out, length, (off_t) offset);
@@ -56,9 +56,9 @@ static enum step_status read_file(const struct step_source *source, uint64_t off
     return STEP_STATUS_OK;
 }
 
-enum step_status step_source_read(const struct step_source *source, uint64_t offset,
-                                  uint64_t length, struct step_buffer *buffer,
-                                  const uint8_t **bytes, struct step_error *error)
+enum step_status step_byte_source_read(const struct step_byte_source *source, uint64_t offset,
+                                       uint64_t length, struct step_buffer *buffer,
+                                       const uint8_t **bytes, struct step_error *error)
 {
     if (offset > source->size || length > source->size - offset)
         return step_error_set(error, STEP_STATUS_CUT, source->name, source->base + source->size,

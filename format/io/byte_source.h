@@ -7,7 +7,7 @@
 #include "format/core/bytes.h"
 #include "steptrace/reader.h"
 
-struct step_source {
+struct step_byte_source {
     int file; /* -1: memory or input */
     const uint8_t *memory;
     struct step_input input; /* where its `read` is not NULL */
@@ -16,14 +16,14 @@ struct step_source {
     const char *name; /* borrowed */
 };
 
-enum step_status step_source_open(const char *path, struct step_source *source,
-                                  struct step_error *error);
-void step_source_close(struct step_source *source);
+enum step_status step_byte_source_open(const char *path, struct step_byte_source *source,
+                                       struct step_error *error);
+void step_byte_source_close(struct step_byte_source *source);
 
 /* Points `*bytes` to `length` bytes at `offset`: in memory itself, or read into `buffer`.  CUT
  * where the source ends before. */
-enum step_status step_source_read(const struct step_source *source, uint64_t offset,
-                                  uint64_t length, struct step_buffer *buffer,
-                                  const uint8_t **bytes, struct step_error *error);
+enum step_status step_byte_source_read(const struct step_byte_source *source, uint64_t offset,
+                                       uint64_t length, struct step_buffer *buffer,
+                                       const uint8_t **bytes, struct step_error *error);
 
 #endif

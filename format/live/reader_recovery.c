@@ -81,11 +81,11 @@ static enum step_status write_live(struct step_reader *reader, const char *path,
 static enum step_status take_live(struct step_reader *reader, struct step_error *error)
 {
     struct step_block_header header;
-    reader->live = (struct step_source){.file = -1,
-                                        .memory = reader->live_bytes.data,
-                                        .size = reader->live_bytes.length,
-                                        .base = reader->file.size,
-                                        .name = reader->name};
+    reader->live = (struct step_byte_source){.file = -1,
+                                             .memory = reader->live_bytes.data,
+                                             .size = reader->live_bytes.length,
+                                             .base = reader->file.size,
+                                             .name = reader->name};
     if (reader->live.size < STEP_FILE_HEADER_BYTES + STEP_BLOCK_HEADER_BYTES ||
         !step_block_header_unpack(reader->live.memory + STEP_FILE_HEADER_BYTES, &header))
         return STEP_STATUS_OK;

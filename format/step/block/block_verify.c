@@ -10,7 +10,7 @@
 struct step_block_verifier {
     struct step_block_reader reader;
     struct step_block block;
-    struct step_rows rows;
+    struct step_pending rows;
     struct step_columns *columns;
 };
 
@@ -30,7 +30,7 @@ void step_block_verifier_destroy(struct step_block_verifier *verifier)
         return;
     step_arena_reset(&verifier->block.arena);
     step_block_reader_reset(&verifier->reader);
-    step_rows_reset(&verifier->rows);
+    step_pending_reset(&verifier->rows);
     step_columns_destroy(verifier->columns);
     free(verifier);
 }
@@ -52,9 +52,10 @@ static enum step_status read_back(struct step_block_verifier *verifier,
         &verifier->reader, &payload, NULL, STEP_MAX_BLOCK_MEMORY, &verifier->block, &gap, error);
     if (status == STEP_STATUS_OK && gap.records > 0)
         return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, "%s", gap.message);
-    step_rows_clear(&verifier->rows);
+    step_pending_clear(&verifier->rows);
     while (status == STEP_STATUS_OK && step_block_next(&verifier->block, &view) == STEP_STATUS_OK)
-        status = step_rows_append(&verifier->rows, verifier->reader.plan, view.record, view.slots);
+        status =
+            step_pending_append(&verifier->rows, verifier->reader.plan, view.record, view.slots);
     return status;
 }
 

@@ -105,7 +105,7 @@ static enum step_status find_series(const struct step_columns *columns, uint32_t
 /* A column on its way: its values (series->step 0: all are the first), what it goes by, and how the
  * file names that. */
 struct writing {
-    const struct step_wish *wish;
+    const struct step_coding_hints *field_coding;
     const struct step_series *given;
     uint64_t reference;
     struct step_series series;
@@ -127,7 +127,7 @@ static enum step_status write_scaled(struct step_block_writer *writer,
     enum step_status status = step_transform_scale.forward(
         scale.links[0].parameters, NULL, writing->series.values, *scaled, writing->count);
     if (status == STEP_STATUS_OK)
-        status = step_choose(writing->wish, writing->given, writing->reference, *scaled,
+        status = step_choose(writing->field_coding, writing->given, writing->reference, *scaled,
                              writing->count, writer->compressor, &writer->scratch, recalled, chain);
     if (status != STEP_STATUS_OK)
         return status;
@@ -155,9 +155,9 @@ static enum step_status write_values(struct step_block_writer *writer,
     else if (writing->resolution > 1)
         status = write_scaled(writer, writing, recalled, &chain, &scaled);
     else
-        status =
-            step_choose(writing->wish, writing->given, writing->reference, writing->series.values,
-                        writing->count, writer->compressor, &writer->scratch, recalled, &chain);
+        status = step_choose(writing->field_coding, writing->given, writing->reference,
+                             writing->series.values, writing->count, writer->compressor,
+                             &writer->scratch, recalled, &chain);
     if (status == STEP_STATUS_OK)
         status = step_column_write(&chain, writing->count, writer->compressor, &writer->scratch,
                                    &writer->sections, coding);
@@ -210,17 +210,17 @@ static enum step_status write_bytes(struct step_block_writer *writer,
 {
     const struct step_column_data *lengths = &columns->columns[index - 1];
     const struct step_buffer *bytes = &columns->columns[index].bytes;
-    unsigned wish = columns->plan->columns[index].wish.policy.strings;
+    unsigned field_coding = columns->plan->columns[index].field_coding.policy.strings;
     unsigned best = 0;
     size_t before = writer->sections.length;
     if (step_compressor_is_best(writer->compressor))
-        wish = STEP_STRINGS_NUMBERED | STEP_STRINGS_SHARED;
+        field_coding = STEP_STRINGS_NUMBERED | STEP_STRINGS_SHARED;
     if (lengths->count < 2 || bytes->length == 0)
-        wish = 0;
+        field_coding = 0;
     enum step_status status = write_strings(writer, lengths, bytes, 0, coding);
     size_t least = writer->sections.length - before;
-    for (unsigned flags = 1; flags <= wish && status == STEP_STATUS_OK; flags++) {
-        if ((flags & ~wish) != 0)
+    for (unsigned flags = 1; flags <= field_coding && status == STEP_STATUS_OK; flags++) {
+        if ((flags & ~field_coding) != 0)
             continue;
         writer->sections.length = before;
         status = write_strings(writer, lengths, bytes, flags, coding);
@@ -229,7 +229,7 @@ static enum step_status write_bytes(struct step_block_writer *writer,
             best = flags;
         }
     }
-    if (status != STEP_STATUS_OK || wish == 0)
+    if (status != STEP_STATUS_OK || field_coding == 0)
         return status;
     writer->sections.length = before;
     return write_strings(writer, lengths, bytes, best, coding);
@@ -246,11 +246,11 @@ static enum step_status write_column(struct step_block_writer *writer,
         status = write_bytes(writer, columns, index, &coding);
     } else {
         struct step_series given = {NULL, 0};
-        struct writing writing = {.wish = &column->wish.column,
+        struct writing writing = {.field_coding = &column->field_coding.column,
                                   .given = &given,
                                   .series = columns->series[index],
                                   .count = columns->columns[index].count,
-                                  .resolution = column->wish.policy.resolution};
+                                  .resolution = column->field_coding.policy.resolution};
         uint64_t *storage;
         status = find_series(columns, index, &storage, &given, &writing.reference);
         if (status == STEP_STATUS_OK)
@@ -271,9 +271,10 @@ static enum step_status write_types(struct step_block_writer *writer,
                                     const struct step_columns *columns,
                                     struct step_choice *recalled)
 {
-    static const struct step_wish wish = {.identifier = true};
-    const struct writing writing = {
-        .wish = &wish, .series = {columns->types.values, 1}, .count = columns->types.count};
+    static const struct step_coding_hints field_coding = {.identifier = true};
+    const struct writing writing = {.field_coding = &field_coding,
+                                    .series = {columns->types.values, 1},
+                                    .count = columns->types.count};
     struct step_coding coding;
     enum step_status status = write_values(writer, &writing, recalled, &coding);
     if (status != STEP_STATUS_OK)

@@ -139,7 +139,7 @@ static void clear(struct step_columns *columns)
 }
 
 /* In strands of their own, as a processor waits for a number that it has just stored. */
-static void tally_types(uint64_t *tally, uint32_t record_count, const struct step_rows *rows)
+static void tally_types(uint64_t *tally, uint32_t record_count, const struct step_pending *rows)
 {
     const uint16_t *types = rows->types;
     size_t count = rows->record_count, i = 0;
@@ -154,7 +154,7 @@ static void tally_types(uint64_t *tally, uint32_t record_count, const struct ste
             tally[type] += tally[k * record_count + type];
 }
 
-static enum step_status count_types(struct step_columns *columns, const struct step_rows *rows)
+static enum step_status count_types(struct step_columns *columns, const struct step_pending *rows)
 {
     const struct step_plan *plan = columns->plan;
     uint64_t *tally = columns->tally;
@@ -176,7 +176,7 @@ static enum step_status count_types(struct step_columns *columns, const struct s
     return STEP_STATUS_OK;
 }
 
-static enum step_status number_types(struct step_columns *columns, const struct step_rows *rows)
+static enum step_status number_types(struct step_columns *columns, const struct step_pending *rows)
 {
     columns->record_count = rows->record_count;
     if (!reserve_values(&columns->types, rows->record_count))
@@ -272,7 +272,7 @@ static const uint64_t *scatter_rest(struct step_columns *columns,
 
 /* All types are flat and begin with the same three columns (those of Event and one more): the
  * most frequent case, and worth a loop of its own. */
-static void scatter_three(struct step_columns *columns, const struct step_rows *rows)
+static void scatter_three(struct step_columns *columns, const struct step_pending *rows)
 {
     const struct step_plan_record *records = columns->plan->records;
     const uint32_t *shared = records[columns->records[0]].slot_columns;
@@ -293,7 +293,7 @@ static void scatter_three(struct step_columns *columns, const struct step_rows *
 
 /* How many records of one type follow each other from `start` on; not so many that their words pass
  * a processor's nearest cache. */
-static size_t run_length(const struct step_rows *rows, size_t start)
+static size_t run_length(const struct step_pending *rows, size_t start)
 {
     enum { MOST = 256 };
     size_t most = rows->record_count - start < MOST ? rows->record_count - start : MOST;
@@ -316,7 +316,7 @@ static void scatter_flat(struct step_columns *columns, const struct step_plan_re
     }
 }
 
-static enum step_status scatter(struct step_columns *columns, const struct step_rows *rows)
+static enum step_status scatter(struct step_columns *columns, const struct step_pending *rows)
 {
     const struct step_plan *plan = columns->plan;
     static const uint8_t nothing[1] = {0};
@@ -342,8 +342,8 @@ static enum step_status scatter(struct step_columns *columns, const struct step_
 }
 
 /* The values where they are; `*count` is how many stand there, one if they are all the same. */
-static uint64_t *find_values(struct step_columns *columns, struct step_rows *rows, uint32_t column,
-                             size_t *count)
+static uint64_t *find_values(struct step_columns *columns, struct step_pending *rows,
+                             uint32_t column, size_t *count)
 {
     struct step_column_data *data = &columns->columns[column];
     *count = data->count;
@@ -359,13 +359,15 @@ static uint64_t *find_values(struct step_columns *columns, struct step_rows *row
 }
 
 /* Of fields with a resolution, the values that the file will have. */
-static void round_values(const struct step_field_wish *wish, uint64_t *values, size_t count)
+static void round_values(const struct step_field_coding *field_coding, uint64_t *values,
+                         size_t count)
 {
-    for (size_t k = 0; wish->resolution > 1 && k < count; k++)
-        values[k] = step_scale_floor(wish->resolution, values[k], wish->column.is_signed);
+    for (size_t k = 0; field_coding->resolution > 1 && k < count; k++)
+        values[k] =
+            step_scale_floor(field_coding->resolution, values[k], field_coding->column.is_signed);
 }
 
-enum step_status step_columns_fill(struct step_columns *columns, struct step_rows *rows)
+enum step_status step_columns_fill(struct step_columns *columns, struct step_pending *rows)
 {
     for (size_t i = 0; i < columns->used_count; i++)
         columns->series[columns->used[i]] = (struct step_series){NULL, 0};
@@ -381,7 +383,7 @@ enum step_status step_columns_fill(struct step_columns *columns, struct step_row
         uint32_t column = columns->used[i];
         size_t count;
         uint64_t *values = find_values(columns, rows, column, &count);
-        round_values(&columns->plan->columns[column].wish, values, count);
+        round_values(&columns->plan->columns[column].field_coding, values, count);
         columns->series[column] =
             (struct step_series){values, count == columns->columns[column].count};
     }
@@ -423,7 +425,7 @@ static struct step_range range_of(const struct step_columns *columns, bool time)
         const struct step_series *series = &columns->series[columns->used[i]];
         const struct step_column_data *data = &columns->columns[columns->used[i]];
         size_t count = data->count;
-        if (!(time ? column->wish.is_time : column->wish.is_thread) || count == 0)
+        if (!(time ? column->field_coding.is_time : column->field_coding.is_thread) || count == 0)
             continue;
         any = true;
         if (data->ascends)

@@ -41,7 +41,7 @@ enum step_status step_columns_create(const struct step_plan *plan, struct step_c
 void step_columns_destroy(struct step_columns *columns);
 
 /* Replaces what the columns hold by `rows`, which must stay as long as that is wanted. */
-enum step_status step_columns_fill(struct step_columns *columns, struct step_rows *rows);
+enum step_status step_columns_fill(struct step_columns *columns, struct step_pending *rows);
 
 /* The records as step_gather() wants them. */
 struct step_sequence step_columns_sequence(const struct step_columns *columns);

@@ -6,15 +6,15 @@
 
 #include "format/core/grow.h"
 
-void step_row_columns_reset(struct step_row_columns *columns)
+void step_pending_columns_reset(struct step_pending_columns *columns)
 {
     for (size_t i = 0; i < columns->column_count; i++)
         free(columns->columns[i].values);
     free(columns->columns);
-    *columns = (struct step_row_columns){0};
+    *columns = (struct step_pending_columns){0};
 }
 
-void step_row_columns_clear(struct step_row_columns *columns)
+void step_pending_columns_clear(struct step_pending_columns *columns)
 {
     for (size_t i = 0; i < columns->column_count; i++) {
         columns->columns[i].count = 0;
@@ -23,7 +23,7 @@ void step_row_columns_clear(struct step_row_columns *columns)
     }
 }
 
-bool step_row_columns_create(struct step_row_columns *columns, size_t column_count)
+bool step_pending_columns_create(struct step_pending_columns *columns, size_t column_count)
 {
     if (columns->columns != NULL)
         return true;
@@ -32,7 +32,7 @@ bool step_row_columns_create(struct step_row_columns *columns, size_t column_cou
     return columns->columns != NULL;
 }
 
-static bool make_room(struct step_row_columns *columns, struct step_row_column *column,
+static bool make_room(struct step_pending_columns *columns, struct step_row_column *column,
                       size_t extra)
 {
     size_t need = column->count + extra;
@@ -47,7 +47,8 @@ static bool make_room(struct step_row_columns *columns, struct step_row_column *
     return true;
 }
 
-uint64_t *step_row_columns_reserve(struct step_row_columns *columns, uint32_t number, size_t count)
+uint64_t *step_pending_columns_reserve(struct step_pending_columns *columns, uint32_t number,
+                                       size_t count)
 {
     struct step_row_column *column = &columns->columns[number];
     if (!make_room(columns, column, count))
@@ -59,8 +60,8 @@ uint64_t *step_row_columns_reserve(struct step_row_columns *columns, uint32_t nu
     return column->values + column->count;
 }
 
-bool step_row_columns_repeat(struct step_row_columns *columns, uint32_t number, uint64_t value,
-                             size_t count)
+bool step_pending_columns_repeat(struct step_pending_columns *columns, uint32_t number,
+                                 uint64_t value, size_t count)
 {
     struct step_row_column *column = &columns->columns[number];
     if (count == 0)
@@ -70,12 +71,12 @@ bool step_row_columns_repeat(struct step_row_columns *columns, uint32_t number, 
         column->count += count;
         return true;
     }
-    uint64_t *values = step_row_columns_reserve(columns, number, count);
+    uint64_t *values = step_pending_columns_reserve(columns, number, count);
     if (values == NULL)
         return false;
     for (size_t i = 0; i < count; i++)
         values[i] = value;
-    step_row_columns_take(columns, number, count, true);
+    step_pending_columns_take(columns, number, count, true);
     return true;
 }
 
@@ -85,8 +86,8 @@ static bool has_room(const struct step_row_column *column, uint64_t value)
                           : column->count == 0 || column->same == value;
 }
 
-bool step_row_columns_append(struct step_row_columns *columns, const uint32_t *numbers,
-                             const uint64_t *values, size_t count)
+bool step_pending_columns_append(struct step_pending_columns *columns, const uint32_t *numbers,
+                                 const uint64_t *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (!has_room(&columns->columns[numbers[i]], values[i]))
@@ -105,8 +106,8 @@ bool step_row_columns_append(struct step_row_columns *columns, const uint32_t *n
     return true;
 }
 
-void step_row_columns_take(struct step_row_columns *columns, uint32_t number, size_t count,
-                           bool ascend)
+void step_pending_columns_take(struct step_pending_columns *columns, uint32_t number, size_t count,
+                               bool ascend)
 {
     struct step_row_column *column = &columns->columns[number];
     const uint64_t *first = column->values + column->count;

@@ -8,17 +8,17 @@
 #include "format/core/grow.h"
 #include "format/step/layout.h"
 
-void step_rows_reset(struct step_rows *rows)
+void step_pending_reset(struct step_pending *rows)
 {
     free(rows->types);
     free(rows->words);
     free(rows->tree);
     step_buffer_reset(&rows->bytes);
-    step_row_columns_reset(&rows->columns);
-    *rows = (struct step_rows){0};
+    step_pending_columns_reset(&rows->columns);
+    *rows = (struct step_pending){0};
 }
 
-void step_rows_clear(struct step_rows *rows)
+void step_pending_clear(struct step_pending *rows)
 {
     rows->record_count = 0;
     rows->word_count = 0;
@@ -26,11 +26,11 @@ void step_rows_clear(struct step_rows *rows)
     rows->nested = false;
     rows->nested_bytes = 0;
     if (rows->by_columns)
-        step_row_columns_clear(&rows->columns);
+        step_pending_columns_clear(&rows->columns);
     rows->by_columns = false;
 }
 
-static bool grow_words(struct step_rows *rows, size_t extra)
+static bool grow_words(struct step_pending *rows, size_t extra)
 {
     uint64_t *words =
         step_grown(rows->words, &rows->word_capacity, rows->word_count + extra, sizeof *words);
@@ -39,7 +39,7 @@ static bool grow_words(struct step_rows *rows, size_t extra)
     return words != NULL;
 }
 
-static bool grow_types(struct step_rows *rows, size_t extra)
+static bool grow_types(struct step_pending *rows, size_t extra)
 {
     uint16_t *types =
         step_grown(rows->types, &rows->record_capacity, rows->record_count + extra, sizeof *types);
@@ -48,7 +48,7 @@ static bool grow_types(struct step_rows *rows, size_t extra)
     return types != NULL;
 }
 
-static bool append_word(struct step_rows *rows, uint64_t word)
+static bool append_word(struct step_pending *rows, uint64_t word)
 {
     if (rows->word_count == rows->word_capacity && !grow_words(rows, 1))
         return false;
@@ -60,11 +60,11 @@ static bool append_word(struct step_rows *rows, uint64_t word)
 enum { ITEM_BYTES = 32 };
 
 /* `budget` counts down the bytes that one record may still take. */
-static enum step_status append_node(struct step_rows *rows, const struct step_plan *plan,
+static enum step_status append_node(struct step_pending *rows, const struct step_plan *plan,
                                     const struct step_plan_node *node, const uint64_t *slots,
                                     uint64_t *budget);
 
-static enum step_status append_bytes(struct step_rows *rows, const struct step_bytes *bytes,
+static enum step_status append_bytes(struct step_pending *rows, const struct step_bytes *bytes,
                                      uint64_t *budget)
 {
     static const struct step_bytes none = {NULL, 0};
@@ -80,7 +80,7 @@ static enum step_status append_bytes(struct step_rows *rows, const struct step_b
                : STEP_STATUS_NO_MEMORY;
 }
 
-static enum step_status append_array(struct step_rows *rows, const struct step_plan *plan,
+static enum step_status append_array(struct step_pending *rows, const struct step_plan *plan,
                                      const struct step_plan_node *element,
                                      const struct step_array *array, uint64_t *budget)
 {
@@ -102,7 +102,7 @@ static enum step_status append_array(struct step_rows *rows, const struct step_p
     return STEP_STATUS_OK;
 }
 
-static enum step_status append_variant(struct step_rows *rows, const struct step_plan *plan,
+static enum step_status append_variant(struct step_pending *rows, const struct step_plan *plan,
                                        const struct step_plan_node *node,
                                        const struct step_variant *variant, uint64_t *budget)
 {
@@ -126,7 +126,7 @@ static enum step_status append_variant(struct step_rows *rows, const struct step
     return status;
 }
 
-static bool add_to_tree(struct step_rows *rows, const struct step_variant *variant)
+static bool add_to_tree(struct step_pending *rows, const struct step_variant *variant)
 {
     if (rows->tree_count == rows->tree_capacity) {
         const struct step_variant **tree =
@@ -140,7 +140,7 @@ static bool add_to_tree(struct step_rows *rows, const struct step_variant *varia
 }
 
 /* All values of a tree, level by level: appending one adds what it holds to rows->tree. */
-static enum step_status append_tree(struct step_rows *rows, const struct step_plan *plan,
+static enum step_status append_tree(struct step_pending *rows, const struct step_plan *plan,
                                     const struct step_plan_node *element,
                                     const struct step_variant *variant, uint64_t *budget)
 {
@@ -155,7 +155,7 @@ static enum step_status append_tree(struct step_rows *rows, const struct step_pl
     return status;
 }
 
-static enum step_status append_node(struct step_rows *rows, const struct step_plan *plan,
+static enum step_status append_node(struct step_pending *rows, const struct step_plan *plan,
                                     const struct step_plan_node *node, const uint64_t *slots,
                                     uint64_t *budget)
 {
@@ -192,16 +192,16 @@ static enum step_status append_node(struct step_rows *rows, const struct step_pl
     return STEP_STATUS_OK;
 }
 
-static enum step_status append_nested(struct step_rows *rows, const struct step_plan *plan,
+static enum step_status append_nested(struct step_pending *rows, const struct step_plan *plan,
                                       const struct step_plan_record *record, const uint64_t *slots)
 {
-    struct step_rows_mark mark = step_rows_mark(rows);
+    struct step_pending_mark mark = step_pending_mark(rows);
     uint64_t budget = STEP_MAX_RECORD_BYTES;
     for (uint32_t i = 0; i < record->field_count; i++) {
         const struct step_plan_node *node = &plan->nodes[record->field_nodes[i]];
         enum step_status status = append_node(rows, plan, node, slots, &budget);
         if (status != STEP_STATUS_OK) {
-            step_rows_rewind(rows, &mark);
+            step_pending_rewind(rows, &mark);
             return status;
         }
         slots += node->slot_count;
@@ -211,7 +211,7 @@ static enum step_status append_nested(struct step_rows *rows, const struct step_
 }
 
 /* Of a flat record. */
-static enum step_status append_words(struct step_rows *rows, const uint64_t *slots, size_t count)
+static enum step_status append_words(struct step_pending *rows, const uint64_t *slots, size_t count)
 {
     bool has_room = rows->words != NULL && count <= rows->word_capacity - rows->word_count;
     if (!has_room && !grow_words(rows, count))
@@ -223,20 +223,20 @@ static enum step_status append_words(struct step_rows *rows, const uint64_t *slo
     return STEP_STATUS_OK;
 }
 
-static enum step_status append_columns(struct step_row_columns *columns,
+static enum step_status append_columns(struct step_pending_columns *columns,
                                        const struct step_plan_record *planned,
                                        const uint64_t *slots)
 {
-    if (step_row_columns_append(columns, planned->slot_columns, slots, planned->slot_count))
+    if (step_pending_columns_append(columns, planned->slot_columns, slots, planned->slot_count))
         return STEP_STATUS_OK;
     for (uint32_t i = 0; i < planned->slot_count; i++)
-        if (!step_row_columns_repeat(columns, planned->slot_columns[i], slots[i], 1))
+        if (!step_pending_columns_repeat(columns, planned->slot_columns[i], slots[i], 1))
             return STEP_STATUS_NO_MEMORY;
     return STEP_STATUS_OK;
 }
 
 /* Back to rows. */
-static enum step_status to_words(struct step_rows *rows, const struct step_plan *plan)
+static enum step_status to_words(struct step_pending *rows, const struct step_plan *plan)
 {
     size_t *places = calloc(plan->column_count + 1u, sizeof *places);
     enum step_status status = places != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
@@ -245,14 +245,14 @@ static enum step_status to_words(struct step_rows *rows, const struct step_plan 
         for (uint32_t k = 0; k < planned->slot_count; k++) {
             uint32_t column = planned->slot_columns[k];
             uint64_t value =
-                step_row_columns_value(&rows->columns.columns[column], places[column]++);
+                step_pending_columns_value(&rows->columns.columns[column], places[column]++);
             if (!append_word(rows, value))
                 status = STEP_STATUS_NO_MEMORY;
         }
     }
     free(places);
     if (status == STEP_STATUS_OK) {
-        step_row_columns_clear(&rows->columns);
+        step_pending_columns_clear(&rows->columns);
         rows->by_columns = false;
     } else {
         rows->word_count = 0;
@@ -260,13 +260,13 @@ static enum step_status to_words(struct step_rows *rows, const struct step_plan 
     return status;
 }
 
-enum step_status step_rows_to_columns(struct step_rows *rows, const struct step_plan *plan)
+enum step_status step_pending_to_columns(struct step_pending *rows, const struct step_plan *plan)
 {
     if (rows->by_columns)
         return STEP_STATUS_OK;
     if (rows->nested)
         return STEP_STATUS_INVALID;
-    if (!step_row_columns_create(&rows->columns, plan->column_count))
+    if (!step_pending_columns_create(&rows->columns, plan->column_count))
         return STEP_STATUS_NO_MEMORY;
     const uint64_t *words = rows->words;
     enum step_status status = STEP_STATUS_OK;
@@ -279,13 +279,13 @@ enum step_status step_rows_to_columns(struct step_rows *rows, const struct step_
         rows->by_columns = true;
         rows->word_count = 0;
     } else {
-        step_row_columns_clear(&rows->columns);
+        step_pending_columns_clear(&rows->columns);
     }
     return status;
 }
 
-enum step_status step_rows_append(struct step_rows *rows, const struct step_plan *plan,
-                                  uint32_t record, const uint64_t *slots)
+enum step_status step_pending_append(struct step_pending *rows, const struct step_plan *plan,
+                                     uint32_t record, const uint64_t *slots)
 {
     if (rows->record_count == rows->record_capacity && !grow_types(rows, 1))
         return STEP_STATUS_NO_MEMORY;
@@ -307,18 +307,18 @@ enum step_status step_rows_append(struct step_rows *rows, const struct step_plan
     return status;
 }
 
-bool step_rows_reserve_types(struct step_rows *rows, size_t records)
+bool step_pending_reserve_types(struct step_pending *rows, size_t records)
 {
     return records <= rows->record_capacity - rows->record_count || grow_types(rows, records);
 }
 
-struct step_rows_mark step_rows_mark(const struct step_rows *rows)
+struct step_pending_mark step_pending_mark(const struct step_pending *rows)
 {
-    return (struct step_rows_mark){rows->record_count, rows->word_count, rows->bytes.length,
-                                   rows->nested_bytes};
+    return (struct step_pending_mark){rows->record_count, rows->word_count, rows->bytes.length,
+                                      rows->nested_bytes};
 }
 
-void step_rows_rewind(struct step_rows *rows, const struct step_rows_mark *mark)
+void step_pending_rewind(struct step_pending *rows, const struct step_pending_mark *mark)
 {
     rows->record_count = mark->record_count;
     rows->word_count = mark->word_count;
@@ -326,15 +326,15 @@ void step_rows_rewind(struct step_rows *rows, const struct step_rows_mark *mark)
     rows->nested_bytes = mark->nested_bytes;
 }
 
-uint64_t step_rows_decoded_bytes(const struct step_rows *rows)
+uint64_t step_pending_decoded_bytes(const struct step_pending *rows)
 {
     return rows->by_columns
-               ? step_rows_memory(rows)
+               ? step_pending_memory(rows)
                : rows->record_count * sizeof *rows->types + rows->word_count * sizeof *rows->words +
                      rows->bytes.length + rows->nested_bytes;
 }
 
-size_t step_rows_memory(const struct step_rows *rows)
+size_t step_pending_memory(const struct step_pending *rows)
 {
     size_t words = rows->word_capacity + rows->columns.capacity;
     return rows->record_capacity * sizeof *rows->types + words * sizeof *rows->words +

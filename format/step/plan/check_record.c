@@ -53,10 +53,11 @@ static enum step_status refuse(const struct checking *checking, uint32_t index, 
                           owner->fields[column->field].name, part, what);
 }
 
-static uint64_t round_down(const struct step_field_wish *wish, uint64_t value)
+static uint64_t round_down(const struct step_field_coding *field_coding, uint64_t value)
 {
-    return wish->resolution > 1 ? step_scale_floor(wish->resolution, value, wish->column.is_signed)
-                                : value;
+    return field_coding->resolution > 1
+               ? step_scale_floor(field_coding->resolution, value, field_coding->column.is_signed)
+               : value;
 }
 
 static uint64_t stored_value(const struct step_policy *policy, uint64_t value)
@@ -69,10 +70,10 @@ static uint64_t stored_value(const struct step_policy *policy, uint64_t value)
 
 static enum step_status check_value(const struct checking *checking, uint32_t index, uint64_t value)
 {
-    const struct step_policy *policy = &checking->plan->columns[index].wish.policy;
+    const struct step_policy *policy = &checking->plan->columns[index].field_coding.policy;
     struct step_check *check = checking->check;
     char what[120];
-    value = round_down(&checking->plan->columns[index].wish, value);
+    value = round_down(&checking->plan->columns[index].field_coding, value);
     if (policy->size == STEP_SIZE_FIXED &&
         step_policy_width(policy, stored_value(policy, value)) > policy->bytes) {
         snprintf(what, sizeof what, "is 0x%" PRIx64 ", which needs more than its %u bytes", value,
@@ -100,7 +101,7 @@ static enum step_status check_bytes(const struct checking *checking,
                                     const struct step_plan_node *node, uint64_t slot)
 {
     const struct step_bytes *bytes = step_slot_bytes(slot);
-    enum step_charset charset = checking->plan->columns[node->column].wish.charset;
+    enum step_charset charset = checking->plan->columns[node->column].field_coding.charset;
     if (bytes != NULL && !step_charset_valid(charset, bytes->data, bytes->length))
         return refuse(checking, node->column, "has bytes that are no text in its charset");
     return check_value(checking, node->column, bytes != NULL ? bytes->length : 0);
@@ -149,8 +150,8 @@ static bool append_value(const struct checking *checking, const struct step_plan
     bool good = true;
     switch (node->kind) {
     case STEP_NODE_VALUE:
-        return step_buffer_append_varint(out,
-                                         round_down(&plan->columns[node->column].wish, slots[0]));
+        return step_buffer_append_varint(
+            out, round_down(&plan->columns[node->column].field_coding, slots[0]));
     case STEP_NODE_BYTES:
         bytes = bytes != NULL ? bytes : &no_bytes;
         return step_buffer_append_varint(out, bytes->length) &&

@@ -25,107 +25,108 @@ static uint64_t number(const struct step_rule *rule, uint64_t otherwise)
     return rule->value[0] == '-' ? 0 - result : result;
 }
 
-static void read_identifier(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_identifier(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     (void) rule;
-    wish->column.identifier = true;
-    wish->column.is_signed = false;
-    wish->policy.general = STEP_IDENTIFIER;
+    field_coding->column.identifier = true;
+    field_coding->column.is_signed = false;
+    field_coding->policy.general = STEP_IDENTIFIER;
 }
 
-static void read_constant(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_constant(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     (void) rule;
-    wish->column.usual = true;
-    wish->policy.general = STEP_CONSTANT;
+    field_coding->column.usual = true;
+    field_coding->policy.general = STEP_CONSTANT;
 }
 
-static void read_default(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_default(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     (void) rule;
-    wish->column.usual = true;
-    wish->policy.general = STEP_DEFAULT;
+    field_coding->column.usual = true;
+    field_coding->policy.general = STEP_DEFAULT;
 }
 
-static void target(struct step_field_wish *wish, enum step_targeted targeted, uint64_t parameter)
+static void target(struct step_field_coding *field_coding, enum step_targeted targeted,
+                   uint64_t parameter)
 {
-    wish->policy.targeted = targeted;
-    wish->policy.parameter = parameter;
+    field_coding->policy.targeted = targeted;
+    field_coding->policy.parameter = parameter;
 }
 
-static void read_delta(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_delta(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
-    wish->column.delta = true;
-    target(wish, STEP_DELTA, number(rule, UINT64_MAX));
+    field_coding->column.delta = true;
+    target(field_coding, STEP_DELTA, number(rule, UINT64_MAX));
 }
 
-static void read_window(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_window(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
-    wish->column.delta = true;
-    target(wish, STEP_WINDOW, number(rule, UINT64_MAX));
+    field_coding->column.delta = true;
+    target(field_coding, STEP_WINDOW, number(rule, UINT64_MAX));
 }
 
-static void read_stride(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_stride(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
-    wish->column.stride = true;
-    wish->column.increment = number(rule, 1);
-    target(wish, STEP_STRIDE, wish->column.increment);
+    field_coding->column.stride = true;
+    field_coding->column.increment = number(rule, 1);
+    target(field_coding, STEP_STRIDE, field_coding->column.increment);
 }
 
-static void read_offset(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_offset(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
-    wish->column.offset = true;
-    wish->column.base = number(rule, 0);
-    target(wish, STEP_OFFSET, wish->column.base);
+    field_coding->column.offset = true;
+    field_coding->column.base = number(rule, 0);
+    target(field_coding, STEP_OFFSET, field_coding->column.base);
 }
 
-static void read_given(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_given(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
-    wish->given = rule->value;
-    wish->given_length = rule->value_length;
-    target(wish, STEP_GIVEN, 0);
+    field_coding->given = rule->value;
+    field_coding->given_length = rule->value_length;
+    target(field_coding, STEP_GIVEN, 0);
 }
 
-static void read_stack(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_stack(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
-    read_given(wish, rule);
-    target(wish, STEP_STACK, 0);
+    read_given(field_coding, rule);
+    target(field_coding, STEP_STACK, 0);
 }
 
-static void read_age(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_age(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
-    read_given(wish, rule);
-    target(wish, STEP_AGE, 0);
+    read_given(field_coding, rule);
+    target(field_coding, STEP_AGE, 0);
 }
 
-static void read_sequence(struct step_field_wish *wish, const struct step_rule *rule)
-{
-    (void) rule;
-    wish->column.sequence = true;
-    target(wish, STEP_SEQUENCE, 0);
-}
-
-static void read_live(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_sequence(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     (void) rule;
-    wish->column.live = true;
-    target(wish, STEP_LIVE, 0);
+    field_coding->column.sequence = true;
+    target(field_coding, STEP_SEQUENCE, 0);
 }
 
-static void read_resolution(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_live(struct step_field_coding *field_coding, const struct step_rule *rule)
+{
+    (void) rule;
+    field_coding->column.live = true;
+    target(field_coding, STEP_LIVE, 0);
+}
+
+static void read_resolution(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     enum { DIGITS_MOST = 19 };
     bool good =
         rule->value_length > 0 && rule->value_length <= DIGITS_MOST && rule->value[0] != '-';
     uint64_t resolution = good ? number(rule, 0) : 0;
-    wish->resolution = wish->policy.resolution =
+    field_coding->resolution = field_coding->policy.resolution =
         resolution > 1 && resolution >> 63 == 0 ? resolution : 0;
 }
 
-static void read_prefix(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_prefix(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     (void) rule;
-    wish->policy.strings |= STEP_STRINGS_SHARED;
+    field_coding->policy.strings |= STEP_STRINGS_SHARED;
 }
 
 static const struct {
@@ -136,11 +137,11 @@ static const struct {
                     {"identifier+prefix", STEP_STRINGS_NUMBERED | STEP_STRINGS_SHARED}};
 
 /* Of the lengths of strings, in rows: how the strings stand after them. */
-static void read_strings(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_strings(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     for (size_t i = 0; i < sizeof string_names / sizeof string_names[0]; i++)
         if (step_rule_text_is(rule->value, rule->value_length, string_names[i].name))
-            wish->policy.strings = string_names[i].flags;
+            field_coding->policy.strings = string_names[i].flags;
 }
 
 static uint64_t bounded(const struct step_rule *rule, uint64_t otherwise, uint64_t most)
@@ -149,33 +150,33 @@ static uint64_t bounded(const struct step_rule *rule, uint64_t otherwise, uint64
     return value < 1 ? 1 : value > most ? most : value;
 }
 
-static void read_context(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_context(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
-    wish->column.order = bounded(rule, 2, STEP_CONTEXT_MAX);
-    target(wish, STEP_CONTEXT, wish->column.order);
+    field_coding->column.order = bounded(rule, 2, STEP_CONTEXT_MAX);
+    target(field_coding, STEP_CONTEXT, field_coding->column.order);
 }
 
-static void read_dfcm(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_dfcm(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
-    wish->column.dfcm_order = bounded(rule, 2, STEP_CONTEXT_MAX);
-    target(wish, STEP_DFCM, wish->column.dfcm_order);
+    field_coding->column.dfcm_order = bounded(rule, 2, STEP_CONTEXT_MAX);
+    target(field_coding, STEP_DFCM, field_coding->column.dfcm_order);
 }
 
-static void read_recent(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_recent(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
-    wish->column.recent = bounded(rule, 4, STEP_RECENT_MAX);
-    target(wish, STEP_RECENT, wish->column.recent);
+    field_coding->column.recent = bounded(rule, 4, STEP_RECENT_MAX);
+    target(field_coding, STEP_RECENT, field_coding->column.recent);
 }
 
-static void read_unsigned(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_unsigned(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     (void) rule;
-    wish->column.is_signed = false;
-    wish->policy.is_unsigned = true;
+    field_coding->column.is_signed = false;
+    field_coding->policy.is_unsigned = true;
 }
 
 /* "4" always so many bytes, "4.." at first, "4+" usually, "creep" as many as it takes. */
-static void read_size(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_size(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     struct step_rule digits = *rule;
     enum step_size size = STEP_SIZE_FIXED;
@@ -188,30 +189,30 @@ static void read_size(struct step_field_wish *wish, const struct step_rule *rule
     }
     uint64_t bytes = number(&digits, 0);
     bool good = bytes >= 1 && bytes <= 8;
-    wish->policy.size = good ? size : STEP_SIZE_CREEP;
-    wish->policy.bytes = good ? (unsigned) bytes : 0;
+    field_coding->policy.size = good ? size : STEP_SIZE_CREEP;
+    field_coding->policy.bytes = good ? (unsigned) bytes : 0;
 }
 
-static void read_charset(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_charset(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
-    wish->charset = step_charset_find(rule->value, rule->value_length);
+    field_coding->charset = step_charset_find(rule->value, rule->value_length);
 }
 
-static void read_type(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_type(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
-    wish->type_varies = step_rule_text_is(rule->value, rule->value_length, "variable");
+    field_coding->type_varies = step_rule_text_is(rule->value, rule->value_length, "variable");
 }
 
-static void read_time(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_time(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
-    read_unsigned(wish, rule);
-    wish->is_time = true;
+    read_unsigned(field_coding, rule);
+    field_coding->is_time = true;
 }
 
-static void read_thread(struct step_field_wish *wish, const struct step_rule *rule)
+static void read_thread(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
-    read_unsigned(wish, rule);
-    wish->is_thread = true;
+    read_unsigned(field_coding, rule);
+    field_coding->is_thread = true;
 }
 
 /* Strategies that are not here are left to those who know them: every column tells in the file
@@ -219,7 +220,7 @@ static void read_thread(struct step_field_wish *wish, const struct step_rule *ru
 static const struct {
     const char *group;
     const char *key;
-    void (*read)(struct step_field_wish *wish, const struct step_rule *rule);
+    void (*read)(struct step_field_coding *field_coding, const struct step_rule *rule);
 } rows[] = {
     {"encoding", "identifier", read_identifier},
     {"encoding", "constant", read_constant},
@@ -251,25 +252,27 @@ static const struct {
 };
 
 /* False for a rule that is not known. */
-static bool read_rule(const char *group, const struct step_rule *rule, struct step_field_wish *wish)
+static bool read_rule(const char *group, const struct step_rule *rule,
+                      struct step_field_coding *field_coding)
 {
     bool known = false;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strcmp(rows[i].group, group) == 0 &&
             step_rule_text_is(rule->key, rule->key_length, rows[i].key)) {
-            rows[i].read(wish, rule);
+            rows[i].read(field_coding, rule);
             known = true;
         }
     return known;
 }
 
-void step_wish_read(const struct step_attributes *attributes, struct step_field_wish *wish)
+void step_field_coding_read(const struct step_attributes *attributes,
+                            struct step_field_coding *field_coding)
 {
     struct step_rule rule;
     for (size_t i = 0; i < attributes->count; i++) {
         const char *at = attributes->items[i].value, *end = at + strlen(at);
         while (step_rule_next(&at, end, &rule))
-            read_rule(attributes->items[i].group, &rule, wish);
+            read_rule(attributes->items[i].group, &rule, field_coding);
     }
 }
 
@@ -322,16 +325,16 @@ bool step_policy_print(const struct step_policy *policy, struct step_buffer *out
 bool step_policy_parse(const char *text, size_t text_length, struct step_policy *policy,
                        const char **unknown, size_t *length)
 {
-    struct step_field_wish wish = {0};
+    struct step_field_coding field_coding = {0};
     const char *end = text + text_length;
     struct step_rule rule;
     *unknown = NULL;
     while (step_rule_next(&text, end, &rule))
-        if (!read_rule("encoding", &rule, &wish)) {
+        if (!read_rule("encoding", &rule, &field_coding)) {
             *unknown = rule.text;
             *length = rule.length;
             return false;
         }
-    *policy = wish.policy;
+    *policy = field_coding.policy;
     return true;
 }

@@ -9,8 +9,8 @@
 #include "format/step/plan/charset.h"
 #include "steptrace/definition.h"
 
-struct step_field_wish {
-    struct step_wish column;
+struct step_field_coding {
+    struct step_coding_hints column;
     struct step_policy policy; /* of rows */
     enum step_charset charset;
     uint64_t resolution; /* values are rounded down to its multiples; 0: they are not */
@@ -22,7 +22,8 @@ struct step_field_wish {
 };
 
 /* The rules of `attributes`, in order, on top of what `wish` says already. */
-void step_wish_read(const struct step_attributes *attributes, struct step_field_wish *wish);
+void step_field_coding_read(const struct step_attributes *attributes,
+                            struct step_field_coding *field_coding);
 
 /* A policy as the text of `encoding` rules ("default,delta=5,size=4"), and back.  The latter
  * returns false for a text that is none; `*unknown` is then the rule that is not known, if it is

@@ -55,9 +55,10 @@ static bool needs_check(const struct step_plan *plan, const struct step_plan_nod
     if (node->constant)
         return true;
     if (step_node_has_column(node)) {
-        const struct step_field_wish *wish = &plan->columns[node->column].wish;
-        if (wish->policy.general == STEP_CONSTANT || wish->policy.size == STEP_SIZE_FIXED ||
-            wish->charset != STEP_CHARSET_ANY || node->kind == STEP_NODE_VARIANT ||
+        const struct step_field_coding *field_coding = &plan->columns[node->column].field_coding;
+        if (field_coding->policy.general == STEP_CONSTANT ||
+            field_coding->policy.size == STEP_SIZE_FIXED ||
+            field_coding->charset != STEP_CHARSET_ANY || node->kind == STEP_NODE_VARIANT ||
             node->kind == STEP_NODE_TREE)
             return true;
     }
@@ -132,12 +133,13 @@ static enum step_status build(struct step_plan_builder *builder)
     for (uint32_t i = 0; i < plan->column_count; i++) {
         struct step_plan_column *column = &plan->columns[i];
         bool given = column->given_field != STEP_NO_INDEX || column->given_column != STEP_NO_INDEX;
-        if (column->wish.policy.targeted == STEP_STACK || column->wish.policy.targeted == STEP_AGE)
+        if (column->field_coding.policy.targeted == STEP_STACK ||
+            column->field_coding.policy.targeted == STEP_AGE)
             step_plan_resolve_followed(plan, column);
-        if (column->wish.policy.targeted == STEP_AGE) /* the measure is not rounded alike */
-            column->wish.policy.resolution = 0;
-        if (column->wish.policy.targeted == STEP_GIVEN && !given)
-            column->wish.policy.targeted = STEP_TARGETED_NONE;
+        if (column->field_coding.policy.targeted == STEP_AGE) /* the measure is not rounded alike */
+            column->field_coding.policy.resolution = 0;
+        if (column->field_coding.policy.targeted == STEP_GIVEN && !given)
+            column->field_coding.policy.targeted = STEP_TARGETED_NONE;
     }
     return status == STEP_STATUS_OK ? step_plan_order(plan) : status;
 }

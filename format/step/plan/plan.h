@@ -25,7 +25,7 @@ struct step_plan_column {
     uint32_t stack_record; /* the type that pushes, or STEP_NO_INDEX */
     uint32_t age_column;   /* whose latest value is the measure, or STEP_NO_INDEX */
     bool apart;            /* in columns it heeds none of these: it would wait for itself */
-    struct step_field_wish wish;
+    struct step_field_coding field_coding;
 };
 
 enum step_node_kind {

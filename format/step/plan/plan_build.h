@@ -34,13 +34,14 @@ enum step_status step_plan_fail(struct step_plan_builder *builder, enum step_sta
 /* What the attributes of a field's value, or of the elements of its arrays, wish for: its own,
  * those of modifiers of the field, and those of the fields that hold it.  And the same of lengths.
  */
-struct step_field_wish step_plan_value_wish(const struct step_plan_scope *scope, bool is_signed);
-struct step_field_wish step_plan_length_wish(const struct step_plan_scope *scope);
+struct step_field_coding step_plan_value_coding(const struct step_plan_scope *scope,
+                                                bool is_signed);
+struct step_field_coding step_plan_length_coding(const struct step_plan_scope *scope);
 /* Is the value `constant` as a whole: by its own attributes, or as part of a record that is? */
 bool step_plan_is_constant(const struct step_plan_scope *scope);
 /* Only what is said at the field itself. */
-void step_plan_own_wish(const struct step_field *field, const char *path,
-                        struct step_field_wish *wish);
+void step_plan_own_coding(const struct step_field *field, const char *path,
+                          struct step_field_coding *field_coding);
 
 /* Makes the node of a value, with its columns and all nodes below it. */
 enum step_status step_plan_element(struct step_plan_builder *builder,

@@ -16,20 +16,20 @@ static const struct step_attributes *find_sub(const struct step_field *field, co
 }
 
 /* The attributes of the innermost element of a field: its own, or those of its array's element. */
-void step_plan_own_wish(const struct step_field *field, const char *path,
-                        struct step_field_wish *wish)
+void step_plan_own_coding(const struct step_field *field, const char *path,
+                          struct step_field_coding *field_coding)
 {
     const struct step_attributes *sub = path[0] != '\0' ? find_sub(field, path) : NULL;
     if (sub != NULL)
-        step_wish_read(sub, wish);
+        step_field_coding_read(sub, field_coding);
     else
-        step_wish_read(&field->attributes, wish);
+        step_field_coding_read(&field->attributes, field_coding);
 }
 
 /* The attributes of the value itself are those of an array's element as well, unless these have
  * their own: but an array that is `constant` is so as a whole. */
 static bool is_element_of_constant(const struct step_plan_scope *scope,
-                                   const struct step_field_wish *own)
+                                   const struct step_field_coding *own)
 {
     return own->policy.general == STEP_CONSTANT && scope->path[0] != '\0' &&
            find_sub(scope->field, scope->path) == NULL;
@@ -40,13 +40,13 @@ static enum step_general outer_general(const struct step_plan_scope *scope)
 {
     enum step_general general = STEP_GENERAL_NONE;
     for (; scope->outer != NULL && scope->path[0] == '\0'; scope = scope->outer) {
-        struct step_field_wish wish = {0};
+        struct step_field_coding field_coding = {0};
         if (scope->outer->path[0] != '\0')
             break;
-        step_plan_own_wish(scope->outer->field, "", &wish);
-        if (wish.policy.general == STEP_CONSTANT)
+        step_plan_own_coding(scope->outer->field, "", &field_coding);
+        if (field_coding.policy.general == STEP_CONSTANT)
             return STEP_CONSTANT;
-        if (wish.policy.general == STEP_DEFAULT)
+        if (field_coding.policy.general == STEP_DEFAULT)
             general = STEP_DEFAULT;
     }
     return general;
@@ -54,44 +54,47 @@ static enum step_general outer_general(const struct step_plan_scope *scope)
 
 bool step_plan_is_constant(const struct step_plan_scope *scope)
 {
-    struct step_field_wish wish = {0};
-    step_plan_own_wish(scope->field, scope->path, &wish);
-    return wish.policy.general == STEP_CONSTANT ? !is_element_of_constant(scope, &wish)
-                                                : outer_general(scope) == STEP_CONSTANT;
+    struct step_field_coding field_coding = {0};
+    step_plan_own_coding(scope->field, scope->path, &field_coding);
+    return field_coding.policy.general == STEP_CONSTANT
+               ? !is_element_of_constant(scope, &field_coding)
+               : outer_general(scope) == STEP_CONSTANT;
 }
 
 /* What the record that declares the field says of the encoding of all of its fields. */
-static void read_record_wish(const struct step_plan_scope *scope, struct step_field_wish *wish)
+static void read_record_wish(const struct step_plan_scope *scope,
+                             struct step_field_coding *field_coding)
 {
     const struct step_attributes *all =
         &scope->definition->records[scope->field->declaring_record].attributes;
     for (size_t i = 0; i < all->count; i++)
         if (strcmp(all->items[i].group, "encoding") == 0)
-            step_wish_read(&(struct step_attributes){&all->items[i], 1}, wish);
+            step_field_coding_read(&(struct step_attributes){&all->items[i], 1}, field_coding);
 }
 
 /* A value of a constant array follows from those before it, but it is not always the same. */
-static void settle_general(const struct step_plan_scope *scope, struct step_field_wish *wish)
+static void settle_general(const struct step_plan_scope *scope,
+                           struct step_field_coding *field_coding)
 {
     enum { PATTERN_ORDER = 2 };
-    struct step_policy *policy = &wish->policy;
+    struct step_policy *policy = &field_coding->policy;
     enum step_general outer = outer_general(scope);
-    if (is_element_of_constant(scope, wish)) {
+    if (is_element_of_constant(scope, field_coding)) {
         policy->general = STEP_GENERAL_NONE;
-        wish->column.usual = false;
+        field_coding->column.usual = false;
         if (scope->field->kind == STEP_TYPE_INT && policy->targeted == STEP_TARGETED_NONE) {
-            wish->column.order = policy->parameter = PATTERN_ORDER;
+            field_coding->column.order = policy->parameter = PATTERN_ORDER;
             policy->targeted = STEP_CONTEXT;
         }
     }
     if (outer == STEP_CONSTANT || (outer == STEP_DEFAULT && policy->general == STEP_GENERAL_NONE)) {
         policy->general = outer;
-        wish->column.usual = true;
+        field_coding->column.usual = true;
     }
 }
 
-static void read_outer_wish(const struct step_plan_scope *scope, const char *path,
-                            struct step_field_wish *wish)
+static void read_outer_coding(const struct step_plan_scope *scope, const char *path,
+                              struct step_field_coding *field_coding)
 {
     if (scope == NULL)
         return;
@@ -104,38 +107,38 @@ static void read_outer_wish(const struct step_plan_scope *scope, const char *pat
         char outermost[PATH_BYTES];
         length = snprintf(outermost, sizeof outermost, "%s.%s", scope->field->name, longer);
         if (length >= 0 && length < PATH_BYTES)
-            read_outer_wish(scope->outer, outermost, wish);
+            read_outer_coding(scope->outer, outermost, field_coding);
     }
     const struct step_attributes *sub = find_sub(scope->field, longer);
     if (sub != NULL)
-        step_wish_read(sub, wish);
+        step_field_coding_read(sub, field_coding);
 }
 
-struct step_field_wish step_plan_value_wish(const struct step_plan_scope *scope, bool is_signed)
+struct step_field_coding step_plan_value_coding(const struct step_plan_scope *scope, bool is_signed)
 {
-    struct step_field_wish wish = {.column = {.is_signed = is_signed}};
+    struct step_field_coding field_coding = {.column = {.is_signed = is_signed}};
     if (scope->field->kind != STEP_TYPE_RECORD)
-        read_record_wish(scope, &wish);
-    step_plan_own_wish(scope->field, scope->path, &wish);
-    settle_general(scope, &wish);
+        read_record_wish(scope, &field_coding);
+    step_plan_own_coding(scope->field, scope->path, &field_coding);
+    settle_general(scope, &field_coding);
     if (scope->outer != NULL) {
         char path[PATH_BYTES];
         int length = snprintf(path, sizeof path, "%s%s%s", scope->field->name,
                               scope->path[0] != '\0' ? "." : "", scope->path);
         if (length >= 0 && length < PATH_BYTES)
-            read_outer_wish(scope->outer, path, &wish);
+            read_outer_coding(scope->outer, path, &field_coding);
     }
-    return wish;
+    return field_coding;
 }
 
-struct step_field_wish step_plan_length_wish(const struct step_plan_scope *scope)
+struct step_field_coding step_plan_length_coding(const struct step_plan_scope *scope)
 {
-    struct step_field_wish wish = {0};
-    read_outer_wish(scope, "length", &wish);
-    wish.is_time = wish.is_thread = false;
-    wish.given = NULL;
-    wish.policy.is_unsigned = true;
-    wish.policy.strings = 0;
-    wish.policy.resolution = wish.resolution = 0;
-    return wish;
+    struct step_field_coding field_coding = {0};
+    read_outer_coding(scope, "length", &field_coding);
+    field_coding.is_time = field_coding.is_thread = false;
+    field_coding.given = NULL;
+    field_coding.policy.is_unsigned = true;
+    field_coding.policy.strings = 0;
+    field_coding.policy.resolution = field_coding.resolution = 0;
+    return field_coding;
 }

@@ -10,21 +10,22 @@ void step_plan_resolve_nested(struct step_plan_builder *builder, const struct st
 {
     struct step_plan *plan = builder->plan;
     const struct step_plan_node *node = &plan->nodes[plan->children[first_child + field]];
-    if (node->kind != STEP_NODE_VALUE || plan->columns[node->column].wish.given == NULL ||
-        plan->columns[node->column].wish.policy.targeted == STEP_STACK ||
-        plan->columns[node->column].wish.policy.targeted == STEP_AGE)
+    if (node->kind != STEP_NODE_VALUE || plan->columns[node->column].field_coding.given == NULL ||
+        plan->columns[node->column].field_coding.policy.targeted == STEP_STACK ||
+        plan->columns[node->column].field_coding.policy.targeted == STEP_AGE)
         return;
     struct step_plan_column *column = &plan->columns[node->column];
     for (size_t i = 0; i < field; i++) {
         const char *name = record->fields[i].name;
         const struct step_plan_node *other = &plan->nodes[plan->children[first_child + i]];
-        if (strlen(name) != column->wish.given_length ||
-            memcmp(name, column->wish.given, column->wish.given_length) != 0 ||
+        if (strlen(name) != column->field_coding.given_length ||
+            memcmp(name, column->field_coding.given, column->field_coding.given_length) != 0 ||
             other->kind != STEP_NODE_VALUE)
             continue;
         column->given_column = other->column;
-        column->wish.column.given = true;
-        column->wish.column.given_identifier = plan->columns[other->column].wish.column.identifier;
+        column->field_coding.column.given = true;
+        column->field_coding.column.given_identifier =
+            plan->columns[other->column].field_coding.column.identifier;
     }
 }
 
@@ -37,19 +38,21 @@ void step_plan_resolve_given(struct step_plan_builder *builder, const uint32_t *
     if (node->kind != STEP_NODE_VALUE)
         return;
     struct step_plan_column *column = &plan->columns[node->column];
-    if (column->record != builder->record || column->wish.given == NULL ||
-        column->wish.policy.targeted == STEP_STACK || column->wish.policy.targeted == STEP_AGE)
+    if (column->record != builder->record || column->field_coding.given == NULL ||
+        column->field_coding.policy.targeted == STEP_STACK ||
+        column->field_coding.policy.targeted == STEP_AGE)
         return;
     for (uint32_t i = 0; i < builder->field; i++) {
         const char *name = record->fields[i].name;
         const struct step_plan_node *other = &plan->nodes[field_nodes[i]];
-        if (strlen(name) != column->wish.given_length ||
-            memcmp(name, column->wish.given, column->wish.given_length) != 0 ||
+        if (strlen(name) != column->field_coding.given_length ||
+            memcmp(name, column->field_coding.given, column->field_coding.given_length) != 0 ||
             other->kind != STEP_NODE_VALUE)
             continue;
         column->given_field = i;
-        column->wish.column.given = true;
-        column->wish.column.given_identifier = plan->columns[other->column].wish.column.identifier;
+        column->field_coding.column.given = true;
+        column->field_coding.column.given_identifier =
+            plan->columns[other->column].field_coding.column.identifier;
     }
 }
 
@@ -84,10 +87,10 @@ static bool is_own_field(const struct step_plan *plan, const struct step_plan_co
 /* What `stack` and `age` name, when all records are planned; what does not exist is not heeded. */
 void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column *column)
 {
-    struct step_field_wish *wish = &column->wish;
-    const char *name = wish->given;
-    size_t length = wish->given_length;
-    bool stack = wish->policy.targeted == STEP_STACK;
+    struct step_field_coding *field_coding = &column->field_coding;
+    const char *name = field_coding->given;
+    size_t length = field_coding->given_length;
+    bool stack = field_coding->policy.targeted == STEP_STACK;
     size_t field = 0;
     while (!stack && length > 0 && name[length - 1] != '.') {
         length--;
@@ -97,12 +100,12 @@ void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column 
     if (!column->in_array && length > 0)
         record = find_record(plan->definition, column->record, name, length - !stack);
     if (record == STEP_NO_INDEX) {
-        wish->policy.targeted = STEP_TARGETED_NONE;
+        field_coding->policy.targeted = STEP_TARGETED_NONE;
         return;
     }
     if (stack) {
         column->stack_record = record;
-        wish->column.stack = is_own_field(plan, column);
+        field_coding->column.stack = is_own_field(plan, column);
         return;
     }
     const struct step_record *type = &plan->definition->records[record];
@@ -114,7 +117,7 @@ void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column 
             column->age_column = node->column;
     }
     if (column->age_column == STEP_NO_INDEX)
-        wish->policy.targeted = STEP_TARGETED_NONE;
+        field_coding->policy.targeted = STEP_TARGETED_NONE;
     else
-        wish->column.age = is_own_field(plan, column);
+        field_coding->column.age = is_own_field(plan, column);
 }

@@ -25,18 +25,18 @@ static bool make_room(void **items, uint32_t *capacity, uint32_t count, size_t s
 }
 
 /* A dictionary's numbers are identifiers by themselves. */
-static void settle_identifier(struct step_field_wish *wish)
+static void settle_identifier(struct step_field_coding *field_coding)
 {
-    struct step_policy *policy = &wish->policy;
+    struct step_policy *policy = &field_coding->policy;
     if (policy->general == STEP_IDENTIFIER)
         policy->general = STEP_GENERAL_NONE;
     policy->size = STEP_SIZE_CREEP;
     policy->is_unsigned = true;
-    policy->resolution = wish->resolution = 0;
+    policy->resolution = field_coding->resolution = 0;
 }
 
 static enum step_status add_column(struct step_plan_builder *builder, enum step_column_kind kind,
-                                   bool in_array, const struct step_field_wish *wish,
+                                   bool in_array, const struct step_field_coding *field_coding,
                                    uint32_t *column)
 {
     struct step_plan *plan = builder->plan;
@@ -57,7 +57,7 @@ static enum step_status add_column(struct step_plan_builder *builder, enum step_
         .given_column = STEP_NO_INDEX,
         .stack_record = STEP_NO_INDEX,
         .age_column = STEP_NO_INDEX,
-        .wish = *wish,
+        .field_coding = *field_coding,
     };
     return STEP_STATUS_OK;
 }
@@ -99,9 +99,9 @@ static enum step_status build_array(struct step_plan_builder *builder,
 {
     struct step_plan_node node = {
         STEP_NODE_ARRAY, 0, 1, 1, 0, STEP_NO_INDEX, false, step_plan_is_constant(scope)};
-    struct step_field_wish wish = step_plan_length_wish(scope);
+    struct step_field_coding field_coding = step_plan_length_coding(scope);
     enum step_status status =
-        add_column(builder, STEP_COLUMN_LENGTHS, in_array, &wish, &node.column);
+        add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding, &node.column);
     if (status == STEP_STATUS_OK)
         status = add_children(builder, 1, &node.first_child);
     if (status != STEP_STATUS_OK)
@@ -161,12 +161,12 @@ static enum step_status add_types(struct step_plan_builder *builder,
                                   const struct step_plan_scope *scope, bool in_array,
                                   uint32_t *column)
 {
-    struct step_field_wish wish = {.column = {.identifier = true}};
-    struct step_field_wish own = {0};
-    step_plan_own_wish(scope->field, scope->path, &own);
-    wish.policy.general = own.type_varies ? STEP_IDENTIFIER : STEP_DEFAULT;
-    wish.policy.is_unsigned = true;
-    return add_column(builder, STEP_COLUMN_VALUES, in_array, &wish, column);
+    struct step_field_coding field_coding = {.column = {.identifier = true}};
+    struct step_field_coding own = {0};
+    step_plan_own_coding(scope->field, scope->path, &own);
+    field_coding.policy.general = own.type_varies ? STEP_IDENTIFIER : STEP_DEFAULT;
+    field_coding.policy.is_unsigned = true;
+    return add_column(builder, STEP_COLUMN_VALUES, in_array, &field_coding, column);
 }
 
 /* The record without fields that stands for none, as a tree's last type. */
@@ -221,10 +221,10 @@ static enum step_status build_tree(struct step_plan_builder *builder,
                                   .child_count = 1,
                                   .record = scope->field->record,
                                   .constant = step_plan_is_constant(scope)};
-    struct step_field_wish wish = {.policy = {.is_unsigned = true}};
+    struct step_field_coding field_coding = {.policy = {.is_unsigned = true}};
     uint32_t element = 0;
     enum step_status status =
-        add_column(builder, STEP_COLUMN_LENGTHS, in_array, &wish, &node.column);
+        add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding, &node.column);
     if (status == STEP_STATUS_OK)
         status = add_children(builder, 1, &node.first_child);
     builder->in_tree = true;
@@ -265,15 +265,15 @@ static enum step_status build_bytes(struct step_plan_builder *builder,
 {
     struct step_plan_node node = {
         STEP_NODE_BYTES, 0, 1, 0, 0, STEP_NO_INDEX, false, step_plan_is_constant(scope)};
-    struct step_field_wish wish = step_plan_length_wish(scope);
-    struct step_field_wish own = step_plan_value_wish(scope, false);
-    wish.charset = scope->field->kind == STEP_TYPE_STRING ? own.charset : STEP_CHARSET_ANY;
-    wish.policy.strings = own.policy.strings;
+    struct step_field_coding field_coding = step_plan_length_coding(scope);
+    struct step_field_coding own = step_plan_value_coding(scope, false);
+    field_coding.charset = scope->field->kind == STEP_TYPE_STRING ? own.charset : STEP_CHARSET_ANY;
+    field_coding.policy.strings = own.policy.strings;
     if (own.policy.general != STEP_GENERAL_NONE) /* the same one again is a number */
-        wish.policy.strings |= STEP_STRINGS_NUMBERED;
+        field_coding.policy.strings |= STEP_STRINGS_NUMBERED;
     enum step_status status =
-        add_column(builder, STEP_COLUMN_LENGTHS, in_array, &wish, &node.column);
-    struct step_field_wish none = {.policy = {.strings = wish.policy.strings}};
+        add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding, &node.column);
+    struct step_field_coding none = {.policy = {.strings = field_coding.policy.strings}};
     uint32_t bytes;
     if (status == STEP_STATUS_OK)
         status = add_column(builder, STEP_COLUMN_BYTES, in_array, &none, &bytes);
@@ -289,15 +289,16 @@ enum step_status step_plan_element(struct step_plan_builder *builder,
                               "records by value and arrays are nested more than 32 deep");
     if (array_depth > 0)
         return build_array(builder, scope, array_depth, in_array, nesting, index);
-    struct step_field_wish wish = step_plan_value_wish(scope, scope->field->kind == STEP_TYPE_INT);
-    bool names_entry = wish.column.identifier && scope->field->kind == STEP_TYPE_RECORD;
+    struct step_field_coding field_coding =
+        step_plan_value_coding(scope, scope->field->kind == STEP_TYPE_INT);
+    bool names_entry = field_coding.column.identifier && scope->field->kind == STEP_TYPE_RECORD;
     if (names_entry || scope->field->kind == STEP_TYPE_INT) {
         struct step_plan_node node = {STEP_NODE_VALUE, 0, 1, 0, 0, STEP_NO_INDEX, false, false};
-        wish.policy.strings = 0;
+        field_coding.policy.strings = 0;
         if (scope->field->kind != STEP_TYPE_INT)
-            settle_identifier(&wish);
+            settle_identifier(&field_coding);
         enum step_status status =
-            add_column(builder, STEP_COLUMN_VALUES, in_array, &wish, &node.column);
+            add_column(builder, STEP_COLUMN_VALUES, in_array, &field_coding, &node.column);
         return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
     }
     if (scope->field->kind == STEP_TYPE_RECORD && step_field_is_variant(scope->field))

@@ -74,7 +74,7 @@ static void set_apart(struct ordering *ordering, uint32_t column)
 {
     struct step_plan_column *planned = &ordering->plan->columns[column];
     planned->apart = true;
-    planned->wish.column.age = planned->wish.column.given = false;
+    planned->field_coding.column.age = planned->field_coding.column.given = false;
     ordering->depth[column] = 1;
 }
 

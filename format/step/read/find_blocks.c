@@ -9,18 +9,18 @@
 enum { SEARCH_BYTES = 1 << 16 };
 
 /* True if a good block header stands at `offset`. */
-static bool header_at(struct step_reader *reader, const struct step_source *source, uint64_t offset,
-                      struct step_block_header *header)
+static bool header_at(struct step_reader *reader, const struct step_byte_source *source,
+                      uint64_t offset, struct step_block_header *header)
 {
     const uint8_t *bytes;
-    return step_source_read(source, offset, STEP_BLOCK_HEADER_BYTES, &reader->head, &bytes, NULL) ==
-               STEP_STATUS_OK &&
+    return step_byte_source_read(source, offset, STEP_BLOCK_HEADER_BYTES, &reader->head, &bytes,
+                                 NULL) == STEP_STATUS_OK &&
            step_block_header_unpack(bytes, header);
 }
 
 /* The next place at or after `offset` where a good block header stands; the source's size if there
  * is none. */
-static uint64_t search(struct step_reader *reader, const struct step_source *source,
+static uint64_t search(struct step_reader *reader, const struct step_byte_source *source,
                        uint64_t offset)
 {
     struct step_block_header header;
@@ -28,7 +28,7 @@ static uint64_t search(struct step_reader *reader, const struct step_source *sou
         uint64_t length = source->size - offset;
         length = length < SEARCH_BYTES ? length : SEARCH_BYTES;
         const uint8_t *bytes;
-        if (step_source_read(source, offset, length, &reader->payload, &bytes, NULL) !=
+        if (step_byte_source_read(source, offset, length, &reader->payload, &bytes, NULL) !=
             STEP_STATUS_OK)
             break;
         const uint8_t *end = bytes + length;
@@ -49,15 +49,16 @@ static uint64_t search(struct step_reader *reader, const struct step_source *sou
 }
 
 /* Reads the summary of a block and visits it. */
-static enum step_status visit_found(struct step_reader *reader, const struct step_source *source,
-                                    uint64_t offset, const struct step_block_header *header,
+static enum step_status visit_found(struct step_reader *reader,
+                                    const struct step_byte_source *source, uint64_t offset,
+                                    const struct step_block_header *header,
                                     struct step_error *error)
 {
     const uint8_t *summary;
     uint64_t place = source->base + offset;
     enum step_status status =
-        step_source_read(source, offset + STEP_BLOCK_HEADER_BYTES, header->summary_bytes,
-                         &reader->head, &summary, error);
+        step_byte_source_read(source, offset + STEP_BLOCK_HEADER_BYTES, header->summary_bytes,
+                              &reader->head, &summary, error);
     if (status != STEP_STATUS_OK)
         return status;
     if (header->kind == STEP_BLOCK_DATA &&
@@ -68,7 +69,7 @@ static enum step_status visit_found(struct step_reader *reader, const struct ste
 }
 
 /* Notes what lies between blocks, unless it is a good footer at the end. */
-static enum step_status note_rest(struct step_reader *reader, const struct step_source *source,
+static enum step_status note_rest(struct step_reader *reader, const struct step_byte_source *source,
                                   uint64_t offset, uint64_t next, bool after_index)
 {
     uint64_t length = next - offset;
@@ -76,7 +77,7 @@ static enum step_status note_rest(struct step_reader *reader, const struct step_
         const uint8_t *bytes;
         uint64_t index_offset;
         uint64_t file_bytes;
-        if (step_source_read(source, offset, length, &reader->head, &bytes, NULL) ==
+        if (step_byte_source_read(source, offset, length, &reader->head, &bytes, NULL) ==
                 STEP_STATUS_OK &&
             step_footer_unpack(bytes, &index_offset, &file_bytes))
             return STEP_STATUS_OK;
@@ -88,7 +89,7 @@ static enum step_status note_rest(struct step_reader *reader, const struct step_
     return step_reader_note(reader, source->base + offset, length, "%s", what);
 }
 
-enum step_status step_reader_walk(struct step_reader *reader, const struct step_source *source,
+enum step_status step_reader_walk(struct step_reader *reader, const struct step_byte_source *source,
                                   uint64_t offset, struct step_error *error)
 {
     bool after_index = false;
@@ -122,7 +123,7 @@ enum step_status step_reader_walk(struct step_reader *reader, const struct step_
 bool step_reader_find_definition(struct step_reader *reader, uint64_t *offset,
                                  struct step_block_header *header)
 {
-    const struct step_source *file = &reader->file;
+    const struct step_byte_source *file = &reader->file;
     while (*offset < file->size) {
         if (!header_at(reader, file, *offset, header))
             *offset = search(reader, file, *offset + 1);
@@ -166,14 +167,14 @@ static bool index_is_good(const uint8_t *bytes, size_t length, uint64_t count,
 /* Reads footer and index block; the index stands in reader->bytes then. */
 static bool load_index(struct step_reader *reader, uint64_t *count, uint64_t *index_offset)
 {
-    const struct step_source *file = &reader->file;
+    const struct step_byte_source *file = &reader->file;
     const uint8_t *bytes;
     uint64_t file_bytes;
     struct step_block_header header;
     struct step_payload payload;
     if (file->size < STEP_FILE_HEADER_BYTES + STEP_FOOTER_BYTES ||
-        step_source_read(file, file->size - STEP_FOOTER_BYTES, STEP_FOOTER_BYTES, &reader->head,
-                         &bytes, NULL) != STEP_STATUS_OK ||
+        step_byte_source_read(file, file->size - STEP_FOOTER_BYTES, STEP_FOOTER_BYTES,
+                              &reader->head, &bytes, NULL) != STEP_STATUS_OK ||
         !step_footer_unpack(bytes, index_offset, &file_bytes) || file_bytes != file->size ||
         *index_offset > file->size - STEP_FOOTER_BYTES ||
         !header_at(reader, file, *index_offset, &header) || header.kind != STEP_BLOCK_INDEX ||

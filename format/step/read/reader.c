@@ -47,7 +47,7 @@ void step_reader_destroy(struct step_reader *reader)
     step_block_reader_reset(&reader->blocks);
     step_plan_destroy(reader->plan);
     step_definition_destroy(reader->definition);
-    step_source_close(&reader->file);
+    step_byte_source_close(&reader->file);
     step_arena_reset(&reader->counts);
     for (size_t i = 0; i < 2 * reader->property_count; i++)
         free(reader->properties[i]);

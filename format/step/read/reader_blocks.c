@@ -10,14 +10,15 @@
 #include "format/core/checksum.h"
 #include "format/step/read/reader_internal.h"
 
-enum step_status step_reader_payload(struct step_reader *reader, const struct step_source *source,
-                                     uint64_t offset, const struct step_block_header *header,
+enum step_status step_reader_payload(struct step_reader *reader,
+                                     const struct step_byte_source *source, uint64_t offset,
+                                     const struct step_block_header *header,
                                      struct step_payload *payload, struct step_error *error)
 {
     uint64_t place = source->base + offset;
     enum step_status status =
-        step_source_read(source, offset + STEP_BLOCK_HEADER_BYTES, header->payload_bytes,
-                         &reader->payload, &payload->bytes, error);
+        step_byte_source_read(source, offset + STEP_BLOCK_HEADER_BYTES, header->payload_bytes,
+                              &reader->payload, &payload->bytes, error);
     if (status != STEP_STATUS_OK)
         return status;
     payload->header = header;
@@ -31,12 +32,12 @@ enum step_status step_reader_payload(struct step_reader *reader, const struct st
 
 /* Where blocks were found by the index, a block's own header may be damaged: its contents need not
  * be.  Returns true where damage was noted. */
-static bool note_header(struct step_reader *reader, const struct step_source *source,
+static bool note_header(struct step_reader *reader, const struct step_byte_source *source,
                         uint64_t offset, const struct step_block_header *header)
 {
     const uint8_t *bytes;
     uint8_t expected[STEP_BLOCK_HEADER_BYTES];
-    if (step_source_read(source, offset, sizeof expected, &reader->head, &bytes, NULL) !=
+    if (step_byte_source_read(source, offset, sizeof expected, &reader->head, &bytes, NULL) !=
         STEP_STATUS_OK)
         return false;
     step_block_header_pack(header, expected);
@@ -54,7 +55,7 @@ static bool is_damage(enum step_status status)
            status == STEP_STATUS_UNSUPPORTED || status == STEP_STATUS_LIMIT;
 }
 
-static enum step_status load_now(struct step_reader *reader, const struct step_source *source,
+static enum step_status load_now(struct step_reader *reader, const struct step_byte_source *source,
                                  uint64_t offset, const struct step_block_header *header,
                                  struct step_error *error)
 {
@@ -75,7 +76,7 @@ static enum step_status load_now(struct step_reader *reader, const struct step_s
     return status;
 }
 
-static enum step_status add_entry(struct step_reader *reader, const struct step_source *source,
+static enum step_status add_entry(struct step_reader *reader, const struct step_byte_source *source,
                                   uint64_t offset, const struct step_block_header *header,
                                   const struct step_summary *summary)
 {
@@ -113,9 +114,10 @@ static enum step_status add_entry(struct step_reader *reader, const struct step_
     return STEP_STATUS_OK;
 }
 
-enum step_status step_reader_visit(struct step_reader *reader, const struct step_source *source,
-                                   uint64_t offset, const struct step_block_header *header,
-                                   const uint8_t *summary, struct step_error *error)
+enum step_status step_reader_visit(struct step_reader *reader,
+                                   const struct step_byte_source *source, uint64_t offset,
+                                   const struct step_block_header *header, const uint8_t *summary,
+                                   struct step_error *error)
 {
     const char *fault;
     struct step_summary parsed;

@@ -10,7 +10,7 @@
 struct step_block_entry {
     struct step_block_info info;
     struct step_block_header header;
-    const struct step_source *source;
+    const struct step_byte_source *source;
     uint64_t offset; /* in the source */
     bool damage_noted;
 };
@@ -33,8 +33,8 @@ struct step_dictionary {
 
 struct step_reader {
     char *name;
-    struct step_source file;
-    struct step_source live; /* blocks made of what a live mapping held */
+    struct step_byte_source file;
+    struct step_byte_source live; /* blocks made of what a live mapping held */
     struct step_buffer live_bytes;
     struct step_definition *definition;
     struct step_plan *plan;
@@ -75,18 +75,20 @@ enum step_status step_reader_properties(struct step_reader *reader,
 
 /* Reads and checks the payload of a block at `offset` of a source, whose header is known.  CORRUPT
  * or CUT fill `error`. */
-enum step_status step_reader_payload(struct step_reader *reader, const struct step_source *source,
-                                     uint64_t offset, const struct step_block_header *header,
+enum step_status step_reader_payload(struct step_reader *reader,
+                                     const struct step_byte_source *source, uint64_t offset,
+                                     const struct step_block_header *header,
                                      struct step_payload *payload, struct step_error *error);
 
 /* Takes note of a block: keeps data blocks for later, loads the others.  `summary` is the first
  * part of its payload.  What is damaged is noted; only lack of memory and such fail. */
-enum step_status step_reader_visit(struct step_reader *reader, const struct step_source *source,
-                                   uint64_t offset, const struct step_block_header *header,
-                                   const uint8_t *summary, struct step_error *error);
+enum step_status step_reader_visit(struct step_reader *reader,
+                                   const struct step_byte_source *source, uint64_t offset,
+                                   const struct step_block_header *header, const uint8_t *summary,
+                                   struct step_error *error);
 
 /* Finds all blocks from `offset` on by their headers, and visits each. */
-enum step_status step_reader_walk(struct step_reader *reader, const struct step_source *source,
+enum step_status step_reader_walk(struct step_reader *reader, const struct step_byte_source *source,
                                   uint64_t offset, struct step_error *error);
 /* The first definition block from `*offset` on; false where there is none. */
 bool step_reader_find_definition(struct step_reader *reader, uint64_t *offset,

@@ -47,8 +47,8 @@ static enum step_status first_definition(struct step_reader *reader, struct step
     const uint8_t *bytes;
     struct step_block_header header;
     enum step_status status =
-        step_source_read(&reader->file, STEP_FILE_HEADER_BYTES, STEP_BLOCK_HEADER_BYTES,
-                         &reader->head, &bytes, error);
+        step_byte_source_read(&reader->file, STEP_FILE_HEADER_BYTES, STEP_BLOCK_HEADER_BYTES,
+                              &reader->head, &bytes, error);
     if (status == STEP_STATUS_CUT)
         return step_error_set(error, STEP_STATUS_CORRUPT, reader->name, reader->file.size,
                               "the file is cut before its definition");
@@ -78,12 +78,12 @@ static enum step_status load_definition(struct step_reader *reader, struct step_
 /* Where the file header is damaged but a definition follows, it is one of ours. */
 static enum step_status check_file_header(struct step_reader *reader, struct step_error *error)
 {
-    const struct step_source *file = &reader->file;
+    const struct step_byte_source *file = &reader->file;
     const uint8_t *bytes;
     uint64_t length = file->size < STEP_FILE_HEADER_BYTES + STEP_BLOCK_HEADER_BYTES
                           ? file->size
                           : STEP_FILE_HEADER_BYTES + STEP_BLOCK_HEADER_BYTES;
-    enum step_status status = step_source_read(file, 0, length, &reader->head, &bytes, error);
+    enum step_status status = step_byte_source_read(file, 0, length, &reader->head, &bytes, error);
     if (status != STEP_STATUS_OK)
         return status;
     enum step_file_header_fault fault = step_file_header_check(bytes, (size_t) length);
@@ -158,7 +158,7 @@ static enum step_status open_once(const char *path, struct step_reader **out, bo
     if (reader == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
     bool was_written = step_reader_is_written(reader);
-    enum step_status status = step_source_open(reader->name, &reader->file, error);
+    enum step_status status = step_byte_source_open(reader->name, &reader->file, error);
     if (status == STEP_STATUS_OK)
         status = load_file(reader, error);
     if (status == STEP_STATUS_OK && !reader->whole)
@@ -187,7 +187,7 @@ enum step_status step_reader_open(const char *path, struct step_reader **out,
 }
 
 /* From what is not a file: there is no live mapping beside it. */
-static enum step_status open_source(const struct step_source *source, const char *name,
+static enum step_status open_source(const struct step_byte_source *source, const char *name,
                                     struct step_reader **out, struct step_error *error)
 {
     *out = NULL;
@@ -209,7 +209,7 @@ enum step_status step_reader_open_memory(const void *data, size_t length, const 
                                          struct step_reader **out, struct step_error *error)
 {
     static const uint8_t nothing[1] = {0};
-    const struct step_source source = {
+    const struct step_byte_source source = {
         .file = -1, .memory = data != NULL ? data : nothing, .size = length};
     return open_source(&source, name, out, error);
 }
@@ -217,6 +217,6 @@ enum step_status step_reader_open_memory(const void *data, size_t length, const 
 enum step_status step_reader_open_input(const struct step_input *input, const char *name,
                                         struct step_reader **out, struct step_error *error)
 {
-    const struct step_source source = {.file = -1, .input = *input, .size = input->size_bytes};
+    const struct step_byte_source source = {.file = -1, .input = *input, .size = input->size_bytes};
     return open_source(&source, name, out, error);
 }

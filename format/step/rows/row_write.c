@@ -61,11 +61,11 @@ static bool uses_table(enum step_targeted targeted)
 static enum step_status list_encoder(struct rowing *rowing, uint32_t index)
 {
     const struct step_plan_column *column = &rowing->plan->columns[index];
-    const struct step_policy *policy = &column->wish.policy;
+    const struct step_policy *policy = &column->field_coding.policy;
     struct step_row_writer *writer = rowing->writer;
     struct step_buffer *out = &writer->rows;
     unsigned bits = step_table_bits(rowing->columns->columns[index].count, 16);
-    bool hashed = !column->wish.column.given_identifier;
+    bool hashed = !column->field_coding.column.given_identifier;
     bool ok = step_buffer_append_varint(out, column->record) &&
               step_buffer_append_varint(out, column->field) &&
               step_buffer_append_varint(out, column->leaf) && step_policy_print(policy, out);

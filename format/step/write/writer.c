@@ -153,8 +153,8 @@ static enum step_status refuse_record(struct step_writer *writer, uint32_t recor
 }
 
 /* Appends a record that agrees with its definition; one that does not is refused. */
-static enum step_status append(struct step_writer *writer, struct step_rows *rows, uint32_t record,
-                               const uint64_t *slots)
+static enum step_status append(struct step_writer *writer, struct step_pending *rows,
+                               uint32_t record, const uint64_t *slots)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     bool checked = writer->plan->records[record].checked;
@@ -164,7 +164,7 @@ static enum step_status append(struct step_writer *writer, struct step_rows *row
     if (status != STEP_STATUS_OK)
         return status == STEP_STATUS_NO_MEMORY ? keep(writer, status, NULL)
                                                : refuse(writer, &error);
-    status = step_rows_append(rows, writer->plan, record, slots);
+    status = step_pending_append(rows, writer->plan, record, slots);
     if (status == STEP_STATUS_OK || status == STEP_STATUS_NO_MEMORY)
         return keep(writer, status, NULL);
     if (checked)
@@ -181,11 +181,11 @@ static enum step_status append(struct step_writer *writer, struct step_rows *row
 /* What a reader needs for the entries of the dictionary that wait. */
 static uint64_t dictionary_bytes(const struct step_writer *writer, uint32_t record)
 {
-    const struct step_rows *rows = &writer->dictionaries[record].rows;
+    const struct step_pending *rows = &writer->dictionaries[record].rows;
     uint64_t slot_count = writer->plan->records[record].slot_count;
     return rows->record_count == 0
                ? 0
-               : step_rows_decoded_bytes(rows) +
+               : step_pending_decoded_bytes(rows) +
                      rows->record_count * slot_count * sizeof(uint64_t) + DICTIONARY_BLOCK_BYTES +
                      slot_count * DICTIONARY_SLOT_BYTES;
 }
@@ -211,18 +211,18 @@ enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
         *id = 0;
     enum step_status status = STEP_STATUS_OK;
     if (dictionary->rows.record_count >= STEP_MAX_DICTIONARY_BLOCK_RECORDS ||
-        step_rows_memory(&dictionary->rows) > MOST_DICTIONARY_MEMORY)
+        step_pending_memory(&dictionary->rows) > MOST_DICTIONARY_MEMORY)
         status = step_writer_pending(writer);
     if (status != STEP_STATUS_OK)
         return keep(writer, status, NULL);
-    struct step_rows_mark mark = step_rows_mark(&dictionary->rows);
+    struct step_pending_mark mark = step_pending_mark(&dictionary->rows);
     uint64_t before = dictionary_bytes(writer, record);
     status = append(writer, &dictionary->rows, record, slots);
     if (status != STEP_STATUS_OK)
         return status;
     uint64_t more = dictionary_bytes(writer, record) - before;
     if (more > STEP_MAX_DICTIONARY_MEMORY - writer->dictionary_bytes) {
-        step_rows_rewind(&dictionary->rows, &mark);
+        step_pending_rewind(&dictionary->rows, &mark);
         if (writer->plan->records[record].checked)
             step_check_forget(&writer->check);
         return refuse_entry(writer, record);
@@ -241,7 +241,7 @@ static enum step_status settle(struct step_writer *writer, struct step_stream *s
     step_writer_count_memory(writer, stream);
     if (stream->rows.record_count >= writer->options.block_records ||
         stream->memory > writer->options.memory_bytes / 2 ||
-        step_rows_decoded_bytes(&stream->rows) > MOST_DECODED)
+        step_pending_decoded_bytes(&stream->rows) > MOST_DECODED)
         status = step_writer_flush_rows(writer, stream);
     else if (writer->memory > writer->options.memory_bytes)
         status = step_writer_flush_largest(writer);
@@ -259,13 +259,14 @@ enum step_status step_writer_put(struct step_writer *writer, uint64_t number, ui
     struct step_stream *last = writer->streams.last;
     const struct step_plan_record *planned = &writer->plan->records[record];
     if (last != NULL && last->number == number && planned->flat && !planned->checked &&
-        step_rows_append_flat(&last->rows, planned, record, slots, writer->options.block_records))
+        step_pending_append_flat(&last->rows, planned, record, slots,
+                                 writer->options.block_records))
         return STEP_STATUS_OK;
     struct step_stream *stream = step_stream_get(&writer->streams, number);
     if (stream == NULL)
         return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
     enum step_status status = STEP_STATUS_OK;
-    if (!planned->flat && step_rows_decoded_bytes(&stream->rows) > MOST_DECODED_BEFORE_NESTED)
+    if (!planned->flat && step_pending_decoded_bytes(&stream->rows) > MOST_DECODED_BEFORE_NESTED)
         status = keep(writer, step_writer_flush_rows(writer, stream), NULL);
     if (status == STEP_STATUS_OK)
         status = append(writer, &stream->rows, record, slots);
@@ -293,19 +294,19 @@ enum step_status step_writer_begin_run(struct step_writer *writer, uint64_t numb
     struct step_stream *stream = step_stream_get(&writer->streams, number);
     if (stream == NULL)
         return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
-    struct step_rows *rows = &stream->rows;
-    enum step_status status = step_rows_to_columns(rows, writer->plan);
+    struct step_pending *rows = &stream->rows;
+    enum step_status status = step_pending_to_columns(rows, writer->plan);
     if (status != STEP_STATUS_OK)
         return status == STEP_STATUS_INVALID ? STEP_STATUS_OK : keep(writer, status, NULL);
     size_t left = writer->options.block_records - rows->record_count;
     size_t most = wanted < STEP_RUN_RECORDS ? wanted : STEP_RUN_RECORDS;
     most = most < left ? most : left;
-    bool room = step_rows_reserve_types(rows, most);
+    bool room = step_pending_reserve_types(rows, most);
     for (size_t i = 0; i < layout->count && room; i++) {
         run->counts[i] = 0;
         run->values[i] = NULL;
         if (!layout->columns[i].same && layout->columns[i].column != STEP_NO_INDEX)
-            room = (run->values[i] = step_row_columns_reserve(
+            room = (run->values[i] = step_pending_columns_reserve(
                         &rows->columns, layout->columns[i].column, most)) != NULL;
     }
     if (!room)
@@ -320,14 +321,14 @@ enum step_status step_writer_end_run(struct step_writer *writer,
                                      const struct step_run *run, size_t records)
 {
     struct step_stream *stream = writer->streams.last;
-    struct step_row_columns *columns = &stream->rows.columns;
+    struct step_pending_columns *columns = &stream->rows.columns;
     for (size_t i = 0; i < layout->count; i++) {
         uint32_t column = layout->columns[i].column;
         if (column == STEP_NO_INDEX)
             continue;
         if (!layout->columns[i].same)
-            step_row_columns_take(columns, column, run->counts[i], layout->columns[i].ascends);
-        else if (!step_row_columns_repeat(columns, column, run->same_values[i], run->counts[i]))
+            step_pending_columns_take(columns, column, run->counts[i], layout->columns[i].ascends);
+        else if (!step_pending_columns_repeat(columns, column, run->same_values[i], run->counts[i]))
             return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
     }
     stream->rows.record_count += records;
@@ -486,7 +487,7 @@ void step_writer_destroy(struct step_writer *writer)
     step_stream_table_reset(&writer->streams);
     for (size_t i = 0; writer->dictionaries != NULL && i < writer->options.definition->record_count;
          i++)
-        step_rows_reset(&writer->dictionaries[i].rows);
+        step_pending_reset(&writer->dictionaries[i].rows);
     free(writer->dictionaries);
     step_check_reset(&writer->check);
     step_columns_destroy(writer->columns);

@@ -49,7 +49,8 @@ static enum step_status (*const layouts[])(struct step_block_writer *, const str
 };
 
 static enum step_status write_rows(struct step_writer *writer, enum step_block_kind kind,
-                                   uint64_t stream, uint64_t first_record, struct step_rows *rows)
+                                   uint64_t stream, uint64_t first_record,
+                                   struct step_pending *rows)
 {
     struct step_block_header header = {
         .kind = (uint8_t) kind, .stream = stream, .first_record = first_record};
@@ -81,10 +82,10 @@ enum step_status step_writer_pending(struct step_writer *writer)
         status = write_rows(writer, STEP_BLOCK_DICTIONARY, i, dictionary->written_count,
                             &dictionary->rows);
         dictionary->written_count += dictionary->rows.record_count;
-        if (step_rows_memory(&dictionary->rows) > KEPT_DICTIONARY_MEMORY)
-            step_rows_reset(&dictionary->rows);
+        if (step_pending_memory(&dictionary->rows) > KEPT_DICTIONARY_MEMORY)
+            step_pending_reset(&dictionary->rows);
         else
-            step_rows_clear(&dictionary->rows);
+            step_pending_clear(&dictionary->rows);
     }
     writer->dictionaries_pending = false;
     return status;
@@ -92,7 +93,7 @@ enum step_status step_writer_pending(struct step_writer *writer)
 
 void step_writer_count_memory(struct step_writer *writer, struct step_stream *stream)
 {
-    size_t memory = step_rows_memory(&stream->rows);
+    size_t memory = step_pending_memory(&stream->rows);
     writer->memory += memory - stream->memory;
     stream->memory = memory;
 }
@@ -109,9 +110,9 @@ enum step_status step_writer_flush_rows(struct step_writer *writer, struct step_
         return status;
     stream->written_count += stream->rows.record_count;
     if (writer->memory > KEPT_MEMORY)
-        step_rows_reset(&stream->rows);
+        step_pending_reset(&stream->rows);
     else
-        step_rows_clear(&stream->rows);
+        step_pending_clear(&stream->rows);
     step_writer_count_memory(writer, stream);
     return status;
 }
@@ -127,7 +128,7 @@ enum step_status step_writer_flush_largest(struct step_writer *writer)
     if (largest == NULL)
         return STEP_STATUS_OK;
     enum step_status status = step_writer_flush_rows(writer, largest);
-    step_rows_reset(&largest->rows);
+    step_pending_reset(&largest->rows);
     step_writer_count_memory(writer, largest);
     return status;
 }

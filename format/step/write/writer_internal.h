@@ -11,7 +11,7 @@
 
 struct step_writer_dictionary {
     uint64_t written_count;
-    struct step_rows rows;
+    struct step_pending rows;
 };
 
 struct step_writer {

@@ -7,7 +7,7 @@
 void step_stream_table_reset(struct step_stream_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
-        step_rows_reset(&table->streams[i]->rows);
+        step_pending_reset(&table->streams[i]->rows);
         free(table->streams[i]);
     }
     free(table->streams);

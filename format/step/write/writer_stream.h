@@ -9,7 +9,7 @@ struct step_stream {
     uint64_t number;
     uint64_t written_count; /* records in blocks that were written, or in an earlier file */
     size_t memory;          /* of rows, as counted by the writer */
-    struct step_rows rows;
+    struct step_pending rows;
 };
 
 /* Zero-initialised is empty. */

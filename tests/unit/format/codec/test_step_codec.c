@@ -201,20 +201,20 @@ static void test_chosen_chains(void)
     CU_ASSERT_EQUAL_FATAL(step_compressor_create(STEP_COMPRESSION_ZSTD, 0, &compressor),
                           STEP_STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(step_decompressor_create(&decompressor), STEP_STATUS_OK);
-    for (unsigned wishes = 0; wishes < 128; wishes++)
+    for (unsigned hints = 0; hints < 128; hints++)
         for (unsigned pattern = 0; pattern < PATTERNS; pattern++) {
-            struct step_wish wish = {
-                .is_signed = wishes & 1,
-                .delta = wishes & 2,
-                .stride = wishes & 4,
-                .given = wishes & 8,
-                .usual = wishes & 16,
-                .offset = wishes & 32,
-                .order = wishes & 64 ? 2 : 0,
+            struct step_coding_hints field_coding = {
+                .is_signed = hints & 1,
+                .delta = hints & 2,
+                .stride = hints & 4,
+                .given = hints & 8,
+                .usual = hints & 16,
+                .offset = hints & 32,
+                .order = hints & 64 ? 2 : 0,
                 .increment = 1,
                 .base = 7,
             };
-            size_t count = counts[(wishes + pattern) % COUNTS];
+            size_t count = counts[(hints + pattern) % COUNTS];
             struct step_series series = {keys, 1};
             struct step_chain chain;
             struct step_coding coding;
@@ -223,9 +223,9 @@ static void test_chosen_chains(void)
             struct step_buffer entry = {0};
             fill_pattern(pattern, values, count);
             fill_pattern(4, keys, count);
-            CU_ASSERT_EQUAL(
-                step_choose(&wish, &series, 2, values, count, compressor, &scratch, NULL, &chain),
-                STEP_STATUS_OK);
+            CU_ASSERT_EQUAL(step_choose(&field_coding, &series, 2, values, count, compressor,
+                                        &scratch, NULL, &chain),
+                            STEP_STATUS_OK);
             CU_ASSERT_EQUAL(
                 step_column_write(&chain, count, compressor, &scratch, &section, &coding),
                 STEP_STATUS_OK);

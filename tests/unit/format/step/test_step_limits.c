@@ -180,7 +180,7 @@ static void check_decoded(const char *text, const uint64_t *slots, enum step_wri
     struct step_block *block = NULL;
     struct step_plan *plan = NULL;
     struct step_buffer file = {0};
-    struct step_rows rows = {0};
+    struct step_pending rows = {0};
     enum { COUNT = 500, FIXED = 4096 };
     step_writer_options_init(&options);
     options.definition = definition;
@@ -190,18 +190,18 @@ static void check_decoded(const char *text, const uint64_t *slots, enum step_wri
     CU_ASSERT_EQUAL_FATAL(step_plan_create(definition, &plan, NULL), STEP_STATUS_OK);
     for (size_t i = 0; i < COUNT; i++) {
         CU_ASSERT_EQUAL(step_writer_put(writer, 0, 0, slots), STEP_STATUS_OK);
-        CU_ASSERT_EQUAL(step_rows_append(&rows, plan, 0, slots), STEP_STATUS_OK);
+        CU_ASSERT_EQUAL(step_pending_append(&rows, plan, 0, slots), STEP_STATUS_OK);
     }
     CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
     step_writer_destroy(writer);
     CU_ASSERT_EQUAL_FATAL(step_reader_open_memory(file.data, file.length, "test", &reader, NULL),
                           STEP_STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(step_reader_load(reader, 0, NULL, &block, NULL), STEP_STATUS_OK);
-    CU_ASSERT(block->arena.taken <= step_rows_decoded_bytes(&rows) + FIXED);
+    CU_ASSERT(block->arena.taken <= step_pending_decoded_bytes(&rows) + FIXED);
     step_block_destroy(block);
     step_reader_destroy(reader);
     step_plan_destroy(plan);
-    step_rows_reset(&rows);
+    step_pending_reset(&rows);
     step_buffer_reset(&file);
     step_definition_destroy(definition);
 }

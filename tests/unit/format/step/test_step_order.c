@@ -145,7 +145,7 @@ static void test_verifier(void)
     struct step_block_verifier *verifier = NULL;
     struct step_columns *columns = NULL;
     struct step_block_writer blocks;
-    struct step_rows rows = {0};
+    struct step_pending rows = {0};
     struct step_block_header header = {.kind = STEP_BLOCK_DATA};
     struct step_error error = {0};
     CU_ASSERT_EQUAL_FATAL(step_plan_create(definition, &plan, NULL), STEP_STATUS_OK);
@@ -156,7 +156,7 @@ static void test_verifier(void)
     for (uint64_t i = 0; i < 50; i++) {
         struct step_bytes text = {(const uint8_t *) "abcdefgh", 1 + i % 8};
         uint64_t slots[] = {i * i, step_slot_of_bytes(&text)};
-        CU_ASSERT_EQUAL(step_rows_append(&rows, plan, 0, slots), STEP_STATUS_OK);
+        CU_ASSERT_EQUAL(step_pending_append(&rows, plan, 0, slots), STEP_STATUS_OK);
     }
     CU_ASSERT_EQUAL(step_columns_fill(columns, &rows), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(step_block_write_columns(&blocks, columns, &header), STEP_STATUS_OK);
@@ -178,7 +178,7 @@ static void test_verifier(void)
     step_block_verifier_destroy(verifier);
     step_block_writer_reset(&blocks);
     step_columns_destroy(columns);
-    step_rows_reset(&rows);
+    step_pending_reset(&rows);
     step_plan_destroy(plan);
     step_definition_destroy(definition);
 }

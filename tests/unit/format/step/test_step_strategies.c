@@ -420,9 +420,10 @@ static void test_nested_followers(void)
     const struct step_plan_column *age = &plan->columns[step_plan_find_column(plan, record, 2, 0)];
     const struct step_plan_column *stack =
         &plan->columns[step_plan_find_column(plan, record, 2, 1)];
-    CU_ASSERT(own->wish.column.age && own->wish.policy.targeted == STEP_AGE);
-    CU_ASSERT(!age->wish.column.age && age->wish.policy.targeted == STEP_AGE);
-    CU_ASSERT(!stack->wish.column.stack && stack->wish.policy.targeted == STEP_STACK);
+    CU_ASSERT(own->field_coding.column.age && own->field_coding.policy.targeted == STEP_AGE);
+    CU_ASSERT(!age->field_coding.column.age && age->field_coding.policy.targeted == STEP_AGE);
+    CU_ASSERT(!stack->field_coding.column.stack &&
+              stack->field_coding.policy.targeted == STEP_STACK);
     step_plan_destroy(plan);
     step_definition_destroy(definition);
 }

@@ -74,7 +74,8 @@ static void remember(struct session *session, struct os_thread *os, JNIEnv *jni,
 }
 
 /* Through the object's tag, as engine=jvmti does it. */
-static void tell_tagged(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
+static void report_tagged(struct session *session, struct os_thread *os, JNIEnv *jni,
+                          jobject object)
 {
     jlong size = 0;
     jclass mirror = (*jni)->GetObjectClass(jni, object);
@@ -124,7 +125,7 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
     if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
         return;
     if (__builtin_expect(may_be_of_snapshot(session, os), 0)) {
-        tell_tagged(session, os, jni, object);
+        report_tagged(session, os, jni, object);
         return;
     }
     object_note_recent(os, object);
@@ -181,7 +182,7 @@ void object_made_once(struct session *session, struct os_thread *os, JNIEnv *jni
 {
     if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
         return;
-    tell_tagged(session, os, jni, object);
+    report_tagged(session, os, jni, object);
 }
 
 void object_made_string(struct session *session, struct os_thread *os, JNIEnv *jni, jobject string)

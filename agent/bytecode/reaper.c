@@ -34,7 +34,7 @@ static jobject own_thread; /* global reference */
 static pthread_mutex_t pass_lock = PTHREAD_MUTEX_INITIALIZER;
 /* Whether the slot behind a reference is zero when, and only when, it is cleared: shown by a
  * reference that the JVM itself says is cleared.  Until then the JVM is asked about each. */
-static bool slots_tell;
+static bool slots_report;
 static jweak sentinel;
 
 /* What there was when the last pass that has ended began. */
@@ -52,7 +52,7 @@ struct pass {
 
 static bool is_cleared(JNIEnv *jni, jweak reference)
 {
-    if (__builtin_expect(slots_tell, 1) && slot_word(reference) != 0)
+    if (__builtin_expect(slots_report, 1) && slot_word(reference) != 0)
         return false;
     return (*jni)->IsSameObject(jni, reference, NULL);
 }
@@ -68,10 +68,10 @@ static void make_sentinel(JNIEnv *jni)
 
 static void watch_sentinel(JNIEnv *jni)
 {
-    if (slots_tell || sentinel == NULL || !atomic_load(&slots_readable) ||
+    if (slots_report || sentinel == NULL || !atomic_load(&slots_readable) ||
         !(*jni)->IsSameObject(jni, sentinel, NULL))
         return;
-    slots_tell = slot_word(sentinel) == 0;
+    slots_report = slot_word(sentinel) == 0;
     (*jni)->DeleteWeakGlobalRef(jni, sentinel);
     sentinel = NULL;
 }

@@ -67,7 +67,7 @@ static bool has_probes(JNIEnv *jni, jmethodID method)
            !native && method_owner_passes(jni, method, is_no_method_handle);
 }
 
-static bool is_told_by_probe(JNIEnv *jni)
+static bool is_reported_by_probe(JNIEnv *jni)
 {
     jvmtiFrameInfo frames[3];
     jint count = 0;
@@ -88,7 +88,7 @@ void JNICALL vm_objects_on_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, j
     (void) jvmti, (void) thread;
     if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
         return;
-    if (is_told_by_probe(jni))
+    if (is_reported_by_probe(jni))
         return;
     probe_alloc(jni, NULL, object, class, size_bytes, ALLOC_BY_VM);
 }

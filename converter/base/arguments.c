@@ -18,7 +18,7 @@ enum step_status arguments_fault(const struct arguments *arguments, const char *
     va_list values;
     fprintf(stderr, "steptrace %s: ", arguments->help->name);
     va_start(values, format);
-    tell_text(format, values);
+    report_text(format, values);
     va_end(values);
     fprintf(stderr, "\n(`steptrace %s --help` tells how it is used)\n", arguments->help->name);
     return STEP_STATUS_INVALID;

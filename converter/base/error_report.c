@@ -6,7 +6,7 @@
 
 #include "steptrace/show.h"
 
-void tell_text(const char *format, va_list values)
+void report_text(const char *format, va_list values)
 {
     char text[2048];
     vsnprintf(text, sizeof text, format, values);
@@ -18,7 +18,7 @@ void tell(const char *format, ...)
     va_list values;
     fputs("steptrace: ", stderr);
     va_start(values, format);
-    tell_text(format, values);
+    report_text(format, values);
     va_end(values);
     fputc('\n', stderr);
 }

@@ -11,7 +11,7 @@
 /* "steptrace: " and the text as a line on stderr. */
 __attribute__((format(printf, 1, 2))) void tell(const char *format, ...);
 /* Without the words in front, and with what is given behind. */
-__attribute__((format(printf, 1, 0))) void tell_text(const char *format, va_list values);
+__attribute__((format(printf, 1, 0))) void report_text(const char *format, va_list values);
 
 /* A name, or any other text from a file. */
 void print_shown(struct step_bytes text, FILE *out);

@@ -15,7 +15,7 @@
 
 enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 200, MOST_DAMAGE_TOLD = 20 };
 
-enum step_status tell_error(const struct step_error *error)
+enum step_status report_error(const struct step_error *error)
 {
     char text[900];
     step_error_print(error, text, sizeof text);
@@ -91,7 +91,7 @@ enum step_status input_open(struct input *input, const char *path,
         return status;
     if (status == STEP_STATUS_NOT_FOUND && is_there)
         status = STEP_STATUS_CORRUPT; /* not the file is missing, but something in it */
-    tell_error(&error);
+    report_error(&error);
     input_close(input);
     return as_bad_input(status);
 }
@@ -150,7 +150,7 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
     free(events);
     if (status == STEP_STATUS_END)
         return STEP_STATUS_OK;
-    tell_error(&error);
+    report_error(&error);
     return as_bad_input(status);
 }
 
@@ -173,11 +173,11 @@ enum step_status input_each_record(struct input *input, input_visit_record visit
     clear_progress(input);
     if (status == STEP_STATUS_END)
         return STEP_STATUS_OK;
-    tell_error(&error);
+    report_error(&error);
     return as_bad_input(status);
 }
 
-static void tell_cut(const struct input *input)
+static void report_cut(const struct input *input)
 {
     struct trace_summary summary;
     input->source->operations->summary(input->source, &summary);
@@ -199,21 +199,22 @@ static void tell_cut(const struct input *input)
         tell("%s: %s", path, what);
 }
 
-enum step_status input_tell_damage(struct input *input)
+enum step_status input_report_damage(struct input *input)
 {
     const struct event_source *source = input->source;
     size_t count = source->operations->damage_count(source);
-    for (; input->damage_told < count && input->damage_told < MOST_DAMAGE_TOLD;
-         input->damage_told++) {
-        const struct step_damage *damage = source->operations->damage(source, input->damage_told);
+    for (; input->damage_reported < count && input->damage_reported < MOST_DAMAGE_TOLD;
+         input->damage_reported++) {
+        const struct step_damage *damage =
+            source->operations->damage(source, input->damage_reported);
         char passed[48] = "";
         if (damage->length > 0)
             snprintf(passed, sizeof passed, " (%" PRIu64 " bytes passed over)", damage->length);
         tell("%s: offset %" PRIu64 ": %s%s", source->path, damage->offset, damage->message, passed);
     }
-    if (count > input->damage_told)
-        tell("%s: and %zu more such places", source->path, count - input->damage_told);
-    tell_cut(input);
+    if (count > input->damage_reported)
+        tell("%s: and %zu more such places", source->path, count - input->damage_reported);
+    report_cut(input);
     struct trace_summary summary;
     source->operations->summary(source, &summary);
     if (summary.running)
@@ -235,7 +236,7 @@ void input_close(struct input *input)
     input->spool = -1;
 }
 
-enum step_status tell_reader_damage(const struct step_reader *reader, const char *path)
+enum step_status report_reader_damage(const struct step_reader *reader, const char *path)
 {
     size_t count = step_reader_damage_count(reader);
     for (size_t i = 0; i < count; i++) {

@@ -13,7 +13,7 @@ struct input {
     struct event_source *source;
     char spool_path[64];
     int spool; /* standard input in a file; -1: none */
-    size_t damage_told;
+    size_t damage_reported;
     uint64_t unknown_frees; /* frees of objects that nothing tells of */
     bool is_damaged;
     /* progress */
@@ -40,18 +40,18 @@ typedef enum step_status (*input_visit_record)(void *user, const struct hatf_rec
 enum step_status input_each_record(struct input *input, input_visit_record visit, void *user);
 
 /* Tells what was damaged or cut.  Returns CORRUPT if anything was, else OK. */
-enum step_status input_tell_damage(struct input *input);
+enum step_status input_report_damage(struct input *input);
 
-/* After input_tell_damage() where the verb says so by itself. */
+/* After input_report_damage() where the verb says so by itself. */
 void input_close(struct input *input);
 
 /* Standard input in an unlinked file. */
 enum step_status input_spool_stdin(int *spool, struct step_error *error);
 
 /* Tells an error on stderr as "steptrace: ...", and returns its status. */
-enum step_status tell_error(const struct step_error *error);
+enum step_status report_error(const struct step_error *error);
 
 /* The damage of a STEP file that a verb reads by itself.  CORRUPT if there is any, else OK. */
-enum step_status tell_reader_damage(const struct step_reader *reader, const char *path);
+enum step_status report_reader_damage(const struct step_reader *reader, const char *path);
 
 #endif

@@ -51,7 +51,7 @@ enum step_status heap_import_open(struct heap_import *import, const char *path)
     if (strcmp(path, "-") == 0) {
         enum step_status status = input_spool_stdin(&import->spool, &import->error);
         if (status != STEP_STATUS_OK)
-            return tell_error(&import->error);
+            return report_error(&import->error);
         snprintf(import->spool_path, sizeof import->spool_path, "/proc/self/fd/%d", import->spool);
         path = import->spool_path;
     }
@@ -62,7 +62,7 @@ enum step_status heap_import_open(struct heap_import *import, const char *path)
     }
     if (status == STEP_STATUS_OK)
         return status;
-    tell_error(&import->error);
+    report_error(&import->error);
     return status == STEP_STATUS_FORMAT ? STEP_STATUS_CORRUPT : status;
 }
 
@@ -75,7 +75,7 @@ void heap_import_close(struct heap_import *import)
     import->spool = -1;
 }
 
-enum step_status heap_import_tell_damage(const struct heap_import *import)
+enum step_status heap_import_report_damage(const struct heap_import *import)
 {
     const struct memory_infra *infra = &import->infra;
     size_t told = sizeof infra->first_faults / sizeof infra->first_faults[0];
@@ -84,7 +84,7 @@ enum step_status heap_import_tell_damage(const struct heap_import *import)
     if (infra->fault_count > told)
         tell("%s: and %zu more faults", infra->path, infra->fault_count - told);
     if (import->damage != STEP_STATUS_OK)
-        tell_error(&import->error);
+        report_error(&import->error);
     return infra->fault_count > 0 || import->damage != STEP_STATUS_OK ? STEP_STATUS_CORRUPT
                                                                       : STEP_STATUS_OK;
 }
@@ -100,7 +100,7 @@ static enum step_status each(struct heap_import *import, const char *heap,
     if (import->damage != STEP_STATUS_OK &&
         (status == STEP_STATUS_CUT || status == STEP_STATUS_CORRUPT || status == STEP_STATUS_LIMIT))
         return STEP_STATUS_OK;
-    return tell_error(&error);
+    return report_error(&error);
 }
 
 struct chooser {
@@ -199,11 +199,11 @@ static enum step_status put_dumps(struct heap_import *import, struct heap_writer
     if (status == STEP_STATUS_OK && snapshot.rows == NULL) {
         step_error_set(&error, STEP_STATUS_NOT_FOUND, import->infra.path, STEP_NO_OFFSET,
                        "the file has no such dump");
-        status = tell_error(&error);
+        status = report_error(&error);
     } else if (status == STEP_STATUS_OK) {
         status = writer->operations->put(writer, &snapshot, &error);
         if (status != STEP_STATUS_OK)
-            tell_error(&error);
+            report_error(&error);
     }
     heap_snapshot_reset(&snapshot);
     return status;
@@ -225,7 +225,7 @@ static enum step_status write_all(struct heap_import *import, struct output_file
         status = heap_writer_create(writers[writer_number].writer, &to, &options->heap,
                                     &import->infra.sites, &writer, error);
     if (status != STEP_STATUS_OK) {
-        tell_error(error);
+        report_error(error);
         goto out;
     }
     writer->process = 1;
@@ -238,7 +238,7 @@ static enum step_status write_all(struct heap_import *import, struct output_file
     if (status == STEP_STATUS_OK)
         status = output_file_commit(file, error);
     if (status != STEP_STATUS_OK)
-        tell_error(error);
+        report_error(error);
 out:
     heap_writer_destroy(writer);
     if (packed != NULL)
@@ -260,7 +260,7 @@ enum step_status heap_import_convert(const char *path, const struct trace_format
         step_error_set(&error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
                        "heap dumps become memory-infra, pprof, collapsed or speedscope, not %s",
                        to->name);
-        return tell_error(&error);
+        return report_error(&error);
     }
     enum step_status status = heap_import_open(&import, path);
     if (status == STEP_STATUS_OK) {
@@ -269,9 +269,9 @@ enum step_status heap_import_convert(const char *path, const struct trace_format
             status = write_all(&import, &file, number, options, &error);
             output_file_abort(&file);
         } else {
-            tell_error(&error);
+            report_error(&error);
         }
-        enum step_status damage = heap_import_tell_damage(&import);
+        enum step_status damage = heap_import_report_damage(&import);
         if (status == STEP_STATUS_OK ||
             (status == STEP_STATUS_NOT_FOUND && damage != STEP_STATUS_OK))
             status = damage;

@@ -30,7 +30,7 @@ enum step_status heap_import_moments(struct heap_import *import, const char *hea
                                      const struct heap_moment *moments, size_t moment_count,
                                      struct heap_snapshot *snapshots);
 /* Tells what was wrong with the file.  CORRUPT if anything was, else OK. */
-enum step_status heap_import_tell_damage(const struct heap_import *import);
+enum step_status heap_import_report_damage(const struct heap_import *import);
 void heap_import_close(struct heap_import *import);
 
 /* Converts dumps into another format of heaps.  Faults are told. */

@@ -175,7 +175,7 @@ enum step_status info_allocs(struct input *input, const char *path, bool json)
             print_json(&facts, input, path, &summary);
         else
             print_text(&facts, input, path, &summary);
-        status = input_tell_damage(input);
+        status = input_report_damage(input);
     }
     address_map_reset(&facts.live);
     name_index_reset(&facts.threads);

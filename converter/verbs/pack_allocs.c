@@ -22,20 +22,20 @@ static enum step_status pour(struct input *input, struct output_file *file, uint
     enum step_status status =
         stepfile_alloc_sink_create(file, input->source, &options, &sink, &error);
     if (status != STEP_STATUS_OK)
-        return tell_error(&error);
+        return report_error(&error);
     status = input_each_record(input, put, sink);
     if (status == STEP_STATUS_OK) {
         status = sink->operations->close(sink, &error);
         if (status == STEP_STATUS_OK)
             status = output_file_commit(file, &error);
         if (status != STEP_STATUS_OK)
-            tell_error(&error);
+            report_error(&error);
     }
     sink->operations->destroy(sink);
     return status;
 }
 
-static void tell_sizes(const struct input *input, const char *output, uint64_t after)
+static void report_sizes(const struct input *input, const char *output, uint64_t after)
 {
     struct trace_summary summary;
     input->source->operations->summary(input->source, &summary);
@@ -59,11 +59,11 @@ enum step_status pack_allocs(const char *path, const char *output, uint32_t bloc
         status = pour(&input, &file, block_records);
         output_file_abort(&file);
     } else {
-        tell_error(&error);
+        report_error(&error);
     }
     if (status == STEP_STATUS_OK) {
-        tell_sizes(&input, output, file.size_bytes);
-        status = input_tell_damage(&input);
+        report_sizes(&input, output, file.size_bytes);
+        status = input_report_damage(&input);
     }
     input_close(&input);
     return status;

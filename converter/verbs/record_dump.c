@@ -59,7 +59,7 @@ static void put_entries(const struct dumping *dumping)
     }
 }
 
-static enum step_status tell_damage(const struct step_reader *reader, const char *path)
+static enum step_status report_damage(const struct step_reader *reader, const char *path)
 {
     size_t count = step_reader_damage_count(reader);
     for (size_t i = 0; i < count && i < MOST_DAMAGE_TOLD; i++) {
@@ -114,9 +114,9 @@ enum step_status record_dump(const char *path, const struct record_dump *dump)
     else if (status == STEP_STATUS_OK)
         status = put_records(&dumping, &error);
     if (status == STEP_STATUS_OK)
-        status = tell_damage(dumping.reader, path);
+        status = report_damage(dumping.reader, path);
     else
-        tell_error(&error);
+        report_error(&error);
     finish(&dumping);
     return status;
 }
@@ -132,7 +132,7 @@ enum step_status record_dump_definition(const char *path)
         if (definition->text_length > 0 && definition->text[definition->text_length - 1] != '\n')
             putchar('\n');
     } else {
-        tell_error(&error);
+        report_error(&error);
     }
     finish(&dumping);
     return status;

@@ -196,9 +196,9 @@ enum step_status record_export(const char *path, const char *output, enum record
     if (status == STEP_STATUS_OK)
         status = write_output(&exporting, output, format, level, &error);
     if (status == STEP_STATUS_OK)
-        status = tell_reader_damage(exporting.reader, path);
+        status = report_reader_damage(exporting.reader, path);
     else
-        tell_error(&error);
+        report_error(&error);
     record_filter_destroy(exporting.filter);
     step_reader_destroy(exporting.reader);
     if (exporting.spool >= 0)

@@ -105,7 +105,7 @@ static enum step_status check_input(struct check *check, struct input *input)
     enum step_status status = input_each(input, visit, check);
     if (status == STEP_STATUS_OK) {
         check_rules_finish(&check->rules);
-        status = input_tell_damage(input);
+        status = input_report_damage(input);
         print_verdict(check, status != STEP_STATUS_OK);
         if (check_rules_breach_count(&check->rules) > 0)
             status = STEP_STATUS_CORRUPT;
@@ -195,7 +195,7 @@ static enum step_status check_heap(uint64_t limit, struct input *input)
     enum step_status status =
         input_each_record(input, summary.running ? count_record : visit_record, run);
     if (status == STEP_STATUS_OK) {
-        status = input_tell_damage(input);
+        status = input_report_damage(input);
         run->is_finished = true;
         if (status == STEP_STATUS_OK)
             alloc_check_finish(&run->check);

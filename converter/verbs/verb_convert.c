@@ -283,7 +283,7 @@ static enum step_status put_record(void *user, const struct hatf_record *record,
 /* A heap trace into a format that takes records. */
 static enum step_status pour_records(struct input *input, const struct conversion *conversion,
                                      struct output_file *file, struct step_error *error,
-                                     bool *is_told)
+                                     bool *is_reported)
 {
     struct record_pour pour = {.omitted = conversion->sink.omitted};
     enum step_status status =
@@ -291,7 +291,7 @@ static enum step_status pour_records(struct input *input, const struct conversio
     if (status != STEP_STATUS_OK)
         return status;
     status = input_each_record(input, put_record, &pour);
-    *is_told = status != STEP_STATUS_OK;
+    *is_reported = status != STEP_STATUS_OK;
     if (status == STEP_STATUS_OK)
         status = pour.sink->operations->close(pour.sink, error);
     pour.sink->operations->destroy(pour.sink);
@@ -300,7 +300,7 @@ static enum step_status pour_records(struct input *input, const struct conversio
 
 static enum step_status pour_events(struct input *input, const struct conversion *conversion,
                                     struct output_file *file, struct step_error *error,
-                                    bool *is_told)
+                                    bool *is_reported)
 {
     struct event_sink *sink = NULL;
     const struct trace_format *to = conversion->to;
@@ -311,7 +311,7 @@ static enum step_status pour_events(struct input *input, const struct conversion
     if (status != STEP_STATUS_OK)
         return status;
     status = input_each(input, put_events, sink);
-    *is_told = status != STEP_STATUS_OK;
+    *is_reported = status != STEP_STATUS_OK;
     /* what is true of the whole trace may not be so of a part */
     if (status == STEP_STATUS_OK && sink->operations->put_fact != NULL &&
         event_selection_is_all(&conversion->selected))
@@ -327,14 +327,15 @@ static enum step_status pour(struct input *input, const struct conversion *conve
                              struct output_file *file)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    bool is_told = false;
+    bool is_reported = false;
     bool has_records = input->source->records != NULL && conversion->to->open_record_sink != NULL;
-    enum step_status status = has_records ? pour_records(input, conversion, file, &error, &is_told)
-                                          : pour_events(input, conversion, file, &error, &is_told);
+    enum step_status status = has_records
+                                  ? pour_records(input, conversion, file, &error, &is_reported)
+                                  : pour_events(input, conversion, file, &error, &is_reported);
     if (status == STEP_STATUS_OK)
         status = output_file_commit(file, &error);
-    if (status != STEP_STATUS_OK && !is_told)
-        tell_error(&error);
+    if (status != STEP_STATUS_OK && !is_reported)
+        report_error(&error);
     return status;
 }
 
@@ -371,9 +372,9 @@ enum step_status verb_convert(int argc, char **argv)
         status = pour(&input, &conversion, &file);
         output_file_abort(&file);
     } else {
-        tell_error(&error);
+        report_error(&error);
     }
-    enum step_status damage = input_tell_damage(&input);
+    enum step_status damage = input_report_damage(&input);
     input_close(&input);
     return status == STEP_STATUS_OK ? damage : status;
 }

@@ -26,9 +26,9 @@ static enum step_status put_record(void *user, const struct hatf_record *record,
     return sink->operations->put(sink, record, error);
 }
 
-/* Sets `*is_told` where the fault was told already. */
-static enum step_status print_events(struct input *input, struct output_file *file, bool *is_told,
-                                     struct step_error *error)
+/* Sets `*is_reported` where the fault was told already. */
+static enum step_status print_events(struct input *input, struct output_file *file,
+                                     bool *is_reported, struct step_error *error)
 {
     static const struct event_sink_options options = {.is_shown = true};
     struct event_sink *sink = NULL;
@@ -38,12 +38,12 @@ static enum step_status print_events(struct input *input, struct output_file *fi
     enum step_status given = input_each(input, put_events, sink);
     status = sink->operations->close(sink, error);
     sink->operations->destroy(sink);
-    *is_told = given != STEP_STATUS_OK;
-    return *is_told ? given : status;
+    *is_reported = given != STEP_STATUS_OK;
+    return *is_reported ? given : status;
 }
 
-static enum step_status print_records(struct input *input, struct output_file *file, bool *is_told,
-                                      struct step_error *error)
+static enum step_status print_records(struct input *input, struct output_file *file,
+                                      bool *is_reported, struct step_error *error)
 {
     static const struct event_sink_options options = {.is_shown = true};
     struct alloc_sink *sink = NULL;
@@ -54,24 +54,24 @@ static enum step_status print_records(struct input *input, struct output_file *f
     enum step_status given = input_each_record(input, put_record, sink);
     status = sink->operations->close(sink, error);
     sink->operations->destroy(sink);
-    *is_told = given != STEP_STATUS_OK;
-    return *is_told ? given : status;
+    *is_reported = given != STEP_STATUS_OK;
+    return *is_reported ? given : status;
 }
 
 static enum step_status print(struct input *input)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct output_file file;
-    bool is_told = false;
+    bool is_reported = false;
     enum step_status status = output_file_open(&file, "-", &error);
     if (status == STEP_STATUS_OK) {
-        status = input->source->records != NULL ? print_records(input, &file, &is_told, &error)
-                                                : print_events(input, &file, &is_told, &error);
+        status = input->source->records != NULL ? print_records(input, &file, &is_reported, &error)
+                                                : print_events(input, &file, &is_reported, &error);
         if (status == STEP_STATUS_OK)
             status = output_file_commit(&file, &error);
         output_file_abort(&file);
     }
-    return status == STEP_STATUS_OK || is_told ? status : tell_error(&error);
+    return status == STEP_STATUS_OK || is_reported ? status : report_error(&error);
 }
 
 /* Kinds and classes are those of Java events. */
@@ -123,7 +123,7 @@ enum step_status verb_dump(int argc, char **argv)
         return status;
     }
     status = print(&input);
-    enum step_status damage = input_tell_damage(&input);
+    enum step_status damage = input_report_damage(&input);
     input_close(&input);
     return status == STEP_STATUS_OK ? damage : status;
 }

@@ -221,7 +221,7 @@ static enum step_status print(struct heap_run *run, struct heap_report *report)
                        run->input == NULL ? "the file has no such dump"
                                           : "the trace has no such moment: it has %llu collections",
                        (unsigned long long) run->tracker.collections);
-        return tell_error(&error);
+        return report_error(&error);
     }
     bool ok;
     if (run->options->moment_count == 2)
@@ -235,7 +235,7 @@ static enum step_status print(struct heap_run *run, struct heap_report *report)
     if (ok)
         return STEP_STATUS_OK;
     step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
-    return tell_error(&error);
+    return report_error(&error);
 }
 
 static enum step_status follow(struct heap_run *run, uint64_t event_limit)
@@ -249,7 +249,7 @@ static enum step_status follow(struct heap_run *run, uint64_t event_limit)
         .user = run};
     if (!heap_tracker_init(&run->tracker, run->names, &options)) {
         step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
-        return tell_error(&error);
+        return report_error(&error);
     }
     run->tracker.event_limit = event_limit;
     enum step_status status = input_each(run->input, visit, run);
@@ -257,7 +257,7 @@ static enum step_status follow(struct heap_run *run, uint64_t event_limit)
         return status;
     run->input->unknown_frees = run->tracker.unknown_frees;
     status = heap_tracker_finish(&run->tracker, &error);
-    return status == STEP_STATUS_OK ? status : tell_error(&error);
+    return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
 static void wish_init(struct event_selection *selected)
@@ -309,7 +309,7 @@ static enum step_status run_heap(struct heap_options *options, const char *path)
     options->report.sites = &run.tracker.sites;
     if (status == STEP_STATUS_OK)
         status = print(&run, &options->report);
-    enum step_status damage = input_tell_damage(&input);
+    enum step_status damage = input_report_damage(&input);
     reset_run(&run);
     input_close(&input);
     return status == STEP_STATUS_OK ? damage : status;
@@ -340,7 +340,7 @@ static enum step_status run_import(struct heap_options *options, const char *pat
             status = print(&run, &options->report);
         for (size_t i = 0; i < MOMENTS; i++)
             heap_snapshot_reset(&run.snapshots[i]);
-        enum step_status damage = heap_import_tell_damage(&import);
+        enum step_status damage = heap_import_report_damage(&import);
         if (status == STEP_STATUS_OK ||
             (status == STEP_STATUS_NOT_FOUND && damage != STEP_STATUS_OK))
             status = damage;

@@ -192,7 +192,7 @@ static enum step_status print_gaps(const struct info *info)
     enum step_status status =
         event_source_facts(info->input->source, print_not_probed, &count, &error);
     if (status != STEP_STATUS_OK)
-        return tell_error(&error);
+        return report_error(&error);
     if (count > NOT_PROBED_TOLD) {
         print_label("");
         printf("and %s more (steptrace dump --record NotProbed)\n",
@@ -360,7 +360,7 @@ static enum step_status print_json(const struct info *info, const char *path)
     json_end_array(&json);
     json_end_object(&json);
     json_finish(&json);
-    return status == STEP_STATUS_OK ? status : tell_error(&error);
+    return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
 static enum step_status run(const char *path, const struct event_selection *selected, bool json)
@@ -383,7 +383,7 @@ static enum step_status run(const char *path, const struct event_selection *sele
             print_text(&info, path);
         if (!json)
             status = print_gaps(&info);
-        enum step_status damage = input_tell_damage(&input);
+        enum step_status damage = input_report_damage(&input);
         status = status == STEP_STATUS_OK ? damage : status;
     }
     free(info.inventory.records);

@@ -120,7 +120,7 @@ static enum step_status copy_to(struct step_reader *reader, struct output_file *
     return status;
 }
 
-static void tell_sizes(const char *output, uint64_t records, uint64_t before, uint64_t after)
+static void report_sizes(const char *output, uint64_t records, uint64_t before, uint64_t after)
 {
     tell("%s: %" PRIu64 " records, %" PRIu64 " bytes of %" PRIu64 " (%.1f %%)", output, records,
          after, before, before > 0 ? 100.0 * (double) after / (double) before : 0.0);
@@ -134,7 +134,7 @@ static enum step_status pack(const char *path, const char *output, const struct 
     uint64_t records = 0;
     enum step_status status = step_reader_open(path, &reader, &error);
     if (status != STEP_STATUS_OK) {
-        tell_error(&error);
+        report_error(&error);
         bool is_bad = status == STEP_STATUS_FORMAT || status == STEP_STATUS_CUT ||
                       status == STEP_STATUS_UNSUPPORTED;
         return is_bad ? STEP_STATUS_CORRUPT : status;
@@ -153,10 +153,10 @@ static enum step_status pack(const char *path, const char *output, const struct 
     if (status != STEP_STATUS_OK) {
         if (error.status == STEP_STATUS_OK)
             step_error_set(&error, status, output, STEP_NO_OFFSET, "%s", step_status_text(status));
-        tell_error(&error);
+        report_error(&error);
     } else {
-        tell_sizes(output, records, step_reader_file_size(reader), file.size_bytes);
-        status = tell_reader_damage(reader, path);
+        report_sizes(output, records, step_reader_file_size(reader), file.size_bytes);
+        status = report_reader_damage(reader, path);
     }
     step_reader_destroy(reader);
     return status;

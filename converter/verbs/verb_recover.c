@@ -84,7 +84,7 @@ static enum step_status write_whole(struct step_reader *reader, const char *path
     if (status != STEP_STATUS_OK) {
         if (error.status == STEP_STATUS_OK)
             step_error_set(&error, status, output, STEP_NO_OFFSET, "%s", step_status_text(status));
-        return tell_error(&error);
+        return report_error(&error);
     }
     if (step_reader_recovered_count(reader) > 0)
         tell("%s: %" PRIu64 " records, %" PRIu64 " of them from %s" STEP_LIVE_SUFFIX, output,
@@ -103,11 +103,11 @@ static enum step_status recover(const char *path, const char *live_path, const c
     if (is_held(path) || is_held(live_path)) {
         step_error_set(&error, STEP_STATUS_BUSY, path, STEP_NO_OFFSET,
                        "its process still runs and writes it");
-        return tell_error(&error);
+        return report_error(&error);
     }
     status = step_reader_open(path, &reader, &error);
     if (status != STEP_STATUS_OK) {
-        tell_error(&error);
+        report_error(&error);
         bool is_bad = status != STEP_STATUS_IO && status != STEP_STATUS_NOT_FOUND &&
                       status != STEP_STATUS_NO_MEMORY;
         return is_bad ? STEP_STATUS_CORRUPT : status;
@@ -119,7 +119,7 @@ static enum step_status recover(const char *path, const char *live_path, const c
     if (status == STEP_STATUS_OK && in_place && unlink(live_path) != 0 && errno != ENOENT)
         tell("%s: cannot be removed: %s", live_path, strerror(errno));
     if (status == STEP_STATUS_OK)
-        status = tell_reader_damage(reader, path);
+        status = report_reader_damage(reader, path);
     step_reader_destroy(reader);
     return status;
 }

@@ -141,7 +141,7 @@ static enum step_status run(const struct wishes *wishes)
     if (status == STEP_STATUS_OK)
         status = report(&replay, wishes, &error);
     if (status != STEP_STATUS_OK)
-        tell_error(&error);
+        report_error(&error);
     else if (replay.is_damaged)
         status = STEP_STATUS_CORRUPT;
     replay_reset(&replay);

@@ -81,7 +81,7 @@ static enum step_status make_page(const struct report_request *request, struct e
     if (status == STEP_STATUS_OK)
         status = write_page(request, data, length, &error);
     free(data);
-    return status == STEP_STATUS_OK ? status : tell_error(&error);
+    return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
 static enum step_status run(const struct report_request *request, const char *path)
@@ -100,11 +100,11 @@ static enum step_status run(const struct report_request *request, const char *pa
     } else {
         struct step_error error = {.offset = STEP_NO_OFFSET};
         step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
-        status = tell_error(&error);
+        status = report_error(&error);
     }
     report_model_reset(&model);
     if (status == STEP_STATUS_OK)
-        status = input_tell_damage(&input);
+        status = input_report_damage(&input);
     input_close(&input);
     return status;
 }

@@ -84,16 +84,16 @@ static enum step_status add_up(const struct stats_options *options, const char *
         if (event_selection_is_all(&options->selected))
             status = event_source_facts(input->source, statistics_put_fact, statistics, &error);
         if (status != STEP_STATUS_OK)
-            return tell_error(&error);
+            return report_error(&error);
         statistics_finish(statistics);
         const struct statistics_report report = {
             .statistics = statistics, .path = path, .top = options->top, .order = options->order};
         ok = options->json ? statistics_print_json(&report) : statistics_print_text(&report);
     }
     if (ok)
-        return input_tell_damage(input);
+        return input_report_damage(input);
     step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
-    return tell_error(&error);
+    return report_error(&error);
 }
 
 static enum step_status run(const struct stats_options *options, const char *path)

@@ -74,7 +74,7 @@ static uLong write_file(voidpf opaque, voidpf stream, const void *buffer, uLong 
     return put;
 }
 
-static ZPOS64_T tell_file(voidpf opaque, voidpf stream)
+static ZPOS64_T report_file(voidpf opaque, voidpf stream)
 {
     struct zip_file *file = opaque;
     (void) stream;
@@ -151,7 +151,7 @@ uint64_t zip_file_size(struct zip_file *file)
         return file->length;
     if (seek_file(file, file, 0, ZLIB_FILEFUNC_SEEK_END) != 0)
         return 0;
-    ZPOS64_T size = tell_file(file, file);
+    ZPOS64_T size = report_file(file, file);
     return size == (ZPOS64_T) -1 ? 0 : size;
 }
 
@@ -161,7 +161,7 @@ void zip_file_functions(struct zip_file *file, zlib_filefunc64_def *functions)
         .zopen64_file = open_file,
         .zread_file = read_file,
         .zwrite_file = write_file,
-        .ztell64_file = tell_file,
+        .ztell64_file = report_file,
         .zseek64_file = seek_file,
         .zclose_file = close_file,
         .zerror_file = test_error,

@@ -15,8 +15,8 @@ void *dl_resolver_take(struct dl_resolver *resolver, size_t count, size_t size)
     return memory;
 }
 
-static void tell_twice(struct dl_resolver *resolver, const struct dl_record *record,
-                       const struct dl_record *first)
+static void report_twice(struct dl_resolver *resolver, const struct dl_record *record,
+                         const struct dl_record *first)
 {
     struct step_fault before;
     dl_locate(resolver->parse, first->place, &before);
@@ -44,7 +44,7 @@ static bool index_names(struct dl_resolver *resolver)
             return false;
         }
         if (named->record != NULL)
-            tell_twice(resolver, record, named->record);
+            report_twice(resolver, record, named->record);
         else
             named->record = record;
     }

@@ -490,8 +490,8 @@ static bool find_metadata(const struct metatf_writer *writer, const struct metat
     }
 }
 
-static enum step_status tell_misfit(const struct metatf_writer *writer,
-                                    const struct metatf_record *record, struct step_error *error)
+static enum step_status report_misfit(const struct metatf_writer *writer,
+                                      const struct metatf_record *record, struct step_error *error)
 {
     const struct metatf_field *field = &record->fields[writer->misfit];
     const struct metatf_state *state =
@@ -510,7 +510,7 @@ static bool adapt(struct metatf_writer *writer, const struct metatf_record *reco
     struct metatf_metadata metadata;
     if (!rest->options.adapt || rest->attempts++ > 16 * (record->field_count + 1) ||
         !find_metadata(writer, record, &metadata)) {
-        *status = tell_misfit(writer, record, error);
+        *status = report_misfit(writer, record, error);
         return false;
     }
     uint32_t section = (uint32_t) (writer->current - rest->sections);

@@ -23,20 +23,20 @@ static void tell(const char *format, ...)
         _exit(9);
 }
 
-static void *told_alloc(void *block, size_t size)
+static void *reported_alloc(void *block, size_t size)
 {
     tell("alloc %llu %zu\n", (unsigned long long) (uintptr_t) block, size);
     return block;
 }
 
-static void told_free(void *block)
+static void reported_free(void *block)
 {
     if (block != NULL)
         tell("free %llu\n", (unsigned long long) (uintptr_t) block);
     free(block);
 }
 
-static void *told_realloc(void *block, size_t size)
+static void *reported_realloc(void *block, size_t size)
 {
     unsigned long long before = (uintptr_t) block;
     void *moved = realloc(block, size);
@@ -56,35 +56,35 @@ static void *told_realloc(void *block, size_t size)
 static void every_function(size_t size)
 {
     void *out = NULL, *blocks[8];
-    blocks[0] = told_alloc(malloc(size), size);
-    blocks[1] = told_alloc(calloc(3, size), 3 * size);
-    blocks[2] = told_alloc(aligned_alloc(64, size / 64 * 64), size / 64 * 64);
-    blocks[3] = told_alloc(memalign(256, size), size);
-    blocks[4] = told_alloc(valloc(size), size);
-    blocks[5] = told_alloc(pvalloc(size), size);
-    blocks[6] = posix_memalign(&out, 128, size) == 0 ? told_alloc(out, size) : NULL;
-    blocks[7] = told_realloc(NULL, size);
+    blocks[0] = reported_alloc(malloc(size), size);
+    blocks[1] = reported_alloc(calloc(3, size), 3 * size);
+    blocks[2] = reported_alloc(aligned_alloc(64, size / 64 * 64), size / 64 * 64);
+    blocks[3] = reported_alloc(memalign(256, size), size);
+    blocks[4] = reported_alloc(valloc(size), size);
+    blocks[5] = reported_alloc(pvalloc(size), size);
+    blocks[6] = posix_memalign(&out, 128, size) == 0 ? reported_alloc(out, size) : NULL;
+    blocks[7] = reported_realloc(NULL, size);
     if ((uintptr_t) blocks[2] % 64 != 0 || (uintptr_t) blocks[6] % 128 != 0 ||
         malloc_usable_size(blocks[0]) < size)
         _exit(8);
     for (int i = 0; i < 8; i++)
-        told_free(blocks[i]);
-    told_free(NULL);
+        reported_free(blocks[i]);
+    reported_free(NULL);
 }
 
 static void every_realloc(void)
 {
-    char *block = told_realloc(NULL, 100);
-    void *fence = told_alloc(malloc(100), 100);
+    char *block = reported_realloc(NULL, 100);
+    void *fence = reported_alloc(malloc(100), 100);
     block[99] = 'x';
-    block = told_realloc(block, 50);
-    block = told_realloc(block, 5000);
+    block = reported_realloc(block, 50);
+    block = reported_realloc(block, 5000);
     if (realloc(block, PTRDIFF_MAX) != NULL || errno != ENOMEM)
         _exit(7);
-    block = told_realloc(block, 500000);
-    block = told_realloc(block, 5000000);
-    block = told_realloc(block, 0);
-    told_free(fence);
+    block = reported_realloc(block, 500000);
+    block = reported_realloc(block, 5000000);
+    block = reported_realloc(block, 0);
+    reported_free(fence);
     if (reallocarray(NULL, SIZE_MAX / 2, 3) != NULL || malloc(PTRDIFF_MAX) != NULL)
         _exit(6);
 }
@@ -97,22 +97,22 @@ static void *in_thread(void *unused)
 
 static void handler(int number)
 {
-    told_free(told_alloc(malloc(4321), 4321));
+    reported_free(reported_alloc(malloc(4321), 4321));
 }
 
 static void at_the_end(void)
 {
-    told_free(told_alloc(malloc(2222), 2222));
+    reported_free(reported_alloc(malloc(2222), 2222));
 }
 
 __attribute__((constructor)) static void before_main(void)
 {
-    told_free(told_alloc(malloc(1111), 1111));
+    reported_free(reported_alloc(malloc(1111), 1111));
 }
 
 __attribute__((destructor)) static void after_main(void)
 {
-    told_free(told_alloc(malloc(3333), 3333));
+    reported_free(reported_alloc(malloc(3333), 3333));
 }
 
 int main(void)

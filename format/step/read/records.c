@@ -40,7 +40,7 @@ struct step_records {
     bool given_is_tied;
     uint64_t last_stream;
     /* of step_records_next_checked(): */
-    size_t damage_told;
+    size_t damage_reported;
     bool cut_told;
     bool held; /* a record, or how it ended, waits until damage before it was told */
     enum step_status held_status;
@@ -433,12 +433,12 @@ enum step_status step_records_next(struct step_records *records, struct step_rec
 }
 
 /* Fills `error` with the next damage that was not yet told; OK where there is none. */
-static enum step_status tell_damage(struct step_records *records, struct step_error *error)
+static enum step_status report_damage(struct step_records *records, struct step_error *error)
 {
     const struct step_reader *reader = records->reader;
-    if (records->damage_told >= step_reader_damage_count(reader))
+    if (records->damage_reported >= step_reader_damage_count(reader))
         return STEP_STATUS_OK;
-    const struct step_damage *damage = step_reader_damage(reader, records->damage_told++);
+    const struct step_damage *damage = step_reader_damage(reader, records->damage_reported++);
     return step_error_set(error, STEP_STATUS_CORRUPT, step_reader_borrow_name(reader),
                           damage->offset, "%s", damage->message);
 }
@@ -446,13 +446,13 @@ static enum step_status tell_damage(struct step_records *records, struct step_er
 enum step_status step_records_next_checked(struct step_records *records,
                                            struct step_record_view *view, struct step_error *error)
 {
-    enum step_status status = tell_damage(records, error);
+    enum step_status status = report_damage(records, error);
     if (status != STEP_STATUS_OK)
         return status;
     if (!records->held)
         records->held_status = step_records_next(records, &records->held_view, error);
     records->held = true;
-    status = tell_damage(records, error); /* it may have come to some; the record waits then */
+    status = report_damage(records, error); /* it may have come to some; the record waits then */
     if (status != STEP_STATUS_OK)
         return status;
     records->held = false;

@@ -454,7 +454,7 @@ uint64_t step_writer_refused_count(const struct step_writer *writer)
 }
 
 /* All that was taken is written. */
-static enum step_status tell_refusals(const struct step_writer *writer, struct step_error *error)
+static enum step_status report_refusals(const struct step_writer *writer, struct step_error *error)
 {
     char context[64];
     if (error != NULL)
@@ -473,7 +473,7 @@ enum step_status step_writer_close(struct step_writer *writer, struct step_error
     writer->closed = true;
     finish(writer, writer->status == STEP_STATUS_OK);
     if (writer->status == STEP_STATUS_OK && writer->refused_count > 0)
-        return tell_refusals(writer, error);
+        return report_refusals(writer, error);
     if (writer->status != STEP_STATUS_OK && error != NULL)
         *error = writer->error;
     return writer->status;

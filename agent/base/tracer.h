@@ -32,10 +32,10 @@ struct session {
     struct options options;
     struct live_map *map;
     struct live_stream *global; /* written under global_lock */
-    struct live_stream *frees;  /* written by probe_free() and its kin only */
+    struct live_stream *frees;  /* written by event_free() and its kin only */
     pthread_mutex_t global_lock;
     _Atomic uint64_t frozen_stamp; /* not 0: the stamp of all events (the start snapshot) */
-    bool batch_open;               /* frees without their FREE_END; see probe_free() */
+    bool batch_open;               /* frees without their FREE_END; see event_free() */
     _Atomic bool reaped;           /* engine=bytecode: the last look for the dead is done */
     bool late;                     /* the program ran before the trace */
     bool names_objects;            /* engine=bytecode: method events have object ids */

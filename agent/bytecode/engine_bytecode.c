@@ -361,7 +361,7 @@ static void notify_classes(bool on)
 
 static bool arm(JNIEnv *jni, const struct session *session, bool on)
 {
-    if (on && !probe_natives_link(jni, &session->options))
+    if (on && !java_probes_link(jni, &session->options))
         return false;
     engine.session = session;
     engine.alloc = engine.method = false;
@@ -393,7 +393,7 @@ static void meet_hook(JNIEnv *jni)
 static void start(JNIEnv *jni, const struct session *session)
 {
     uint32_t events = session->options.events;
-    if (!probe_natives_link(jni, &session->options))
+    if (!java_probes_link(jni, &session->options))
         return;
     engine.armed = false;
     archived_classes_read();

@@ -97,8 +97,8 @@ void hidden_classes_intercept(JNIEnv *jni)
         void *address;
     } ours = {define_class};
     JNINativeMethod method = {name, descriptor, ours.address};
-    done = original.symbol != NULL && loader != NULL &&
-           probe_natives_register(jni, loader, &method, 1);
+    done =
+        original.symbol != NULL && loader != NULL && java_probes_register(jni, loader, &method, 1);
     if (done)
         internal_used(INTERNAL_DEFINE);
     else

@@ -406,7 +406,7 @@ static bool register_quietly(JNIEnv *jni)
     return linking.registered;
 }
 
-bool probe_natives_register(JNIEnv *jni, jclass class, const JNINativeMethod *methods, jint count)
+bool java_probes_register(JNIEnv *jni, jclass class, const JNINativeMethod *methods, jint count)
 {
     linking.class = class;
     linking.methods = methods;
@@ -427,7 +427,7 @@ static bool link_methods(JNIEnv *jni, bool watched)
         methods[i] = (JNINativeMethod){name.out, descriptor.out,
                                        watches ? watching[i].address : chosen[i].address};
     }
-    return probe_natives_register(jni, linking.probes, methods, PROBE_COUNT);
+    return java_probes_register(jni, linking.probes, methods, PROBE_COUNT);
 }
 
 static bool define_probes(JNIEnv *jni, bool methods)
@@ -442,7 +442,7 @@ static bool define_probes(JNIEnv *jni, bool methods)
     return linking.probes != NULL;
 }
 
-bool probe_natives_link(JNIEnv *jni, const struct options *options)
+bool java_probes_link(JNIEnv *jni, const struct options *options)
 {
     static enum { NEVER, PLAIN, WATCHED } linked;
     bool counts = options->method == METHOD_COUNT;

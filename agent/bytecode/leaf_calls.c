@@ -165,7 +165,7 @@ static bool link_proof(JNIEnv *jni, jclass probes)
     const JNINativeMethod methods[] = {{entry, descriptor, entered.address},
                                        {exit, descriptor, left.address}};
     static const char *const names[PROOF_CALLS] = {"proofEntry", "proofExit", "prove"};
-    if (!probe_natives_register(jni, probes, methods, 2))
+    if (!java_probes_register(jni, probes, methods, 2))
         return false;
     for (int i = 0; i < PROOF_CALLS; i++)
         if ((proof.methods[i] = (*jni)->GetStaticMethodID(jni, probes, names[i], "(I)V")) == NULL)

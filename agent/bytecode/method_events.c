@@ -193,7 +193,7 @@ void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, 
     if (constructors_wait_long(java, stream))
         constructors_keep_window(session, os, jni, java, stream);
     uint64_t id = session->names_objects && object != NULL
-                      ? probe_object_id(session, stream, java->id, jni, object)
+                      ? event_object_id(session, stream, java->id, jni, object)
                       : 0;
     if (__builtin_expect(waits && java->reserved != 0, 0) &&
         (id = constructor_reserved(session, java, jni, number)) != 0) {
@@ -316,7 +316,7 @@ void method_constructed(struct session *session, struct os_thread *os, JNIEnv *j
         frame->pending = 0;
         return;
     }
-    uint64_t id = probe_object_id(session, stream, java->id, jni, object);
+    uint64_t id = event_object_id(session, stream, java->id, jni, object);
     java->pending--;
     if (frame->stream == stream)
         constructor_write(session, stream, java, frame, id);

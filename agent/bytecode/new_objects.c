@@ -80,7 +80,7 @@ static void report_tagged(struct session *session, struct os_thread *os, JNIEnv 
     jlong size = 0;
     jclass mirror = (*jni)->GetObjectClass(jni, object);
     if ((*tracer.jvmti)->GetObjectSize(tracer.jvmti, object, &size) == JVMTI_ERROR_NONE)
-        probe_alloc_within(session, os, jni, NULL, object, mirror, (uint64_t) size, ALLOC_BY_VM,
+        event_alloc_within(session, os, jni, NULL, object, mirror, (uint64_t) size, ALLOC_BY_VM,
                            true);
     (*jni)->DeleteLocalRef(jni, mirror);
 }

@@ -94,7 +94,7 @@ static void bury(struct pass *pass)
     if (atomic_load(&tracer.in_collection) ||
         pass->collection != atomic_load(&tracer.collections_begun))
         date_pass(pass);
-    probe_free_many(pass->session, pass->dead_ids, pass->dead, pass->stamp, pass->collection);
+    event_free_many(pass->session, pass->dead_ids, pass->dead, pass->stamp, pass->collection);
     for (size_t i = 0; i < pass->dead; i++)
         (*pass->jni)->DeleteWeakGlobalRef(pass->jni, pass->dead_references[i]);
     pass->dead = 0;

@@ -90,5 +90,5 @@ void JNICALL vm_objects_on_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, j
         return;
     if (is_reported_by_probe(jni))
         return;
-    probe_alloc(jni, NULL, object, class, size_bytes, ALLOC_BY_VM);
+    event_alloc(jni, NULL, object, class, size_bytes, ALLOC_BY_VM);
 }

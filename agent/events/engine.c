@@ -33,7 +33,7 @@ static const struct engine *prepared_engine;
 static void JNICALL on_object_free(jvmtiEnv *jvmti, jlong tag)
 {
     (void) jvmti;
-    probe_free(tag);
+    event_free(tag);
 }
 
 static void JNICALL on_collection_start(jvmtiEnv *jvmti)
@@ -57,31 +57,31 @@ static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, 
 {
     (void) jvmti, (void) jni;
     archived_class_loaded(class);
-    probe_class_load(thread, class);
+    event_class_load(thread, class);
 }
 
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void) jvmti, (void) jni;
-    probe_thread_start(thread, false);
+    event_thread_start(thread, false);
 }
 
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void) jvmti, (void) jni;
-    probe_thread_end(thread, false);
+    event_thread_end(thread, false);
 }
 
 static void JNICALL on_virtual_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void) jvmti, (void) jni;
-    probe_thread_start(thread, true);
+    event_thread_start(thread, true);
 }
 
 static void JNICALL on_virtual_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void) jvmti, (void) jni;
-    probe_thread_end(thread, true);
+    event_thread_end(thread, true);
 }
 
 /* Extension events: jvmtiEnv, JNIEnv, the virtual thread. */
@@ -92,13 +92,13 @@ static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
     (void) va_arg(arguments, JNIEnv *);
     jthread thread = va_arg(arguments, jthread);
     va_end(arguments);
-    probe_mount(thread);
+    event_mount(thread);
 }
 
 static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
 {
     (void) jvmti;
-    probe_unmount();
+    event_unmount();
 }
 
 /* can_support_virtual_threads stands behind the last capability that JDK 17 knows. */

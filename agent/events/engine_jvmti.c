@@ -21,7 +21,7 @@ static void JNICALL on_sampled_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
     if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
         switch_off();
     else
-        probe_alloc(jni, thread, object, class, size, ALLOC_SAMPLED);
+        event_alloc(jni, thread, object, class, size, ALLOC_SAMPLED);
 }
 
 /* The VM's own allocations are often reported by both events. */
@@ -29,7 +29,7 @@ static void JNICALL on_vm_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jo
                                 jclass class, jlong size)
 {
     (void) jvmti;
-    probe_alloc(jni, thread, object, class, size, ALLOC_BY_VM);
+    event_alloc(jni, thread, object, class, size, ALLOC_BY_VM);
 }
 
 static void JNICALL on_method_entry(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method)
@@ -38,14 +38,14 @@ static void JNICALL on_method_entry(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread
     if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
         switch_off();
     else
-        probe_method_entry(jni, thread, method);
+        event_method_entry(jni, thread, method);
 }
 
 static void JNICALL on_method_exit(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method,
                                    jboolean by_exception, jvalue value)
 {
     (void) jvmti, (void) jni, (void) value;
-    probe_method_exit(thread, method, by_exception != JNI_FALSE);
+    event_method_exit(thread, method, by_exception != JNI_FALSE);
 }
 
 static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)

@@ -65,7 +65,7 @@ static bool is_known(const struct session *session, struct os_thread *os, jobjec
     return object_of_tag(session, *tag) != 0;
 }
 
-void probe_alloc_within(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
+void event_alloc_within(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
                         jobject object, jclass class, uint64_t size_bytes, enum alloc_origin source,
                         bool by_java)
 {
@@ -92,7 +92,7 @@ void probe_alloc_within(struct session *session, struct os_thread *os, JNIEnv *j
         os->last_object = 0;
 }
 
-void probe_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size_bytes,
+void event_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size_bytes,
                  enum alloc_origin source)
 {
     struct os_thread *os;
@@ -100,7 +100,7 @@ void probe_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlon
     if (session == NULL)
         return;
     if (size_bytes >= 0)
-        probe_alloc_within(session, os, jni, thread, object, class, (uint64_t) size_bytes, source,
+        event_alloc_within(session, os, jni, thread, object, class, (uint64_t) size_bytes, source,
                            false);
     probe_leave(os);
 }
@@ -121,7 +121,7 @@ static void frees_leave(void)
     atomic_store_explicit(&frees_busy, false, memory_order_release);
 }
 
-void probe_wait_for_frees(void)
+void event_wait_for_frees(void)
 {
     frees_enter();
     frees_leave();
@@ -159,7 +159,7 @@ static void free_object(struct session *session, uint64_t object)
     live_commit(session->frees, 1, 1);
 }
 
-void probe_free(jlong tag)
+void event_free(jlong tag)
 {
     frees_enter();
     struct session *session = atomic_load_explicit(&tracer.session, memory_order_seq_cst);
@@ -172,7 +172,7 @@ void probe_free(jlong tag)
     frees_leave();
 }
 
-void probe_free_many(struct session *session, const uint64_t *objects, size_t count, uint64_t stamp,
+void event_free_many(struct session *session, const uint64_t *objects, size_t count, uint64_t stamp,
                      uint64_t collection)
 {
     if ((session->options.events & EVENT_FREE) == 0)
@@ -197,7 +197,7 @@ void probe_free_many(struct session *session, const uint64_t *objects, size_t co
     frees_leave();
 }
 
-bool probe_close_free_batch(struct session *session, bool now)
+bool event_close_free_batch(struct session *session, bool now)
 {
     frees_enter();
     bool was_open = session->batch_open;
@@ -208,12 +208,12 @@ bool probe_close_free_batch(struct session *session, bool now)
     return closed;
 }
 
-void probe_set_free_gap(struct session *session)
+void event_set_free_gap(struct session *session)
 {
     session->batch_gap = tracer_stamps_of_ns(FREE_GAP_NS);
 }
 
-void probe_class_load(jthread thread, jclass class)
+void event_class_load(jthread thread, jclass class)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
@@ -225,7 +225,7 @@ void probe_class_load(jthread thread, jclass class)
     probe_leave(os);
 }
 
-void probe_thread_start(jthread thread, bool is_virtual)
+void event_thread_start(jthread thread, bool is_virtual)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
@@ -235,7 +235,7 @@ void probe_thread_start(jthread thread, bool is_virtual)
     probe_leave(os);
 }
 
-void probe_thread_end(jthread thread, bool is_virtual)
+void event_thread_end(jthread thread, bool is_virtual)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
@@ -245,7 +245,7 @@ void probe_thread_end(jthread thread, bool is_virtual)
     probe_leave(os);
 }
 
-void probe_mount(jthread thread)
+void event_mount(jthread thread)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
@@ -255,7 +255,7 @@ void probe_mount(jthread thread)
     probe_leave(os);
 }
 
-void probe_unmount(void)
+void event_unmount(void)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
@@ -304,7 +304,7 @@ static uint64_t tagged_object(struct session *session, struct live_stream *strea
     return id;
 }
 
-uint64_t probe_object_id(struct session *session, struct live_stream *stream, uint64_t thread,
+uint64_t event_object_id(struct session *session, struct live_stream *stream, uint64_t thread,
                          JNIEnv *jni, jobject object)
 {
     if ((session->options.events & EVENT_ALLOC) == 0 || object == NULL)
@@ -324,7 +324,7 @@ static uint64_t this_object(struct session *session, struct live_stream *stream,
         (*tracer.jvmti)->GetLocalInstance(tracer.jvmti, NULL, 0, &object) != JVMTI_ERROR_NONE ||
         object == NULL)
         return 0;
-    uint64_t id = probe_object_id(session, stream, thread, jni, object);
+    uint64_t id = event_object_id(session, stream, thread, jni, object);
     (*jni)->DeleteLocalRef(jni, object);
     return id;
 }
@@ -350,7 +350,7 @@ static void enter_method(struct session *session, struct os_thread *os, JNIEnv *
     write_event(session, stream, room, STEP_LIVE_ENTRY, entry->id, object);
 }
 
-void probe_method_entry(JNIEnv *jni, jthread thread, jmethodID method)
+void event_method_entry(JNIEnv *jni, jthread thread, jmethodID method)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
@@ -394,7 +394,7 @@ static void leave_method(struct session *session, struct os_thread *os, jthread 
     write_exit(session, stream, java, by_exception ? STEP_LIVE_FRAME_POP : STEP_LIVE_EXIT);
 }
 
-void probe_method_exit(jthread thread, jmethodID method, bool by_exception)
+void event_method_exit(jthread thread, jmethodID method, bool by_exception)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);

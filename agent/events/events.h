@@ -9,38 +9,38 @@ enum alloc_origin { ALLOC_SAMPLED, ALLOC_BY_VM };
 
 /* An object came into being.  The VM tells of some objects twice: by a sampled allocation, then as
  * an allocation of its own. */
-void probe_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size_bytes,
+void event_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size_bytes,
                  enum alloc_origin source);
 struct os_thread;
 /* The same between probe_enter() and probe_leave(); `by_java`: a probe in Java code tells of it,
  * whose frame and those of the object's constructors are no part of its call stack. */
-void probe_alloc_within(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
+void event_alloc_within(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
                         jobject object, jclass class, uint64_t size_bytes, enum alloc_origin source,
                         bool by_java);
 /* The object with that tag was found dead. */
-void probe_free(jlong tag);
+void event_free(jlong tag);
 /* These objects were found dead by that collection, which ended then. */
-void probe_free_many(struct session *session, const uint64_t *objects, size_t count, uint64_t stamp,
+void event_free_many(struct session *session, const uint64_t *objects, size_t count, uint64_t stamp,
                      uint64_t collection);
 /* The object's id; one that is not known yet is reported now, if the session takes existing
  * objects.  0: it has none. */
-uint64_t probe_object_id(struct session *session, struct live_stream *stream, uint64_t thread,
+uint64_t event_object_id(struct session *session, struct live_stream *stream, uint64_t thread,
                          JNIEnv *jni, jobject object);
-void probe_class_load(jthread thread, jclass class);
-void probe_thread_start(jthread thread, bool is_virtual);
-void probe_thread_end(jthread thread, bool is_virtual);
-void probe_mount(jthread thread);
-void probe_unmount(void);
-void probe_method_entry(JNIEnv *jni, jthread thread, jmethodID method);
-void probe_method_exit(jthread thread, jmethodID method, bool by_exception);
+void event_class_load(jthread thread, jclass class);
+void event_thread_start(jthread thread, bool is_virtual);
+void event_thread_end(jthread thread, bool is_virtual);
+void event_mount(jthread thread);
+void event_unmount(void);
+void event_method_entry(JNIEnv *jni, jthread thread, jmethodID method);
+void event_method_exit(jthread thread, jmethodID method, bool by_exception);
 
 /* Closes a batch of frees that has had no addition for a while, or (`now`) at once; true if it
  * closed one. */
-bool probe_close_free_batch(struct session *session, bool now);
+bool event_close_free_batch(struct session *session, bool now);
 
 /* At a session's start, when the clock's scale is known: the pause that ends a batch of frees. */
-void probe_set_free_gap(struct session *session);
-/* Returns when no thread is in probe_free() with a session that is no longer tracer.session. */
-void probe_wait_for_frees(void);
+void event_set_free_gap(struct session *session);
+/* Returns when no thread is in event_free() with a session that is no longer tracer.session. */
+void event_wait_for_frees(void);
 
 #endif

@@ -255,7 +255,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     header->clock_multiplier = tracer.scale.multiplier;
     header->clock_shift = tracer.scale.shift;
     header->resolution_ns = (uint32_t) session->options.resolution_ns;
-    probe_set_free_gap(session);
+    event_set_free_gap(session);
     internals_publish(header->internals);
     hash_state_tell();
     slots_prove(jni);

@@ -166,7 +166,7 @@ static void answer_flush(struct drain *drain)
     uint32_t wanted = atomic_load(&session->flush_wanted);
     if (wanted == atomic_load(&session->flush_done))
         return;
-    probe_close_free_batch(session, true);
+    event_close_free_batch(session, true);
     take_everything(drain);
     check(drain, step_writer_flush(session->writer));
     release_all_written(drain);
@@ -207,7 +207,7 @@ static void end_probes(struct drain *drain)
     struct session *session = drain->session;
     atomic_store(&tracer.session, NULL);
     threads_order_probes();
-    probe_wait_for_frees();
+    event_wait_for_frees();
     if (drain->failed || atomic_load(&session->map->failed))
         live_map_stop(session->map);
     while (!threads_all_outside_probes()) {
@@ -242,7 +242,7 @@ static void close_trace(struct drain *drain)
 {
     struct session *session = drain->session;
     session->file->ending = true;
-    probe_close_free_batch(session, true);
+    event_close_free_batch(session, true);
     method_counts_finish(session);
     write_vm_death(session);
     take_everything(drain);
@@ -314,7 +314,7 @@ void *drain_run(void *data)
         live_wait_for_work(session->map);
         take_full_chunks(&drain);
         relieve(&drain);
-        if (probe_close_free_batch(session, false))
+        if (event_close_free_batch(session, false))
             take_active_chunk(&drain, session->frees);
         answer_flush(&drain);
     }

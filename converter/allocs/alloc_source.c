@@ -108,15 +108,15 @@ static enum step_text_kind kind_of(enum hatf_tag tag)
 {
     switch (tag) {
     case HATF_ALLOC:
-        return STEP_TEXT_OA;
+        return EVENT_OBJECT_ALLOC;
     case HATF_FREE:
-        return STEP_TEXT_OF;
+        return EVENT_OBJECT_FREE;
     case HATF_CREATE_THREAD:
-        return STEP_TEXT_TB;
+        return EVENT_THREAD_BEGIN;
     case HATF_DESTROY_THREAD:
-        return STEP_TEXT_TE;
+        return EVENT_THREAD_END;
     default:
-        return STEP_TEXT_KIND_COUNT;
+        return EVENT_KIND_COUNT;
     }
 }
 
@@ -129,8 +129,8 @@ bool record_is_wanted(const struct event_selection *selected, const struct hatf_
         (selected->has_thread && record->thread != selected->thread))
         return false;
     enum step_text_kind kind = kind_of(record->tag);
-    bool is_kind = kind < STEP_TEXT_KIND_COUNT ? (selected->kinds & TRACE_KIND_BIT(kind)) != 0
-                                               : selected->kinds == TRACE_ALL_KINDS;
+    bool is_kind = kind < EVENT_KIND_COUNT ? (selected->kinds & TRACE_KIND_BIT(kind)) != 0
+                                           : selected->kinds == TRACE_ALL_KINDS;
     return is_kind && (selected->class_glob == NULL ||
                        trace_glob_matches(selected->class_glob, record->attributes));
 }

@@ -68,7 +68,7 @@ static uint32_t thread_of(struct record_trace_source *source, uint64_t number, u
         return 0;
     *thread = (struct trace_thread){.number = number, .name = nothing, .known = true};
     if (tell)
-        add(source, STEP_TEXT_TB, time_ns)->thread_id = id;
+        add(source, EVENT_THREAD_BEGIN, time_ns)->thread_id = id;
     return id;
 }
 
@@ -87,7 +87,7 @@ static uint32_t class_of(struct record_trace_source *source, struct step_bytes n
         return 0;
     class->known = true;
     name_index_set_text(&source->classes, id, class->name);
-    add(source, STEP_TEXT_CL, time_ns)->class_id = id;
+    add(source, EVENT_CLASS_LOAD, time_ns)->class_id = id;
     return id;
 }
 
@@ -106,7 +106,7 @@ static bool add_object(struct record_trace_source *source, const struct hatf_rec
                        uint64_t address, uint32_t thread)
 {
     uint32_t class_id = class_of(source, record->attributes, record->time);
-    struct trace_event *event = add(source, STEP_TEXT_OA, record->time);
+    struct trace_event *event = add(source, EVENT_OBJECT_ALLOC, record->time);
     event->object = ++source->object_count;
     event->size = record->size;
     event->class_id = class_id;
@@ -123,7 +123,7 @@ static bool end_object(struct record_trace_source *source, const struct hatf_rec
         note_unknown(source, record);
         return false;
     }
-    struct trace_event *event = add(source, STEP_TEXT_OF, record->time);
+    struct trace_event *event = add(source, EVENT_OBJECT_FREE, record->time);
     event->object = object.value;
     event->class_id = object.class_id;
     return true;
@@ -151,7 +151,8 @@ static bool take(struct record_trace_source *source, const struct hatf_record *r
     case HATF_CREATE_THREAD:
     case HATF_DESTROY_THREAD:
         if (!begins || !told)
-            add(source, begins ? STEP_TEXT_TB : STEP_TEXT_TE, record->time)->thread_id = thread;
+            add(source, begins ? EVENT_THREAD_BEGIN : EVENT_THREAD_END, record->time)->thread_id =
+                thread;
         return true;
     default:
         return true;
@@ -171,12 +172,12 @@ static enum step_status advance(struct record_trace_source *source, struct step_
     if (!source->begun) {
         uint64_t first_ns = status == STEP_STATUS_OK ? record.time : 0;
         source->begun = true;
-        add(source, STEP_TEXT_VS, first_ns);
-        add(source, STEP_TEXT_VI, first_ns);
+        add(source, EVENT_VM_START, first_ns);
+        add(source, EVENT_VM_INIT, first_ns);
     }
     if (status == STEP_STATUS_END) {
         source->ended = true;
-        add(source, STEP_TEXT_VD, source->last_ns);
+        add(source, EVENT_VM_DEATH, source->last_ns);
         return STEP_STATUS_OK;
     }
     return take(source, &record) ? STEP_STATUS_OK

@@ -84,7 +84,7 @@ enum step_status event_records_take(struct event_records *records, const struct 
     if (event->thread_id != 0)
         record->thread = trace_thread_of(records->names, event->thread_id)->number;
     switch (event->kind) {
-    case STEP_TEXT_OA:
+    case EVENT_OBJECT_ALLOC:
         record->tag = HATF_ALLOC;
         record->size = event->size;
         if (!place(records, event, &record->address))
@@ -92,14 +92,14 @@ enum step_status event_records_take(struct event_records *records, const struct 
                                   "no memory for object %" PRIu64 " of %" PRIu64 " bytes",
                                   event->object, event->size);
         break;
-    case STEP_TEXT_OF:
+    case EVENT_OBJECT_FREE:
         record->tag = HATF_FREE;
         record->address = place_of(records, event->object);
         break;
-    case STEP_TEXT_TB:
+    case EVENT_THREAD_BEGIN:
         record->tag = HATF_CREATE_THREAD;
         break;
-    case STEP_TEXT_TE:
+    case EVENT_THREAD_END:
         record->tag = HATF_DESTROY_THREAD;
         break;
     default:

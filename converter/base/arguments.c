@@ -281,10 +281,10 @@ bool take_kinds(void *uint32_target, const char *value, const char **fault)
     *fault = "kinds are VS, VI, VD, CL, OA, OF, TB, TE, MN, MX, FP, with commas between";
     for (const char *at = value;; at++) {
         unsigned kind = 0;
-        while (kind < STEP_TEXT_KIND_COUNT &&
+        while (kind < EVENT_KIND_COUNT &&
                strncasecmp(at, step_text_kind_name((enum step_text_kind) kind), 2) != 0)
             kind++;
-        if (kind == STEP_TEXT_KIND_COUNT || (at[2] != ',' && at[2] != '\0'))
+        if (kind == EVENT_KIND_COUNT || (at[2] != ',' && at[2] != '\0'))
             return false;
         kinds |= TRACE_KIND_BIT(kind);
         at += 2;

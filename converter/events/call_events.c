@@ -73,16 +73,16 @@ enum step_status call_events_put(struct call_events *calls, const struct trace_e
         return status;
     if (event->time_ns > calls->last_ns)
         calls->last_ns = event->time_ns;
-    if (event->kind == STEP_TEXT_MN)
+    if (event->kind == EVENT_METHOD_ENTRY)
         return enter(calls, event, error);
-    if (event->kind != STEP_TEXT_MX && event->kind != STEP_TEXT_FP)
+    if (event->kind != EVENT_METHOD_EXIT && event->kind != EVENT_METHOD_POP)
         return STEP_STATUS_OK;
     const struct call_stack *stack = id_table_find(&calls->threads, event->thread_id);
     size_t depth = stack != NULL ? call_stack_find(stack, event->method_id) : 0;
     if (depth == 0)
         return STEP_STATUS_OK;
     return close_down(calls, event->thread_id, depth - 1, event->time_ns,
-                      event->kind == STEP_TEXT_FP ? CALL_THROWS : CALL_CLOSES, error);
+                      event->kind == EVENT_METHOD_POP ? CALL_THROWS : CALL_CLOSES, error);
 }
 
 enum step_status call_events_finish(struct call_events *calls, struct step_error *error)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The event model of the converter: what every source gives and every sink takes.  Kinds are those
- * of the text format (steptrace/text.h: STEP_TEXT_VS and so on).  Classes, methods and threads are
- * numbers in the source's names (names.h).
+ * The event model of the converter: what every source gives and every sink takes.  Classes, methods
+ * and threads are numbers in the source's names (names.h).
  */
 #ifndef CONVERTER_EVENT_H
 #define CONVERTER_EVENT_H
@@ -10,6 +9,20 @@
 #include <stdint.h>
 
 #include "steptrace/text.h"
+
+/* The kinds of events.  The text format has two letters for each: steptrace/text.h. */
+#define EVENT_VM_START STEP_TEXT_VS
+#define EVENT_VM_INIT STEP_TEXT_VI
+#define EVENT_VM_DEATH STEP_TEXT_VD
+#define EVENT_CLASS_LOAD STEP_TEXT_CL
+#define EVENT_OBJECT_ALLOC STEP_TEXT_OA
+#define EVENT_OBJECT_FREE STEP_TEXT_OF
+#define EVENT_THREAD_BEGIN STEP_TEXT_TB
+#define EVENT_THREAD_END STEP_TEXT_TE
+#define EVENT_METHOD_ENTRY STEP_TEXT_MN
+#define EVENT_METHOD_EXIT STEP_TEXT_MX
+#define EVENT_METHOD_POP STEP_TEXT_FP
+#define EVENT_KIND_COUNT STEP_TEXT_KIND_COUNT
 
 enum trace_event_flag {
     TRACE_EXISTING = 1,   /* CL, TB, OA: it was there when tracing started */
@@ -32,6 +45,6 @@ struct trace_event {
 
 /* A set of kinds as bits. */
 #define TRACE_KIND_BIT(kind) (UINT32_C(1) << (kind))
-#define TRACE_ALL_KINDS (TRACE_KIND_BIT(STEP_TEXT_KIND_COUNT) - 1)
+#define TRACE_ALL_KINDS (TRACE_KIND_BIT(EVENT_KIND_COUNT) - 1)
 
 #endif

@@ -85,13 +85,13 @@ static bool takes_class(struct trace_filter *filter, const struct trace_names *n
                         const struct trace_event *event)
 {
     switch (event->kind) {
-    case STEP_TEXT_CL:
-    case STEP_TEXT_OA:
-    case STEP_TEXT_OF:
+    case EVENT_CLASS_LOAD:
+    case EVENT_OBJECT_ALLOC:
+    case EVENT_OBJECT_FREE:
         return class_is_wanted(filter, names, event->class_id);
-    case STEP_TEXT_MN:
-    case STEP_TEXT_MX:
-    case STEP_TEXT_FP:
+    case EVENT_METHOD_ENTRY:
+    case EVENT_METHOD_EXIT:
+    case EVENT_METHOD_POP:
         return class_is_wanted(filter, names, trace_method_of(names, event->method_id)->class_id);
     default:
         return false;

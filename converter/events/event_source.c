@@ -11,8 +11,8 @@ bool event_source_init(struct event_source *source,
     source->operations = operations;
     source->path = path;
     source->keep_live =
-        !selected->untracked &&
-        (selected->kinds & (TRACE_KIND_BIT(STEP_TEXT_OF) | TRACE_KIND_BIT(STEP_TEXT_MN))) != 0;
+        !selected->untracked && (selected->kinds & (TRACE_KIND_BIT(EVENT_OBJECT_FREE) |
+                                                    TRACE_KIND_BIT(EVENT_METHOD_ENTRY))) != 0;
     trace_names_init(&source->names);
     trace_filter_init(&source->filter, selected);
     return object_table_init(&source->live);
@@ -53,11 +53,11 @@ bool event_source_follow(struct event_source *source, struct trace_event *event)
 {
     if (!source->keep_live)
         return true;
-    if (event->kind == STEP_TEXT_OA)
+    if (event->kind == EVENT_OBJECT_ALLOC)
         return object_table_put(&source->live, &(struct live_object){event->object, event->time_ns,
                                                                      event->size, event->class_id});
     struct live_object born;
-    if (event->kind != STEP_TEXT_OF || !object_table_take(&source->live, event->object, &born))
+    if (event->kind != EVENT_OBJECT_FREE || !object_table_take(&source->live, event->object, &born))
         return true;
     event->flags |= TRACE_BORN_KNOWN;
     event->born_ns = born.value;

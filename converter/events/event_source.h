@@ -33,7 +33,7 @@ struct trace_inventory {
     const struct step_definition *definition; /* borrowed from the source */
     uint64_t *records;                        /* by record of the definition; the caller's */
     uint8_t *is_event;                        /* the same: its records are counted in `kinds` */
-    uint64_t kinds[STEP_TEXT_KIND_COUNT];
+    uint64_t kinds[EVENT_KIND_COUNT];
     uint64_t first_ns;
     uint64_t last_ns;
     uint64_t block_count;

@@ -118,7 +118,7 @@ static enum step_status put(struct event_sink *base, const struct trace_event *e
     struct chrome_sink *sink = of(base);
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
-        bool is_free = events[i].kind == STEP_TEXT_OF;
+        bool is_free = events[i].kind == EVENT_OBJECT_FREE;
         if (sink->freed > 0 && (!is_free || events[i].time_ns != sink->frees_ns)) {
             end_collection(sink);
             sink->freed = 0;

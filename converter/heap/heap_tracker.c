@@ -171,15 +171,15 @@ static void put_exit(struct heap_tracker *tracker, const struct trace_event *eve
 static bool put_event(struct heap_tracker *tracker, const struct trace_event *event)
 {
     switch (event->kind) {
-    case STEP_TEXT_OA:
+    case EVENT_OBJECT_ALLOC:
         return event->object == 0 || put_alloc(tracker, event);
-    case STEP_TEXT_OF:
+    case EVENT_OBJECT_FREE:
         put_free(tracker, event);
         return true;
-    case STEP_TEXT_MN:
+    case EVENT_METHOD_ENTRY:
         return put_entry(tracker, event);
-    case STEP_TEXT_MX:
-    case STEP_TEXT_FP:
+    case EVENT_METHOD_EXIT:
+    case EVENT_METHOD_POP:
         put_exit(tracker, event);
         return true;
     default:
@@ -197,7 +197,7 @@ enum step_status heap_tracker_put(struct heap_tracker *tracker, const struct tra
             break;
         tracker->event_count++;
         if (tracker->in_collection &&
-            (event->kind != STEP_TEXT_OF || event->time_ns != tracker->frees_ns))
+            (event->kind != EVENT_OBJECT_FREE || event->time_ns != tracker->frees_ns))
             status = end_collection(tracker, error);
         if (status == STEP_STATUS_OK && event->time_ns > tracker->next_ns)
             status = give_times(tracker, event->time_ns, error);

@@ -27,8 +27,9 @@ struct heap_tracker_options {
 
 /* The kinds of events that heaps are made of. */
 #define HEAP_KINDS                                                                                 \
-    (TRACE_KIND_BIT(STEP_TEXT_OA) | TRACE_KIND_BIT(STEP_TEXT_OF) | TRACE_KIND_BIT(STEP_TEXT_MN) |  \
-     TRACE_KIND_BIT(STEP_TEXT_MX) | TRACE_KIND_BIT(STEP_TEXT_FP) | TRACE_KIND_BIT(STEP_TEXT_VD))
+    (TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE) |                      \
+     TRACE_KIND_BIT(EVENT_METHOD_ENTRY) | TRACE_KIND_BIT(EVENT_METHOD_EXIT) |                      \
+     TRACE_KIND_BIT(EVENT_METHOD_POP) | TRACE_KIND_BIT(EVENT_VM_DEATH))
 
 struct heap_tracker {
     struct heap_tracker_options options;

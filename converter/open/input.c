@@ -136,7 +136,8 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
         if (status != STEP_STATUS_OK)
             break;
         for (size_t i = 0; i < count; i++)
-            input->unknown_frees += events[i].kind == STEP_TEXT_OF && events[i].class_id == 0 &&
+            input->unknown_frees += events[i].kind == EVENT_OBJECT_FREE &&
+                                    events[i].class_id == 0 &&
                                     !input->source->filter.selected.untracked;
         status = input->source->names.no_memory
                      ? step_error_set(&error, STEP_STATUS_NO_MEMORY, input->source->path,

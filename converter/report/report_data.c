@@ -80,9 +80,9 @@ static void put_summary(struct writer *writer)
                 {"peak_objects", statistics->peak_objects},
                 {"peak_ns", statistics->peak_ns},
                 {"collections", writer->model->timeline.collections},
-                {"classes", statistics->kinds[STEP_TEXT_CL]},
+                {"classes", statistics->kinds[EVENT_CLASS_LOAD]},
                 {"threads", used_threads(statistics)},
-                {"calls", statistics->kinds[STEP_TEXT_MN]}};
+                {"calls", statistics->kinds[EVENT_METHOD_ENTRY]}};
     json_begin_object(&writer->json, "summary");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         json_number(&writer->json, rows[i].key, rows[i].value);

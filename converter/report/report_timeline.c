@@ -201,10 +201,10 @@ bool timeline_put(struct timeline *timeline, const struct trace_event *events, s
         }
         if (event->time_ns >= timeline->step_end_ns && timeline->step_end_ns != UINT64_MAX)
             advance(timeline, event->time_ns);
-        bool ok = event->kind == STEP_TEXT_OA   ? put_alloc(timeline, event)
-                  : event->kind == STEP_TEXT_OF ? put_free(timeline, event)
-                  : event->kind == STEP_TEXT_MN ? put_call(timeline, event)
-                                                : true;
+        bool ok = event->kind == EVENT_OBJECT_ALLOC   ? put_alloc(timeline, event)
+                  : event->kind == EVENT_OBJECT_FREE  ? put_free(timeline, event)
+                  : event->kind == EVENT_METHOD_ENTRY ? put_call(timeline, event)
+                                                      : true;
         if (!ok)
             return false;
     }

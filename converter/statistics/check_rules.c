@@ -100,17 +100,17 @@ static void check_place(struct check_rules *rules, const struct trace_event *eve
 {
     uint32_t bit = TRACE_KIND_BIT(event->kind);
     uint64_t number = rules->event_count;
-    bool is_frame =
-        event->kind == STEP_TEXT_VS || event->kind == STEP_TEXT_VI || event->kind == STEP_TEXT_VD;
-    if ((rules->seen_kinds & TRACE_KIND_BIT(STEP_TEXT_VD)) != 0)
+    bool is_frame = event->kind == EVENT_VM_START || event->kind == EVENT_VM_INIT ||
+                    event->kind == EVENT_VM_DEATH;
+    if ((rules->seen_kinds & TRACE_KIND_BIT(EVENT_VM_DEATH)) != 0)
         breach(rules, 1, event, "%s comes after VD", kind_name(event));
-    else if (number == 1 && event->kind != STEP_TEXT_VS)
+    else if (number == 1 && event->kind != EVENT_VM_START)
         breach(rules, 1, event, "the first event is %s and not VS", kind_name(event));
-    else if (number == 2 && event->kind != STEP_TEXT_VI)
+    else if (number == 2 && event->kind != EVENT_VM_INIT)
         breach(rules, 1, event, "the second event is %s and not VI", kind_name(event));
     else if (is_frame && (rules->seen_kinds & bit) != 0)
         breach(rules, 1, event, "a second %s", kind_name(event));
-    if (event->kind == STEP_TEXT_VI)
+    if (event->kind == EVENT_VM_INIT)
         rules->init_ns = event->time_ns;
     if ((event->flags & TRACE_EXISTING) != 0 && event->time_ns != rules->init_ns)
         breach(rules, 2, event, "%s of what existed before has not the time of VI (%" PRIu64 ")",
@@ -207,7 +207,7 @@ static void check_thread(struct check_rules *rules, const struct trace_event *ev
                          struct check_thread *thread)
 {
     uint64_t number = trace_thread_of(rules->names, event->thread_id)->number;
-    if (event->kind == STEP_TEXT_TB) {
+    if (event->kind == EVENT_THREAD_BEGIN) {
         start_thread(rules, event, thread);
         return;
     }
@@ -216,7 +216,7 @@ static void check_thread(struct check_rules *rules, const struct trace_event *ev
     else if (thread->state == THREAD_UNSEEN && !thread->was_named)
         breach(rules, 3, event, "%s of thread %" PRIu64 " before its TB", kind_name(event), number);
     thread->was_named = thread->state == THREAD_UNSEEN;
-    if (event->kind == STEP_TEXT_TE)
+    if (event->kind == EVENT_THREAD_END)
         thread->state = THREAD_ENDED;
 }
 
@@ -248,7 +248,7 @@ static bool check_call(struct check_rules *rules, const struct trace_event *even
 {
     const struct trace_method *method = trace_method_of(rules->names, event->method_id);
     check_class(rules, event, method->class_id);
-    if (event->kind == STEP_TEXT_MN) {
+    if (event->kind == EVENT_METHOD_ENTRY) {
         check_receiver(rules, event);
         return thread == NULL ||
                call_stack_push(&thread->calls, &(struct call_frame){.method_id = event->method_id});
@@ -281,15 +281,15 @@ bool check_rules_put(struct check_rules *rules, const struct trace_event *event)
     if (thread != NULL)
         check_thread(rules, event, thread);
     switch (event->kind) {
-    case STEP_TEXT_CL:
+    case EVENT_CLASS_LOAD:
         return load_class(rules, event->class_id);
-    case STEP_TEXT_OA:
+    case EVENT_OBJECT_ALLOC:
         return check_alloc(rules, event);
-    case STEP_TEXT_OF:
+    case EVENT_OBJECT_FREE:
         return check_free(rules, event);
-    case STEP_TEXT_MN:
-    case STEP_TEXT_MX:
-    case STEP_TEXT_FP:
+    case EVENT_METHOD_ENTRY:
+    case EVENT_METHOD_EXIT:
+    case EVENT_METHOD_POP:
         return check_call(rules, event, thread);
     default:
         return true;
@@ -301,6 +301,6 @@ void check_rules_finish(struct check_rules *rules)
     rules->event_count++;
     if (rules->event_count == 1)
         breach(rules, 1, NULL, "the trace has no events");
-    else if ((rules->seen_kinds & TRACE_KIND_BIT(STEP_TEXT_VD)) == 0)
+    else if ((rules->seen_kinds & TRACE_KIND_BIT(EVENT_VM_DEATH)) == 0)
         breach(rules, 1, NULL, "the trace ends without VD");
 }

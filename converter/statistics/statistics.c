@@ -144,7 +144,7 @@ static void put_exit(struct statistics *statistics, const struct trace_event *ev
     }
     while (thread->stack.depth >= depth)
         leave(statistics, thread, event->time_ns);
-    if (event->kind == STEP_TEXT_FP) {
+    if (event->kind == EVENT_METHOD_POP) {
         struct method_totals *method = id_table_find(&statistics->methods, event->method_id);
         method->exceptions++;
     }
@@ -163,10 +163,10 @@ static void end_calls(struct statistics *statistics, struct thread_totals *threa
 static void put_thread_event(struct statistics *statistics, const struct trace_event *event,
                              struct thread_totals *thread)
 {
-    if (event->kind == STEP_TEXT_TB) {
+    if (event->kind == EVENT_THREAD_BEGIN) {
         thread->has_start = true;
         thread->start_ns = event->time_ns;
-    } else if (event->kind == STEP_TEXT_TE) {
+    } else if (event->kind == EVENT_THREAD_END) {
         thread->has_end = true;
         end_calls(statistics, thread);
     }
@@ -183,18 +183,18 @@ static bool put_one(struct statistics *statistics, const struct trace_event *eve
     thread->is_used = true;
     thread->end_ns = event->time_ns;
     switch (event->kind) {
-    case STEP_TEXT_OA:
+    case EVENT_OBJECT_ALLOC:
         return put_alloc(statistics, event, thread);
-    case STEP_TEXT_OF:
+    case EVENT_OBJECT_FREE:
         return put_free(statistics, event);
-    case STEP_TEXT_MN:
+    case EVENT_METHOD_ENTRY:
         return enter(statistics, event, thread);
-    case STEP_TEXT_MX:
-    case STEP_TEXT_FP:
+    case EVENT_METHOD_EXIT:
+    case EVENT_METHOD_POP:
         put_exit(statistics, event, thread);
         return true;
-    case STEP_TEXT_TB:
-    case STEP_TEXT_TE:
+    case EVENT_THREAD_BEGIN:
+    case EVENT_THREAD_END:
         put_thread_event(statistics, event, thread);
         return true;
     default:

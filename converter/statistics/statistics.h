@@ -47,7 +47,7 @@ struct method_totals {
 
 struct statistics {
     const struct trace_names *names; /* borrowed */
-    uint64_t kinds[STEP_TEXT_KIND_COUNT];
+    uint64_t kinds[EVENT_KIND_COUNT];
     uint64_t event_count;
     uint64_t first_ns;
     uint64_t last_ns;

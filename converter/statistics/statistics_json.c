@@ -35,7 +35,7 @@ static void put_summary(struct json_output *json, const struct statistics *stati
 {
     json_number(json, "events", statistics->event_count);
     json_begin_object(json, "kinds");
-    for (unsigned i = 0; i < STEP_TEXT_KIND_COUNT; i++)
+    for (unsigned i = 0; i < EVENT_KIND_COUNT; i++)
         json_number(json, step_text_kind_name((enum step_text_kind) i), statistics->kinds[i]);
     json_end_object(json);
     json_number(json, "first_ns", statistics->first_ns);

@@ -29,7 +29,7 @@ static void print_kinds(const struct statistics *statistics)
 {
     printf("events    %s (", quantity_of_count(statistics->event_count).text);
     const char *separator = "";
-    for (unsigned i = 0; i < STEP_TEXT_KIND_COUNT; i++) {
+    for (unsigned i = 0; i < EVENT_KIND_COUNT; i++) {
         if (statistics->kinds[i] == 0)
             continue;
         printf("%s%s %s", separator, step_text_kind_name((enum step_text_kind) i),

@@ -201,7 +201,7 @@ static void prepare_calls(struct conversion *conversion)
     conversion->sink.calls_from_ns = selected->from_ns;
     selected->from_ns = 0;
     selected->untracked = true;
-    selected->kinds &= HEAP_KINDS & ~TRACE_KIND_BIT(STEP_TEXT_OA);
+    selected->kinds &= HEAP_KINDS & ~TRACE_KIND_BIT(EVENT_OBJECT_ALLOC);
 }
 
 static enum step_status parse(struct conversion *conversion, struct arguments *arguments, int argc,

@@ -82,7 +82,7 @@ static enum step_status gather(struct info *info, struct input *input)
         info->inventory.threads = names_in(&source->names.threads);
     }
     source->operations->summary(source, &info->summary);
-    for (unsigned i = 0; i < STEP_TEXT_KIND_COUNT; i++)
+    for (unsigned i = 0; i < EVENT_KIND_COUNT; i++)
         info->event_count += info->inventory.kinds[i];
     if (source->is_foreign)
         count_marked(info);
@@ -118,13 +118,13 @@ static void print_value(const char *value)
 
 static void print_kinds(const struct info *info)
 {
-    static const char *const texts[STEP_TEXT_KIND_COUNT] = {
+    static const char *const texts[EVENT_KIND_COUNT] = {
         "VM start",          "VM init",     "VM death",     "class load",
         "object allocation", "object free", "thread start", "thread end",
         "method entry",      "method exit", "frame popped"};
     print_label("events");
     printf("%s\n", quantity_of_count(info->event_count).text);
-    for (unsigned i = 0; i < STEP_TEXT_KIND_COUNT; i++)
+    for (unsigned i = 0; i < EVENT_KIND_COUNT; i++)
         if (info->inventory.kinds[i] > 0)
             printf("  %s %15s  %s\n", step_text_kind_name((enum step_text_kind) i),
                    quantity_of_count(info->inventory.kinds[i]).text, texts[i]);
@@ -342,7 +342,7 @@ static enum step_status print_json(const struct info *info, const char *path)
     json_number(&json, "events", info->event_count);
     json_real(&json, "bytes_per_event", bytes_per_event(info));
     json_begin_object(&json, "kinds");
-    for (unsigned i = 0; i < STEP_TEXT_KIND_COUNT; i++)
+    for (unsigned i = 0; i < EVENT_KIND_COUNT; i++)
         json_number(&json, step_text_kind_name((enum step_text_kind) i), inventory->kinds[i]);
     json_end_object(&json);
     put_records(&json, inventory);

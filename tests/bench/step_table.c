@@ -165,7 +165,7 @@ static void put_event(struct streams *streams, const struct trace_event *event)
     static const uint8_t alloc_sizes[] = {1, 4, 4, 4, 1, 4, 4};
     static const uint8_t free_sizes[] = {1, 4, 4};
     uint64_t thread = event->thread_id;
-    if (event->kind == STEP_TEXT_OA) {
+    if (event->kind == EVENT_OBJECT_ALLOC) {
         const struct trace_class *type = trace_class_of(streams->names, event->class_id);
         uint64_t is_array = type->name.length > 0 && type->name.data[0] == '[';
         uint64_t raw[] = {0, thread, 0, event->class_id, is_array, event->size, event->object};
@@ -187,7 +187,7 @@ static enum step_status visit(void *user, const struct trace_event *events, size
 {
     (void) error;
     for (size_t i = 0; i < count; i++)
-        if (events[i].kind == STEP_TEXT_OA || events[i].kind == STEP_TEXT_OF)
+        if (events[i].kind == EVENT_OBJECT_ALLOC || events[i].kind == EVENT_OBJECT_FREE)
             put_event(user, &events[i]);
     return STEP_STATUS_OK;
 }
@@ -200,7 +200,7 @@ static void measure_rows(const char *path)
     struct event_selection selected;
     struct input input;
     event_selection_init(&selected);
-    selected.kinds = TRACE_KIND_BIT(STEP_TEXT_OA) | TRACE_KIND_BIT(STEP_TEXT_OF);
+    selected.kinds = TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE);
     meter_open(&streams.raw);
     meter_open(&streams.paper);
     meter_open(&streams.rows);

@@ -144,7 +144,7 @@ static uint64_t frame_place(struct metatf_sink *sink, uint32_t id)
 static void put_object(struct metatf_sink *sink, const struct trace_event *event,
                        struct java_metatf_event *out)
 {
-    if (event->kind == STEP_TEXT_OA) {
+    if (event->kind == EVENT_OBJECT_ALLOC) {
         out->kind = JAVA_METATF_EVENTS_ALLOC;
         out->as.events_alloc.class_ = class_place(sink, event->class_id);
         out->as.events_alloc.size = event->size;
@@ -166,42 +166,43 @@ static void put_event(struct metatf_sink *sink, const struct trace_event *event)
     /* time and thread stand first in each struct of an event */
     struct java_metatf_events_vmStart *common = &out.as.events_vmStart;
     switch ((enum step_text_kind) event->kind) {
-    case STEP_TEXT_VS:
+    case EVENT_VM_START:
         out.kind = JAVA_METATF_EVENTS_VMSTART;
         break;
-    case STEP_TEXT_VI:
+    case EVENT_VM_INIT:
         out.kind = JAVA_METATF_EVENTS_VMINIT;
         break;
-    case STEP_TEXT_VD:
+    case EVENT_VM_DEATH:
         out.kind = JAVA_METATF_EVENTS_VMDEATH;
         break;
-    case STEP_TEXT_CL:
+    case EVENT_CLASS_LOAD:
         out.kind = JAVA_METATF_EVENTS_CLASSLOAD;
         out.as.events_classLoad.class_ = class_place(sink, event->class_id);
         out.as.events_classLoad.flags = event->flags & TRACE_EXISTING;
         break;
-    case STEP_TEXT_OA:
-    case STEP_TEXT_OF:
+    case EVENT_OBJECT_ALLOC:
+    case EVENT_OBJECT_FREE:
         put_object(sink, event, &out);
         break;
-    case STEP_TEXT_TB:
+    case EVENT_THREAD_BEGIN:
         out.kind = JAVA_METATF_EVENTS_THREADSTART;
         out.as.events_threadStart.flags = event->flags & TRACE_EXISTING;
         break;
-    case STEP_TEXT_TE:
+    case EVENT_THREAD_END:
         out.kind = JAVA_METATF_EVENTS_THREADEND;
         break;
-    case STEP_TEXT_MN:
+    case EVENT_METHOD_ENTRY:
         out.kind = JAVA_METATF_EVENTS_ENTER;
         out.as.events_enter.method = method_place(sink, event->method_id);
         out.as.events_enter.object = event->object;
         break;
-    case STEP_TEXT_MX:
-    case STEP_TEXT_FP:
-        out.kind = event->kind == STEP_TEXT_MX ? JAVA_METATF_EVENTS_LEAVE : JAVA_METATF_EVENTS_POP;
+    case EVENT_METHOD_EXIT:
+    case EVENT_METHOD_POP:
+        out.kind =
+            event->kind == EVENT_METHOD_EXIT ? JAVA_METATF_EVENTS_LEAVE : JAVA_METATF_EVENTS_POP;
         out.as.events_leave.method = method_place(sink, event->method_id);
         break;
-    case STEP_TEXT_KIND_COUNT:
+    case EVENT_KIND_COUNT:
         return;
     }
     common->time = event->time_ns;

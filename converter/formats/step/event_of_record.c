@@ -11,30 +11,30 @@ static const struct {
     uint8_t kind;
     uint8_t flags;
 } kinds[JAVA_RECORD_COUNT] = {
-    [JAVA_CLASS] = {STEP_TEXT_KIND_COUNT, 0},
-    [JAVA_METHOD] = {STEP_TEXT_KIND_COUNT, 0},
-    [JAVA_THREAD] = {STEP_TEXT_KIND_COUNT, 0},
-    [JAVA_EVENT] = {STEP_TEXT_KIND_COUNT, 0},
-    [JAVA_METHOD_EVENT] = {STEP_TEXT_KIND_COUNT, 0},
-    [JAVA_VM_START] = {STEP_TEXT_VS, 0},
-    [JAVA_VM_INIT] = {STEP_TEXT_VI, 0},
-    [JAVA_VM_DEATH] = {STEP_TEXT_VD, 0},
-    [JAVA_CLASS_LOAD] = {STEP_TEXT_CL, 0},
-    [JAVA_CLASS_EXISTING] = {STEP_TEXT_CL, TRACE_EXISTING},
-    [JAVA_THREAD_START] = {STEP_TEXT_TB, 0},
-    [JAVA_THREAD_EXISTING] = {STEP_TEXT_TB, TRACE_EXISTING},
-    [JAVA_THREAD_END] = {STEP_TEXT_TE, 0},
-    [JAVA_OBJECT_ALLOC] = {STEP_TEXT_OA, 0},
-    [JAVA_OBJECT_EXISTING] = {STEP_TEXT_OA, TRACE_EXISTING},
-    [JAVA_OBJECT_ALLOC_AT] = {STEP_TEXT_OA, 0},
-    [JAVA_FRAME] = {STEP_TEXT_KIND_COUNT, 0},
-    [JAVA_OBJECT_FREE] = {STEP_TEXT_OF, 0},
-    [JAVA_OBJECT_FREE_UNKNOWN] = {STEP_TEXT_OF, 0},
-    [JAVA_METHOD_ENTRY] = {STEP_TEXT_MN, 0},
-    [JAVA_METHOD_EXIT] = {STEP_TEXT_MX, 0},
-    [JAVA_FRAME_POP] = {STEP_TEXT_FP, 0},
-    [JAVA_NOT_PROBED] = {STEP_TEXT_KIND_COUNT, 0},
-    [JAVA_METHOD_COUNT] = {STEP_TEXT_KIND_COUNT, 0},
+    [JAVA_CLASS] = {EVENT_KIND_COUNT, 0},
+    [JAVA_METHOD] = {EVENT_KIND_COUNT, 0},
+    [JAVA_THREAD] = {EVENT_KIND_COUNT, 0},
+    [JAVA_EVENT] = {EVENT_KIND_COUNT, 0},
+    [JAVA_METHOD_EVENT] = {EVENT_KIND_COUNT, 0},
+    [JAVA_VM_START] = {EVENT_VM_START, 0},
+    [JAVA_VM_INIT] = {EVENT_VM_INIT, 0},
+    [JAVA_VM_DEATH] = {EVENT_VM_DEATH, 0},
+    [JAVA_CLASS_LOAD] = {EVENT_CLASS_LOAD, 0},
+    [JAVA_CLASS_EXISTING] = {EVENT_CLASS_LOAD, TRACE_EXISTING},
+    [JAVA_THREAD_START] = {EVENT_THREAD_BEGIN, 0},
+    [JAVA_THREAD_EXISTING] = {EVENT_THREAD_BEGIN, TRACE_EXISTING},
+    [JAVA_THREAD_END] = {EVENT_THREAD_END, 0},
+    [JAVA_OBJECT_ALLOC] = {EVENT_OBJECT_ALLOC, 0},
+    [JAVA_OBJECT_EXISTING] = {EVENT_OBJECT_ALLOC, TRACE_EXISTING},
+    [JAVA_OBJECT_ALLOC_AT] = {EVENT_OBJECT_ALLOC, 0},
+    [JAVA_FRAME] = {EVENT_KIND_COUNT, 0},
+    [JAVA_OBJECT_FREE] = {EVENT_OBJECT_FREE, 0},
+    [JAVA_OBJECT_FREE_UNKNOWN] = {EVENT_OBJECT_FREE, 0},
+    [JAVA_METHOD_ENTRY] = {EVENT_METHOD_ENTRY, 0},
+    [JAVA_METHOD_EXIT] = {EVENT_METHOD_EXIT, 0},
+    [JAVA_FRAME_POP] = {EVENT_METHOD_POP, 0},
+    [JAVA_NOT_PROBED] = {EVENT_KIND_COUNT, 0},
+    [JAVA_METHOD_COUNT] = {EVENT_KIND_COUNT, 0},
 };
 
 static uint64_t resolution_of(const struct step_reader *reader)
@@ -75,7 +75,7 @@ void stepfile_decoder_reset(struct stepfile_decoder *decoder)
 enum step_text_kind stepfile_decoder_kind(const struct stepfile_decoder *decoder, uint32_t record)
 {
     int known = record < decoder->record_count ? decoder->records[record] : -1;
-    return known >= 0 && known < JAVA_RECORD_COUNT ? kinds[known].kind : STEP_TEXT_KIND_COUNT;
+    return known >= 0 && known < JAVA_RECORD_COUNT ? kinds[known].kind : EVENT_KIND_COUNT;
 }
 
 /* "?17" for what the dictionary does not have. */
@@ -236,7 +236,7 @@ bool stepfile_decoder_event(struct stepfile_decoder *decoder, const struct step_
                             struct trace_event *event, uint64_t *ticks)
 {
     int known = view->record < decoder->record_count ? decoder->records[view->record] : -1;
-    if (known < 0 || known >= JAVA_RECORD_COUNT || kinds[known].kind == STEP_TEXT_KIND_COUNT)
+    if (known < 0 || known >= JAVA_RECORD_COUNT || kinds[known].kind == EVENT_KIND_COUNT)
         return false;
     *event = (struct trace_event){.kind = kinds[known].kind, .flags = kinds[known].flags};
     switch (known) {

@@ -25,7 +25,7 @@ enum step_status stepfile_decoder_init(struct stepfile_decoder *decoder, struct 
                                        struct trace_names *names, struct step_error *error);
 void stepfile_decoder_reset(struct stepfile_decoder *decoder);
 
-/* The kind that records of the file's type become; STEP_TEXT_KIND_COUNT: they are no events. */
+/* The kind that records of the file's type become; EVENT_KIND_COUNT: they are no events. */
 enum step_text_kind stepfile_decoder_kind(const struct stepfile_decoder *decoder, uint32_t record);
 
 /* Fills the event, but for its time, which is given in the trace's own ticks.  False: the record is

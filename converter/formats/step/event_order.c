@@ -6,7 +6,7 @@
 
 #include "steptrace/live.h"
 
-#define LIVE_KINDS (TRACE_KIND_BIT(STEP_TEXT_OA) | TRACE_KIND_BIT(STEP_TEXT_OF))
+#define LIVE_KINDS (TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE))
 
 /* At one tick; the higher waits for the lower. */
 enum rank { RANK_GLOBAL = 0, RANK_BUFFER = 1, RANK_FREES = 2, RANK_LAST = 3 };
@@ -35,7 +35,7 @@ static void choose_records(struct event_order *order, uint32_t kinds)
     uint32_t decoded = kinds | (order->keep_live ? LIVE_KINDS : 0);
     for (uint32_t i = 0; i < order->decoder.record_count; i++) {
         enum step_text_kind kind = stepfile_decoder_kind(&order->decoder, i);
-        uint32_t bit = kind < STEP_TEXT_KIND_COUNT ? TRACE_KIND_BIT(kind) : 0;
+        uint32_t bit = kind < EVENT_KIND_COUNT ? TRACE_KIND_BIT(kind) : 0;
         order->wanted[i] = (decoded & bit) != 0;
         order->wanted_live[i] = (LIVE_KINDS & bit) != 0;
     }
@@ -69,7 +69,7 @@ static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
 static uint8_t rank_of(uint64_t stream, const struct trace_event *event)
 {
     if (stream == STEP_LIVE_STREAM_GLOBAL)
-        return event->kind == STEP_TEXT_VD ? RANK_LAST : RANK_GLOBAL;
+        return event->kind == EVENT_VM_DEATH ? RANK_LAST : RANK_GLOBAL;
     return stream == STEP_LIVE_STREAM_FREES ? RANK_FREES : RANK_BUFFER;
 }
 
@@ -88,7 +88,7 @@ static bool must_wait(void *user, const struct step_records_front *front)
     const struct event_order *order = user;
     const struct trace_event *event = &order->fronts[front->queue];
     return order->live != NULL && event->object != 0 &&
-           (event->kind == STEP_TEXT_MN || event->kind == STEP_TEXT_OF) &&
+           (event->kind == EVENT_METHOD_ENTRY || event->kind == EVENT_OBJECT_FREE) &&
            !object_table_has(order->live, event->object);
 }
 

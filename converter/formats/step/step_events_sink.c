@@ -193,34 +193,34 @@ static enum step_status put_event(struct stepfile_sink *sink, const struct trace
     uint64_t thread = thread_id(sink, event->thread_id);
     bool existing = (event->flags & TRACE_EXISTING) != 0;
     switch ((enum step_text_kind) event->kind) {
-    case STEP_TEXT_VS:
+    case EVENT_VM_START:
         return PUT_PLAIN(vm_start);
-    case STEP_TEXT_VI:
+    case EVENT_VM_INIT:
         return PUT_PLAIN(vm_init);
-    case STEP_TEXT_VD:
+    case EVENT_VM_DEATH:
         return PUT_PLAIN(vm_death);
-    case STEP_TEXT_CL:
+    case EVENT_CLASS_LOAD:
         return existing ? PUT_CLASS(class_existing) : PUT_CLASS(class_load);
-    case STEP_TEXT_OA:
+    case EVENT_OBJECT_ALLOC:
         return put_alloc(sink, event, time, thread);
-    case STEP_TEXT_OF:
+    case EVENT_OBJECT_FREE:
         return put_free(sink, event, time, thread);
-    case STEP_TEXT_TB:
+    case EVENT_THREAD_BEGIN:
         return existing ? PUT_PLAIN(thread_existing) : PUT_PLAIN(thread_start);
-    case STEP_TEXT_TE:
+    case EVENT_THREAD_END:
         return PUT_PLAIN(thread_end);
-    case STEP_TEXT_MN:
+    case EVENT_METHOD_ENTRY:
         return java_method_entry_put(
             sink->writer, STREAM,
             &(struct java_method_entry){.time = time,
                                         .thread = thread,
                                         .method = method_id(sink, event->method_id),
                                         .object = event->object});
-    case STEP_TEXT_MX:
+    case EVENT_METHOD_EXIT:
         return PUT_METHOD(method_exit);
-    case STEP_TEXT_FP:
+    case EVENT_METHOD_POP:
         return PUT_METHOD(frame_pop);
-    case STEP_TEXT_KIND_COUNT:
+    case EVENT_KIND_COUNT:
         break;
     }
     return STEP_STATUS_INVALID;

@@ -95,13 +95,13 @@ static void count_block(const struct stepfile_source *source, const struct step_
         inventory->last_ns = last_ns;
     for (uint32_t i = 0; i < inventory->definition->record_count; i++) {
         enum step_text_kind kind = stepfile_decoder_kind(&source->order.decoder, i);
-        inventory->is_event[i] = kind < STEP_TEXT_KIND_COUNT;
+        inventory->is_event[i] = kind < EVENT_KIND_COUNT;
     }
     for (size_t i = 0; i < info->type_count; i++) {
         const struct step_record_count *of = &info->counts[i];
         enum step_text_kind kind = stepfile_decoder_kind(&source->order.decoder, of->record);
         inventory->records[of->record] += of->count;
-        if (kind < STEP_TEXT_KIND_COUNT)
+        if (kind < EVENT_KIND_COUNT)
             inventory->kinds[kind] += of->count;
     }
 }
@@ -233,7 +233,7 @@ static enum step_status start(struct stepfile_source *source, struct step_reader
     source->base.keep_live = source->order.keep_live;
     source->base.is_foreign = true;
     for (uint32_t i = 0; i < source->order.decoder.record_count; i++)
-        if (stepfile_decoder_kind(&source->order.decoder, i) < STEP_TEXT_KIND_COUNT)
+        if (stepfile_decoder_kind(&source->order.decoder, i) < EVENT_KIND_COUNT)
             source->base.is_foreign = false;
     return event_order_start(&source->order, source->base.keep_live ? &source->base.live : NULL,
                              error);

@@ -233,15 +233,15 @@ static enum step_status collect(void *user, struct heap_snapshot *snapshot,
 }
 
 static const struct trace_event story[] = {
-    {.kind = STEP_TEXT_OA, .time_ns = 1000, .object = 1, .size = 100, .class_id = 1},
-    {.kind = STEP_TEXT_OA, .time_ns = 2000, .object = 2, .size = 50, .class_id = 2},
-    {.kind = STEP_TEXT_OA, .time_ns = 3000, .object = 3, .size = 30, .class_id = 2},
-    {.kind = STEP_TEXT_OF, .time_ns = 4000, .object = 1},
-    {.kind = STEP_TEXT_OF, .time_ns = 4000, .object = 2},
-    {.kind = STEP_TEXT_OA, .time_ns = 5000, .object = 4, .size = 70, .class_id = 1},
-    {.kind = STEP_TEXT_OF, .time_ns = 6000, .object = 9},
-    {.kind = STEP_TEXT_OF, .time_ns = 6000, .object = 4},
-    {.kind = STEP_TEXT_VD, .time_ns = 7000},
+    {.kind = EVENT_OBJECT_ALLOC, .time_ns = 1000, .object = 1, .size = 100, .class_id = 1},
+    {.kind = EVENT_OBJECT_ALLOC, .time_ns = 2000, .object = 2, .size = 50, .class_id = 2},
+    {.kind = EVENT_OBJECT_ALLOC, .time_ns = 3000, .object = 3, .size = 30, .class_id = 2},
+    {.kind = EVENT_OBJECT_FREE, .time_ns = 4000, .object = 1},
+    {.kind = EVENT_OBJECT_FREE, .time_ns = 4000, .object = 2},
+    {.kind = EVENT_OBJECT_ALLOC, .time_ns = 5000, .object = 4, .size = 70, .class_id = 1},
+    {.kind = EVENT_OBJECT_FREE, .time_ns = 6000, .object = 9},
+    {.kind = EVENT_OBJECT_FREE, .time_ns = 6000, .object = 4},
+    {.kind = EVENT_VM_DEATH, .time_ns = 7000},
 };
 
 static void run_story(const struct heap_tracker_options *options)

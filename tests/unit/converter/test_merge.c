@@ -100,7 +100,7 @@ static const char *order(const struct event_selection *selected)
             snprintf(text + used, sizeof text - used, "%s%s%u@%u%s", used > 0 ? " " : "",
                      step_text_kind_name((enum step_text_kind) events[i].kind),
                      (unsigned) events[i].object, (unsigned) (events[i].time_ns / 1000),
-                     events[i].kind == STEP_TEXT_OF && events[i].class_id != 1 ? "?" : "");
+                     events[i].kind == EVENT_OBJECT_FREE && events[i].class_id != 1 ? "?" : "");
         }
     }
     source->operations->destroy(source);
@@ -231,9 +231,9 @@ static void test_slices(void)
     event_selection_init(&selected);
     selected.from_ns = 10000;
     CU_ASSERT_STRING_EQUAL(order(&selected), "OA10@10 MN3@11 OF2@12 OF7@12");
-    selected.kinds = TRACE_KIND_BIT(STEP_TEXT_OF);
+    selected.kinds = TRACE_KIND_BIT(EVENT_OBJECT_FREE);
     CU_ASSERT_STRING_EQUAL(order(&selected), "OF2@12 OF7@12");
-    selected.kinds = TRACE_KIND_BIT(STEP_TEXT_OA);
+    selected.kinds = TRACE_KIND_BIT(EVENT_OBJECT_ALLOC);
     CU_ASSERT_STRING_EQUAL(order(&selected), "OA10@10");
     event_selection_init(&selected);
     selected.to_ns = 3999;

@@ -13,7 +13,7 @@ static struct trace_event event_of(uint8_t kind, uint64_t time_ns, uint64_t size
                                 .object = 1,
                                 .class_id = 3,
                                 .thread_id = 2,
-                                .flags = kind == STEP_TEXT_OF ? TRACE_BORN_KNOWN : 0};
+                                .flags = kind == EVENT_OBJECT_FREE ? TRACE_BORN_KNOWN : 0};
 }
 
 static void test_folding(void)
@@ -24,11 +24,11 @@ static void test_folding(void)
     uint64_t allocated = 0;
     bool ok = true;
     for (uint64_t i = 0; i < events; i++) {
-        struct trace_event alloc = event_of(STEP_TEXT_OA, 1000000 + i * 77777, i % 100);
+        struct trace_event alloc = event_of(EVENT_OBJECT_ALLOC, 1000000 + i * 77777, i % 100);
         ok = timeline_put(&timeline, &alloc, 1) && ok;
         allocated += i % 100;
     }
-    struct trace_event freed = event_of(STEP_TEXT_OF, 1000000 + events * 77777, 50);
+    struct trace_event freed = event_of(EVENT_OBJECT_FREE, 1000000 + events * 77777, 50);
     ok = timeline_put(&timeline, &freed, 1) && timeline_put(&timeline, &freed, 1) && ok;
     timeline_finish(&timeline);
     CU_ASSERT(ok);
@@ -64,7 +64,7 @@ static void test_end_of_time(void)
     const uint64_t times[] = {5, UINT64_MAX - 1, 7, UINT64_MAX, 0};
     bool ok = true;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        struct trace_event alloc = event_of(STEP_TEXT_OA, times[i], 8);
+        struct trace_event alloc = event_of(EVENT_OBJECT_ALLOC, times[i], 8);
         ok = timeline_put(&timeline, &alloc, 1) && ok;
     }
     timeline_finish(&timeline);
@@ -81,7 +81,7 @@ static void test_many_classes(void)
     CU_ASSERT_FATAL(timeline_init(&timeline));
     bool ok = true;
     for (uint32_t i = 0; i < 4 * TIMELINE_CLASSES; i++) {
-        struct trace_event alloc = event_of(STEP_TEXT_OA, 10, (i * 7919) % 1009 + 1);
+        struct trace_event alloc = event_of(EVENT_OBJECT_ALLOC, 10, (i * 7919) % 1009 + 1);
         alloc.class_id = i;
         ok = timeline_put(&timeline, &alloc, 1) && ok;
     }
@@ -105,7 +105,7 @@ static void test_many_threads(void)
     CU_ASSERT_FATAL(timeline_init(&timeline));
     bool ok = true;
     for (uint32_t i = 1; i <= 1000; i++) {
-        struct trace_event alloc = event_of(STEP_TEXT_OA, 10 * i, 8);
+        struct trace_event alloc = event_of(EVENT_OBJECT_ALLOC, 10 * i, 8);
         alloc.thread_id = i;
         ok = timeline_put(&timeline, &alloc, 1) && ok;
     }

@@ -77,9 +77,9 @@ static void test_kinds(void)
     uint32_t kinds = 0;
     const char *fault = NULL;
     CU_ASSERT_TRUE(take_kinds(&kinds, "OA,of", &fault));
-    CU_ASSERT_EQUAL(kinds, TRACE_KIND_BIT(STEP_TEXT_OA) | TRACE_KIND_BIT(STEP_TEXT_OF));
+    CU_ASSERT_EQUAL(kinds, TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE));
     CU_ASSERT_TRUE(take_kinds(&kinds, "FP", &fault));
-    CU_ASSERT_EQUAL(kinds, TRACE_KIND_BIT(STEP_TEXT_FP));
+    CU_ASSERT_EQUAL(kinds, TRACE_KIND_BIT(EVENT_METHOD_POP));
     static const char *const bad[] = {"", "O", "OAX", "OA,", ",OA", "OA;OF", "XX"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         CU_ASSERT_FALSE(take_kinds(&kinds, bad[i], &fault));

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A definition from its text: includes, scanning, parsing, resolving, and what was at fault. */
+/* A definition from its text: includes, scanning, parsing, resolving. */
 #include "steptrace/definition.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/language/dl_fault.h"
 #include "format/language/dl_include.h"
 
 #include "format/language/dl_parse.tab.h"
@@ -26,69 +25,12 @@ struct owned_definition {
     const struct dl_record *tree;
 };
 
-void dl_fault_in(struct dl_parse *parse, const struct step_fault *fault)
-{
-    if (parse->fault_count++ == 0)
-        step_error_set(parse->error, STEP_STATUS_INVALID, fault->name, STEP_NO_OFFSET, "%u:%u: %s",
-                       fault->line, fault->column, fault->message);
-    if (parse->options->report != NULL && parse->fault_count <= DL_FAULT_LIMIT)
-        parse->options->report(parse->options->user, fault);
-}
-
-/* The text of a line; empty for lines that are not there. */
-static void find_line(const struct dl_expansion *expansion, uint32_t line, struct step_fault *fault)
-{
-    const char *at = expansion->text;
-    while (line > 1 && at != NULL) {
-        at = strchr(at, '\n');
-        at += at != NULL;
-        line--;
-    }
-    fault->text = at != NULL ? at : "";
-    fault->text_length = strcspn(fault->text, "\n");
-}
-
-static void locate(const struct dl_expansion *expansion, const char *name, struct dl_place place,
-                   struct step_fault *fault)
-{
-    const struct dl_segment *segment = dl_find_segment(expansion, place.line);
-    fault->name = name;
-    fault->line = place.line;
-    fault->column = fault->text_column = place.column;
-    if (segment != NULL) {
-        fault->name = segment->name;
-        fault->line = segment->first_line + (place.line - segment->line);
-        fault->column += place.line == segment->line ? segment->first_column - 1 : 0;
-    }
-}
-
-void dl_locate(const struct dl_parse *parse, struct dl_place place, struct step_fault *fault)
-{
-    locate(&parse->expansion, parse->name, place, fault);
-}
-
 void dl_definition_locate(const struct step_definition *definition, struct dl_place place,
                           struct step_fault *fault)
 {
     const struct owned_definition *owned =
         (const struct owned_definition *) (const void *) definition;
-    find_line(&owned->expansion, place.line, fault);
-    locate(&owned->expansion, owned->name, place, fault);
-}
-
-void dl_fault(struct dl_parse *parse, struct dl_place place, const char *format, ...)
-{
-    char message[400];
-    struct step_fault fault = {.message = message};
-    if (parse->fault_count > DL_FAULT_LIMIT)
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    find_line(&parse->expansion, place.line, &fault);
-    dl_locate(parse, place, &fault);
-    dl_fault_in(parse, &fault);
+    dl_locate_in(&owned->expansion, owned->name, place, fault);
 }
 
 /* Length of the UTF-8 character at `text`, 0 if it is none that a text may have. */

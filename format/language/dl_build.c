@@ -2,6 +2,7 @@
 /* A record's fields and attributes: inherited, declared, modified. */
 #include <string.h>
 
+#include "format/language/dl_fault.h"
 #include "format/language/dl_resolver.h"
 
 static size_t hash_text(const char *text, size_t length)

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "format/language/dl_fault.h"
+
 enum { DEPTH_LIMIT = 64, FILE_LIMIT = 1000 };
 
 /* A file that was met; `open` while its includes are being read. */
@@ -318,19 +320,6 @@ bool dl_expand(struct dl_parse *parse, const char *text, size_t length)
     free(expander->text);
     free(expander);
     return copy != NULL;
-}
-
-const struct dl_segment *dl_find_segment(const struct dl_expansion *expansion, uint32_t line)
-{
-    size_t low = 0, high = expansion->segment_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (expansion->segments[middle].line <= line)
-            low = middle;
-        else
-            high = middle;
-    }
-    return expansion->segment_count > 0 ? &expansion->segments[low] : NULL;
 }
 
 /* All of a file, or of a pipe; one byte beyond the limit at most. */

@@ -13,7 +13,4 @@ const char *dl_read_file(struct dl_arena *arena, const char *path, size_t *lengt
  * out. */
 bool dl_expand(struct dl_parse *parse, const char *text, size_t length);
 
-/* The segment of a line of the whole text; NULL if there are none. */
-const struct dl_segment *dl_find_segment(const struct dl_expansion *expansion, uint32_t line);
-
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/language/dl_fault.h"
 #include "format/language/dl_resolver.h"
 
 void *dl_resolver_take(struct dl_resolver *resolver, size_t count, size_t size)

@@ -2,7 +2,6 @@
 /* From a definition to columns: record by record. */
 #include "format/step/plan/plan.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

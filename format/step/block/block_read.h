@@ -4,7 +4,7 @@
 #define STEP_STEP_BLOCK_READ_H
 
 #include "format/step/block/block_arena.h"
-#include "format/step/block/columns_of_records.h"
+#include "format/step/columns/columns_of_records.h"
 #include "format/step/layout.h"
 #include "steptrace/reader.h"
 

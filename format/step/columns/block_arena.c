@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A list of chunks, joined into one when it is cleared. */
-#include "format/step/block/block_arena.h"
+#include "format/step/columns/block_arena.h"
 
 #include <stdlib.h>
 

@@ -19,7 +19,7 @@
 /* A parsed definition with what it owns. */
 struct owned_definition {
     struct step_definition definition; /* first: users hold a pointer to it */
-    struct dl_arena arena;
+    struct step_arena arena;
     const char *name;
     struct dl_expansion expansion;
     const struct dl_record *tree;
@@ -90,7 +90,7 @@ static enum step_status fail(struct dl_parse *parse, struct owned_definition *ow
 {
     enum step_status status = STEP_STATUS_INVALID;
     if (parse->fault_count == 0)
-        status = owned->arena.limit_reached
+        status = owned->arena.limited
                      ? step_error_set(parse->error, STEP_STATUS_LIMIT, parse->name, STEP_NO_OFFSET,
                                       "the definition takes more than %zu bytes of memory",
                                       DL_MEMORY_LIMIT)
@@ -106,7 +106,7 @@ static struct owned_definition *create(const char *name, struct step_error *erro
     if (owned == NULL)
         step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
     else
-        dl_arena_init(&owned->arena, DL_MEMORY_LIMIT);
+        step_arena_clear(&owned->arena, DL_MEMORY_LIMIT);
     return owned;
 }
 
@@ -124,7 +124,7 @@ static enum step_status read_text(struct owned_definition *owned, const char *te
         return fail(&parse, owned);
     owned->tree = parse.first_record;
     owned->expansion = parse.expansion;
-    owned->name = dl_arena_text(&owned->arena, name, strlen(name));
+    owned->name = step_arena_text(&owned->arena, name, strlen(name));
     *out = &owned->definition;
     return STEP_STATUS_OK;
 }
@@ -191,7 +191,7 @@ void step_definition_destroy(struct step_definition *definition)
     if (definition == NULL)
         return;
     struct owned_definition *owned = (struct owned_definition *) (void *) definition;
-    dl_arena_reset(&owned->arena);
+    step_arena_reset(&owned->arena);
     free(owned);
 }
 

@@ -96,7 +96,8 @@ static bool set_type(struct dl_resolver *resolver, const struct dl_record *recor
             return false;
         }
         type = type->element;
-        char *path = dl_arena_text(resolver->parse->arena, elements, field->array_depth * one - 1);
+        char *path =
+            step_arena_text(resolver->parse->arena, elements, field->array_depth * one - 1);
         if (path != NULL)
             add_sub_attributes(resolver, field, path, type->attributes, false,
                                (struct step_attributes){NULL, 0});

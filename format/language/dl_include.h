@@ -6,7 +6,7 @@
 #include "format/language/dl_tree.h"
 
 /* Reads `path` into the arena.  NULL with `error`. */
-const char *dl_read_file(struct dl_arena *arena, const char *path, size_t *length,
+const char *dl_read_file(struct step_arena *arena, const char *path, size_t *length,
                          struct step_error *error);
 
 /* Fills parse->expansion; faults are reported, and what is at fault left out.  False: memory ran

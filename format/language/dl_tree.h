@@ -82,7 +82,7 @@ struct dl_expansion {
 
 /* One parse. */
 struct dl_parse {
-    struct dl_arena *arena;
+    struct step_arena *arena;
     const struct step_definition_options *options;
     const char *name; /* of the text, for messages */
     struct dl_expansion expansion;

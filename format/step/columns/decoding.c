@@ -38,15 +38,15 @@ enum step_status step_decoding_no_memory(const struct step_decoding *decoding)
 static void *take_from(struct step_decoding *decoding, struct step_arena *arena, uint64_t count,
                        size_t size, enum step_status *status)
 {
-    int limited = 0;
-    void *result = step_arena_take(arena, count, size, &limited);
+    void *result = step_arena_take(arena, count, size);
     if (result != NULL)
         return result;
-    *status = limited ? step_decoding_fail(decoding, STEP_STATUS_LIMIT, NULL,
-                                           "the block needs more memory than the limit of %" PRIu64
-                                           " bytes",
-                                           arena->limit)
-                      : step_decoding_no_memory(decoding);
+    *status =
+        arena->limited
+            ? step_decoding_fail(decoding, STEP_STATUS_LIMIT, NULL,
+                                 "the block needs more memory than the limit of %" PRIu64 " bytes",
+                                 arena->limit)
+            : step_decoding_no_memory(decoding);
     return NULL;
 }
 

@@ -3,7 +3,7 @@
 #ifndef STEP_STEP_DECODING_H
 #define STEP_STEP_DECODING_H
 
-#include "format/step/columns/block_arena.h"
+#include "format/core/arena.h"
 #include "format/step/layout.h"
 #include "format/step/plan/plan.h"
 #include "steptrace/reader.h"

@@ -3,7 +3,9 @@
 #ifndef C_NAMES_H
 #define C_NAMES_H
 
-#include "compilers/stepc/c_source.h"
+#include <stddef.h>
+
+#include "steptrace/definition.h"
 
 #define C_NAME_SIZE 512
 
@@ -11,7 +13,7 @@
 bool c_names_is_reserved(const char *name);
 bool c_names_is_type(const char *name);
 
-/* "zoo.NightFeeding" to "zoo_night_feeding"; not the record's name in C, see c_output.names. */
+/* "zoo.NightFeeding" to "zoo_night_feeding"; not always the record's name in C. */
 void c_names_of_record(const char *name, char *out, size_t size);
 void c_names_upper(const char *name, char *out, size_t size);
 /* A reserved name gets an underscore behind it.  Returns `out`. */
@@ -19,12 +21,5 @@ const char *c_names_of_field(const struct step_field *field, char *out, size_t s
 /* The same of a record's field by its index, and no other field of the record has that name. */
 const char *c_names_of_member(const struct step_record *record, size_t field, char *out,
                               size_t size);
-
-/* Fills output->prefix. */
-void c_names_find_prefix(struct c_output *output);
-/* Fills output->names: each record gets as many underscores as make all its names its own, those
- * of records before it being taken.  False: a name is too long, or the base's begins like the
- * library's; said on stderr. */
-bool c_names_make(struct c_output *output, const char *file_name);
 
 #endif

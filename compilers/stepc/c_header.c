@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "compilers/c_names.h"
+#include "compilers/stepc/c_source.h"
 
 static void put_comment(FILE *out, const char *indent, const char *text)
 {

@@ -7,6 +7,7 @@
 
 #include "compilers/c_names.h"
 #include "compilers/stepc/c_tables.h"
+#include "compilers/stepc/c_unique.h"
 
 /* Which records are entries of a dictionary? */
 static void find_dictionaries(struct c_output *output)
@@ -22,14 +23,14 @@ static void find_dictionaries(struct c_output *output)
 
 bool c_output_init(struct c_output *output, const char *file_name)
 {
-    c_names_find_prefix(output);
+    c_unique_prefix(output);
     output->is_dictionary = calloc(output->definition->record_count + 1, sizeof(bool));
     if (output->is_dictionary == NULL) {
         fprintf(stderr, "%s: out of memory\n", file_name);
         return false;
     }
     find_dictionaries(output);
-    return c_names_make(output, file_name);
+    return c_unique_names(output, file_name);
 }
 
 void c_output_reset(struct c_output *output)

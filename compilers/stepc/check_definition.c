@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "compilers/compiler.h"
+#include "format/language/dl_fault.h"
 #include "format/language/dl_tree.h"
 #include "format/step/layout.h"
 #include "format/step/plan/plan.h"

@@ -1,71 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list of blocks, filled one after the other. */
+/* A list of chunks, joined into one when it is cleared. */
 #include "format/core/arena.h"
 
-#include <stdalign.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_BYTES ((size_t) 64 << 10)
+enum { FIRST_CHUNK = 4096, ALIGNMENT = 16 };
 
-struct dl_arena_block {
-    struct dl_arena_block *next;
-    size_t size, used;
-    max_align_t memory[];
+struct step_arena_chunk {
+    struct step_arena_chunk *next;
+    size_t size;
+    _Alignas(16) unsigned char data[];
 };
 
-void dl_arena_init(struct dl_arena *arena, size_t limit_bytes)
+void step_arena_reset(struct step_arena *arena)
 {
-    *arena = (struct dl_arena){.limit_bytes = limit_bytes};
+    for (struct step_arena_chunk *chunk = arena->chunks; chunk != NULL;) {
+        struct step_arena_chunk *next = chunk->next;
+        free(chunk);
+        chunk = next;
+    }
+    *arena = (struct step_arena){0};
 }
 
-static struct dl_arena_block *add_block(struct dl_arena *arena, size_t least)
+static bool add_chunk(struct step_arena *arena, size_t size)
 {
-    size_t size = least > BLOCK_BYTES ? least : BLOCK_BYTES;
-    struct dl_arena_block *block = malloc(sizeof *block + size);
-    if (block == NULL)
-        return NULL;
-    block->size = size;
-    block->used = 0;
-    block->next = arena->blocks;
-    arena->blocks = block;
-    return block;
+    struct step_arena_chunk *chunk = malloc(sizeof *chunk + size);
+    if (chunk == NULL)
+        return false;
+    *chunk = (struct step_arena_chunk){arena->chunks, size};
+    arena->chunks = chunk;
+    arena->total += size;
+    arena->used = 0;
+    return true;
 }
 
-void *dl_arena_take(struct dl_arena *arena, size_t size_bytes)
+void step_arena_clear(struct step_arena *arena, uint64_t limit)
 {
-    if (size_bytes > arena->limit_bytes - arena->used_bytes) {
-        arena->limit_reached = true;
+    if (arena->chunks != NULL && arena->chunks->next != NULL) {
+        size_t total = arena->total;
+        step_arena_reset(arena);
+        add_chunk(arena, total); /* where that fails the next take tries again */
+    }
+    arena->used = 0;
+    arena->taken = 0;
+    arena->limited = false;
+    arena->limit = limit;
+}
+
+void *step_arena_take(struct step_arena *arena, uint64_t count, size_t size)
+{
+    uint64_t most = arena->limit - arena->taken;
+    if (count > most / size) {
+        arena->limited = true;
         return NULL;
     }
-    size_t size = (size_bytes + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
-    struct dl_arena_block *block = arena->blocks;
-    if (block == NULL || block->size - block->used < size) {
-        block = add_block(arena, size);
-        if (block == NULL)
+    size_t bytes = (size_t) count * size;
+    bytes = (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+    if (arena->chunks == NULL || bytes > arena->chunks->size - arena->used) {
+        size_t chunk = arena->total > FIRST_CHUNK ? arena->total / 2 : FIRST_CHUNK;
+        if (!add_chunk(arena, bytes > chunk ? bytes : chunk))
             return NULL;
     }
-    void *memory = (char *) block->memory + block->used;
-    block->used += size;
-    arena->used_bytes += size_bytes;
-    return memset(memory, 0, size);
+    void *result = arena->chunks->data + arena->used;
+    arena->used += bytes;
+    arena->taken += (uint64_t) count * size;
+    return result;
 }
 
-char *dl_arena_text(struct dl_arena *arena, const char *text, size_t length)
+void *step_arena_zeroed(struct step_arena *arena, size_t size)
 {
-    char *copy = dl_arena_take(arena, length + 1);
-    if (copy != NULL && length != 0)
+    void *memory = step_arena_take(arena, size, 1);
+    return memory != NULL ? memset(memory, 0, size) : NULL;
+}
+
+char *step_arena_text(struct step_arena *arena, const char *text, size_t length)
+{
+    char *copy = length < SIZE_MAX ? step_arena_take(arena, length + 1, 1) : NULL;
+    if (copy == NULL)
+        return NULL;
+    if (length != 0)
         memcpy(copy, text, length);
+    copy[length] = '\0';
     return copy;
-}
-
-void dl_arena_reset(struct dl_arena *arena)
-{
-    while (arena->blocks != NULL) {
-        struct dl_arena_block *next = arena->blocks->next;
-        free(arena->blocks);
-        arena->blocks = next;
-    }
-    arena->used_bytes = 0;
 }

@@ -1,23 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is freed in one go: a definition owns one. */
-#ifndef DL_ARENA_H
-#define DL_ARENA_H
+/*
+ * Storage that is taken piece by piece, given back at once, and held to a limit, so that a small
+ * file cannot ask for much memory.
+ */
+#ifndef STEP_CORE_ARENA_H
+#define STEP_CORE_ARENA_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-struct dl_arena {
-    struct dl_arena_block *blocks;
-    size_t used_bytes; /* handed out, of `limit_bytes` */
-    size_t limit_bytes;
-    bool limit_reached;
+struct step_arena_chunk;
+
+/* Zero-initialised is empty, with a limit of 0. */
+struct step_arena {
+    struct step_arena_chunk *chunks; /* the newest first */
+    size_t used;                     /* of the newest */
+    size_t total;                    /* of all */
+    uint64_t limit;
+    uint64_t taken;
+    bool limited; /* a take would have passed the limit */
 };
 
-void dl_arena_init(struct dl_arena *arena, size_t limit_bytes);
-/* Zeroed memory, aligned for anything; NULL when out of memory or over the limit. */
-void *dl_arena_take(struct dl_arena *arena, size_t size_bytes);
+/* Frees the storage. */
+void step_arena_reset(struct step_arena *arena);
+/* Gives everything back, but keeps the storage; from here on that is the limit, in bytes. */
+void step_arena_clear(struct step_arena *arena, uint64_t limit);
+
+/* Room for `count` items of `size` bytes, aligned for any of our types; at least one byte.  NULL
+ * when the limit would be passed (arena->limited is then set) or memory runs out. */
+void *step_arena_take(struct step_arena *arena, uint64_t count, size_t size);
+/* The same of `size` bytes that are 0. */
+void *step_arena_zeroed(struct step_arena *arena, size_t size);
 /* A NUL-terminated copy. */
-char *dl_arena_text(struct dl_arena *arena, const char *text, size_t length);
-void dl_arena_reset(struct dl_arena *arena);
+char *step_arena_text(struct step_arena *arena, const char *text, size_t length);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A definition from its text: includes, scanning, parsing, resolving, and what was at fault. */
+/* A definition from its text: includes, scanning, parsing, resolving. */
 #include "steptrace/definition.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/language/dl_fault.h"
 #include "format/language/dl_include.h"
 
 #include "format/language/dl_parse.tab.h"
@@ -20,75 +19,18 @@
 /* A parsed definition with what it owns. */
 struct owned_definition {
     struct step_definition definition; /* first: users hold a pointer to it */
-    struct dl_arena arena;
+    struct step_arena arena;
     const char *name;
     struct dl_expansion expansion;
     const struct dl_record *tree;
 };
-
-void dl_fault_in(struct dl_parse *parse, const struct step_fault *fault)
-{
-    if (parse->fault_count++ == 0)
-        step_error_set(parse->error, STEP_STATUS_INVALID, fault->name, STEP_NO_OFFSET, "%u:%u: %s",
-                       fault->line, fault->column, fault->message);
-    if (parse->options->report != NULL && parse->fault_count <= DL_FAULT_LIMIT)
-        parse->options->report(parse->options->user, fault);
-}
-
-/* The text of a line; empty for lines that are not there. */
-static void find_line(const struct dl_expansion *expansion, uint32_t line, struct step_fault *fault)
-{
-    const char *at = expansion->text;
-    while (line > 1 && at != NULL) {
-        at = strchr(at, '\n');
-        at += at != NULL;
-        line--;
-    }
-    fault->text = at != NULL ? at : "";
-    fault->text_length = strcspn(fault->text, "\n");
-}
-
-static void locate(const struct dl_expansion *expansion, const char *name, struct dl_place place,
-                   struct step_fault *fault)
-{
-    const struct dl_segment *segment = dl_find_segment(expansion, place.line);
-    fault->name = name;
-    fault->line = place.line;
-    fault->column = fault->text_column = place.column;
-    if (segment != NULL) {
-        fault->name = segment->name;
-        fault->line = segment->first_line + (place.line - segment->line);
-        fault->column += place.line == segment->line ? segment->first_column - 1 : 0;
-    }
-}
-
-void dl_locate(const struct dl_parse *parse, struct dl_place place, struct step_fault *fault)
-{
-    locate(&parse->expansion, parse->name, place, fault);
-}
 
 void dl_definition_locate(const struct step_definition *definition, struct dl_place place,
                           struct step_fault *fault)
 {
     const struct owned_definition *owned =
         (const struct owned_definition *) (const void *) definition;
-    find_line(&owned->expansion, place.line, fault);
-    locate(&owned->expansion, owned->name, place, fault);
-}
-
-void dl_fault(struct dl_parse *parse, struct dl_place place, const char *format, ...)
-{
-    char message[400];
-    struct step_fault fault = {.message = message};
-    if (parse->fault_count > DL_FAULT_LIMIT)
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    find_line(&parse->expansion, place.line, &fault);
-    dl_locate(parse, place, &fault);
-    dl_fault_in(parse, &fault);
+    dl_locate_in(&owned->expansion, owned->name, place, fault);
 }
 
 /* Length of the UTF-8 character at `text`, 0 if it is none that a text may have. */
@@ -148,7 +90,7 @@ static enum step_status fail(struct dl_parse *parse, struct owned_definition *ow
 {
     enum step_status status = STEP_STATUS_INVALID;
     if (parse->fault_count == 0)
-        status = owned->arena.limit_reached
+        status = owned->arena.limited
                      ? step_error_set(parse->error, STEP_STATUS_LIMIT, parse->name, STEP_NO_OFFSET,
                                       "the definition takes more than %zu bytes of memory",
                                       DL_MEMORY_LIMIT)
@@ -164,7 +106,7 @@ static struct owned_definition *create(const char *name, struct step_error *erro
     if (owned == NULL)
         step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
     else
-        dl_arena_init(&owned->arena, DL_MEMORY_LIMIT);
+        step_arena_clear(&owned->arena, DL_MEMORY_LIMIT);
     return owned;
 }
 
@@ -182,7 +124,7 @@ static enum step_status read_text(struct owned_definition *owned, const char *te
         return fail(&parse, owned);
     owned->tree = parse.first_record;
     owned->expansion = parse.expansion;
-    owned->name = dl_arena_text(&owned->arena, name, strlen(name));
+    owned->name = step_arena_text(&owned->arena, name, strlen(name));
     *out = &owned->definition;
     return STEP_STATUS_OK;
 }
@@ -249,7 +191,7 @@ void step_definition_destroy(struct step_definition *definition)
     if (definition == NULL)
         return;
     struct owned_definition *owned = (struct owned_definition *) (void *) definition;
-    dl_arena_reset(&owned->arena);
+    step_arena_reset(&owned->arena);
     free(owned);
 }
 

@@ -2,6 +2,7 @@
 /* A record's fields and attributes: inherited, declared, modified. */
 #include <string.h>
 
+#include "format/language/dl_fault.h"
 #include "format/language/dl_resolver.h"
 
 static size_t hash_text(const char *text, size_t length)
@@ -95,7 +96,8 @@ static bool set_type(struct dl_resolver *resolver, const struct dl_record *recor
             return false;
         }
         type = type->element;
-        char *path = dl_arena_text(resolver->parse->arena, elements, field->array_depth * one - 1);
+        char *path =
+            step_arena_text(resolver->parse->arena, elements, field->array_depth * one - 1);
         if (path != NULL)
             add_sub_attributes(resolver, field, path, type->attributes, false,
                                (struct step_attributes){NULL, 0});

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "format/language/dl_fault.h"
+
 enum { DEPTH_LIMIT = 64, FILE_LIMIT = 1000 };
 
 /* A file that was met; `open` while its includes are being read. */
@@ -69,7 +71,7 @@ static bool begin_segment(struct expander *expander, const struct reading *readi
     if (out->segment_count == expander->segment_capacity) {
         size_t capacity = 2 * expander->segment_capacity + 8;
         struct dl_segment *larger =
-            dl_arena_take(expander->parse->arena, capacity * sizeof *larger);
+            step_arena_zeroed(expander->parse->arena, capacity * sizeof *larger);
         if (larger == NULL) {
             expander->parse->out_of_memory = true;
             return false;
@@ -171,7 +173,7 @@ static const char *find_file(struct expander *expander, const struct reading *re
         used = snprintf(path, sizeof path, "%s/%s", options->directories[i], wanted);
         found = (size_t) used < sizeof path && exists(path, about);
     }
-    return found ? dl_arena_text(expander->parse->arena, path, (size_t) used) : NULL;
+    return found ? step_arena_text(expander->parse->arena, path, (size_t) used) : NULL;
 }
 
 /* NULL: it is new, and noted if there is room. */
@@ -248,7 +250,7 @@ static const char *read_directive(struct expander *expander, struct reading *rea
         return NULL;
     step_over(&ahead, 1);
     *reading = ahead;
-    char *wanted = dl_arena_text(expander->parse->arena, literal + 1, length - 2);
+    char *wanted = step_arena_text(expander->parse->arena, literal + 1, length - 2);
     for (char *at = wanted; at != NULL && *at != '\0'; at++)
         if ((unsigned char) *at < ' ' || *at == '\\')
             *at = '?';
@@ -311,26 +313,13 @@ bool dl_expand(struct dl_parse *parse, const char *text, size_t length)
     if (parse->options->includes && exists(parse->name, &about))
         meet(expander, &about);
     bool good = expand(expander, &whole);
-    char *copy = good ? dl_arena_text(parse->arena, expander->text, expander->length) : NULL;
+    char *copy = good ? step_arena_text(parse->arena, expander->text, expander->length) : NULL;
     parse->out_of_memory = parse->out_of_memory || (good && copy == NULL);
     parse->expansion.text = copy;
     parse->expansion.length = expander->length;
     free(expander->text);
     free(expander);
     return copy != NULL;
-}
-
-const struct dl_segment *dl_find_segment(const struct dl_expansion *expansion, uint32_t line)
-{
-    size_t low = 0, high = expansion->segment_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (expansion->segments[middle].line <= line)
-            low = middle;
-        else
-            high = middle;
-    }
-    return expansion->segment_count > 0 ? &expansion->segments[low] : NULL;
 }
 
 /* All of a file, or of a pipe; one byte beyond the limit at most. */
@@ -353,7 +342,7 @@ static char *read_all(FILE *file, size_t *length)
     }
 }
 
-const char *dl_read_file(struct dl_arena *arena, const char *path, size_t *length,
+const char *dl_read_file(struct step_arena *arena, const char *path, size_t *length,
                          struct step_error *error)
 {
     FILE *file = fopen(path, "rb");
@@ -364,7 +353,7 @@ const char *dl_read_file(struct dl_arena *arena, const char *path, size_t *lengt
     else if (text != NULL && *length > DL_TEXT_LIMIT)
         step_error_set(error, STEP_STATUS_LIMIT, path, STEP_NO_OFFSET,
                        "the definition is longer than %zu bytes", DL_TEXT_LIMIT);
-    else if (text == NULL || (kept = dl_arena_text(arena, text, *length)) == NULL)
+    else if (text == NULL || (kept = step_arena_text(arena, text, *length)) == NULL)
         step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
     if (file != NULL)
         fclose(file);

@@ -6,14 +6,11 @@
 #include "format/language/dl_tree.h"
 
 /* Reads `path` into the arena.  NULL with `error`. */
-const char *dl_read_file(struct dl_arena *arena, const char *path, size_t *length,
+const char *dl_read_file(struct step_arena *arena, const char *path, size_t *length,
                          struct step_error *error);
 
 /* Fills parse->expansion; faults are reported, and what is at fault left out.  False: memory ran
  * out. */
 bool dl_expand(struct dl_parse *parse, const char *text, size_t length);
-
-/* The segment of a line of the whole text; NULL if there are none. */
-const struct dl_segment *dl_find_segment(const struct dl_expansion *expansion, uint32_t line);
 
 #endif

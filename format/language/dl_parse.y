@@ -26,6 +26,7 @@ struct dl_record_body {
 #include <stdio.h>
 #include <string.h>
 
+#include "format/language/dl_fault.h"
 #include "format/language/dl_parse.tab.h"
 int step_dl_lex(STEP_DL_STYPE *value, STEP_DL_LTYPE *place, void *scanner);
 
@@ -43,7 +44,7 @@ static void step_dl_error(const STEP_DL_LTYPE *at, struct dl_parse *parse, void 
 }
 
 #define PLACE(at) ((struct dl_place){(uint32_t) (at).first_line, (uint32_t) (at).first_column})
-#define TAKE(pointer) ((pointer) = dl_arena_take(parse->arena, sizeof *(pointer)))
+#define TAKE(pointer) ((pointer) = step_arena_zeroed(parse->arena, sizeof *(pointer)))
 #define NEED(pointer)                                                                              \
     do {                                                                                           \
         if ((pointer) == NULL) {                                                                   \
@@ -63,7 +64,7 @@ static const char *join(struct dl_parse *parse, const char *package, const char 
     }
     if (left == 0)
         return name;
-    char *joined = dl_arena_take(parse->arena, left + right + 2);
+    char *joined = step_arena_zeroed(parse->arena, left + right + 2);
     if (joined != NULL)
         sprintf(joined, "%s.%s", package, name);
     return joined;

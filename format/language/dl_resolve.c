@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/language/dl_fault.h"
 #include "format/language/dl_resolver.h"
 
 void *dl_resolver_take(struct dl_resolver *resolver, size_t count, size_t size)
 {
     void *memory = NULL;
     if (count == 0 || size <= SIZE_MAX / count)
-        memory = dl_arena_take(resolver->parse->arena, (count + (count == 0)) * size);
+        memory = step_arena_zeroed(resolver->parse->arena, (count + (count == 0)) * size);
     if (memory == NULL)
         resolver->parse->out_of_memory = true;
     return memory;
@@ -160,7 +161,7 @@ static const uint32_t *sort_names(struct dl_resolver *resolver)
 
 bool dl_resolve(struct dl_parse *parse, struct step_definition *out)
 {
-    struct dl_resolver *resolver = dl_arena_take(parse->arena, sizeof *resolver);
+    struct dl_resolver *resolver = step_arena_zeroed(parse->arena, sizeof *resolver);
     if (resolver == NULL || !dl_scope_table_init(&resolver->scopes, parse->arena))
         return false;
     resolver->parse = parse;

@@ -8,7 +8,7 @@
 #include "format/language/dl_tree.h"
 
 struct dl_scan {
-    struct dl_arena *arena;
+    struct step_arena *arena;
     struct dl_parse *parse;
     jmp_buf fatal; /* where flex goes when it cannot go on, instead of to exit() */
 };

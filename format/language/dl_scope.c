@@ -6,11 +6,11 @@
 
 enum { FIRST_BUCKETS = 64 };
 
-bool dl_scope_table_init(struct dl_scope_table *table, struct dl_arena *arena)
+bool dl_scope_table_init(struct dl_scope_table *table, struct step_arena *arena)
 {
     *table = (struct dl_scope_table){.arena = arena, .bucket_mask = FIRST_BUCKETS - 1};
     table->root.hash = UINT64_C(1469598103934665603);
-    table->buckets = dl_arena_take(arena, FIRST_BUCKETS * sizeof(struct dl_scope *));
+    table->buckets = step_arena_zeroed(arena, FIRST_BUCKETS * sizeof(struct dl_scope *));
     return table->buckets != NULL;
 }
 
@@ -43,7 +43,7 @@ static bool grow(struct dl_scope_table *table)
 {
     struct dl_scope **old = table->buckets;
     size_t old_count = table->bucket_mask + 1, count = 4 * old_count;
-    table->buckets = dl_arena_take(table->arena, count * sizeof(struct dl_scope *));
+    table->buckets = step_arena_zeroed(table->arena, count * sizeof(struct dl_scope *));
     if (table->buckets == NULL) {
         table->buckets = old;
         return false;
@@ -68,7 +68,7 @@ struct dl_scope *dl_scope_enter(struct dl_scope_table *table, const struct dl_sc
         return scope;
     if (table->count > table->bucket_mask && !grow(table))
         return NULL;
-    scope = dl_arena_take(table->arena, sizeof *scope);
+    scope = step_arena_zeroed(table->arena, sizeof *scope);
     if (scope == NULL)
         return NULL;
     *scope = (struct dl_scope){

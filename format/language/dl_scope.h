@@ -23,7 +23,7 @@ struct dl_scope {
 };
 
 struct dl_scope_table {
-    struct dl_arena *arena;
+    struct step_arena *arena;
     struct dl_scope root; /* outside of all packages */
     struct dl_scope **buckets;
     size_t bucket_mask;
@@ -31,7 +31,7 @@ struct dl_scope_table {
 };
 
 /* False: out of memory. */
-bool dl_scope_table_init(struct dl_scope_table *table, struct dl_arena *arena);
+bool dl_scope_table_init(struct dl_scope_table *table, struct step_arena *arena);
 
 /* The name in `parent`, made where it is not there; NULL when out of memory. */
 struct dl_scope *dl_scope_enter(struct dl_scope_table *table, const struct dl_scope *parent,

@@ -82,7 +82,7 @@ struct dl_expansion {
 
 /* One parse. */
 struct dl_parse {
-    struct dl_arena *arena;
+    struct step_arena *arena;
     const struct step_definition_options *options;
     const char *name; /* of the text, for messages */
     struct dl_expansion expansion;
@@ -107,17 +107,6 @@ struct dl_parse {
 #define DL_NAME_LIMIT 1024u     /* bytes of an absolute name or a path */
 #define DL_ATTRIBUTE_LIMIT 256u /* on one thing */
 #define DL_VALUE_LIMIT 4096u    /* bytes of an attribute's value */
-#define DL_FAULT_LIMIT 100u
-
-/* Reports a fault at a place of the whole text; the first also fills the caller's error. */
-__attribute__((format(printf, 3, 4))) void dl_fault(struct dl_parse *parse, struct dl_place place,
-                                                    const char *format, ...);
-
-/* The same at a place of a file. */
-void dl_fault_in(struct dl_parse *parse, const struct step_fault *fault);
-
-/* Fills name, line and columns of a fault at a place of the whole text. */
-void dl_locate(const struct dl_parse *parse, struct dl_place place, struct step_fault *fault);
 
 /* The records of a parsed definition as they stand in its text. */
 const struct dl_record *dl_definition_tree(const struct step_definition *definition);

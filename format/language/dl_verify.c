@@ -2,6 +2,7 @@
 /* What can be checked of records when all of them are built. */
 #include <string.h>
 
+#include "format/language/dl_fault.h"
 #include "format/language/dl_resolver.h"
 
 static struct step_field *find_field(struct step_field *fields, size_t count, const char *name,

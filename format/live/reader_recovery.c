@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a killed process left in its live mapping, made into further blocks of the trace. */
+/* Opening a trace that lies in a file: what a killed process left in the live mapping beside it is
+ * made into further blocks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,9 @@
 #include "format/io/memory_output.h"
 #include "format/step/read/reader_internal.h"
 #include "steptrace/live.h"
+
+/* At a trace whose process ends meanwhile. */
+#define MOST_LOOKS 4
 
 static int compare_streams(const void *left, const void *right)
 {
@@ -110,7 +114,8 @@ static char *live_path_of(const struct step_reader *reader)
     return path;
 }
 
-bool step_reader_is_written(const struct step_reader *reader)
+/* True if the process of the live mapping beside the file still runs. */
+static bool is_written(const struct step_reader *reader)
 {
     char *path = live_path_of(reader);
     bool is = path != NULL && step_live_is_written(path);
@@ -128,7 +133,8 @@ static bool is_text(const char *text)
     return length > 0;
 }
 
-enum step_status step_reader_recover(struct step_reader *reader, struct step_error *error)
+/* Adds what is in that mapping when it does not. */
+static enum step_status recover(struct step_reader *reader, struct step_error *error)
 {
     char *path = live_path_of(reader);
     if (path == NULL)
@@ -153,5 +159,41 @@ enum step_status step_reader_recover(struct step_reader *reader, struct step_err
                                  "what the process left cannot be read: %.100s", local.message);
     }
     free(path);
+    return status;
+}
+
+/* `*ended`: the process wrote when this began and does no more, so the file has its end now. */
+static enum step_status open_once(const char *path, struct step_reader **out, bool *ended,
+                                  struct step_error *error)
+{
+    *ended = false;
+    enum step_status status = step_reader_create(path, out, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    struct step_reader *reader = *out;
+    bool was_written = is_written(reader);
+    status = step_byte_source_open(reader->name, &reader->file, error);
+    if (status == STEP_STATUS_OK)
+        status = step_reader_read_file(reader, error);
+    if (status == STEP_STATUS_OK && !reader->whole)
+        status = recover(reader, error);
+    *ended = !reader->whole && (was_written || reader->running) && !is_written(reader);
+    if (status != STEP_STATUS_OK) {
+        step_reader_destroy(reader);
+        *out = NULL;
+    }
+    return status;
+}
+
+enum step_status step_reader_open(const char *path, struct step_reader **out,
+                                  struct step_error *error)
+{
+    bool ended = true;
+    enum step_status status = STEP_STATUS_OK;
+    *out = NULL;
+    for (int look = 0; ended && look < MOST_LOOKS; look++) {
+        step_reader_destroy(*out);
+        status = open_once(path, out, &ended, error);
+    }
     return status;
 }

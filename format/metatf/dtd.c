@@ -17,7 +17,7 @@
 /* A parsed DTD with what it owns. */
 struct owned_dtd {
     struct metatf_dtd dtd; /* first: users hold a pointer to it */
-    struct dl_arena arena;
+    struct step_arena arena;
 };
 
 static void find_line(const struct dtd_parse *parse, uint32_t line, struct step_fault *fault)
@@ -77,7 +77,7 @@ static enum step_status fail(struct dtd_parse *parse, struct owned_dtd *owned)
     enum step_status status = STEP_STATUS_INVALID;
     if (parse->fault_count == 0)
         status =
-            owned->arena.limit_reached
+            owned->arena.limited
                 ? step_error_set(parse->error, STEP_STATUS_LIMIT, parse->name, STEP_NO_OFFSET,
                                  "the DTD takes more than %zu bytes of memory", DTD_MEMORY_LIMIT)
                 : step_error_set(parse->error, STEP_STATUS_NO_MEMORY, parse->name, STEP_NO_OFFSET,
@@ -97,7 +97,7 @@ enum step_status metatf_dtd_parse(const char *text, size_t length, const char *n
     struct owned_dtd *owned = calloc(1, sizeof *owned);
     if (owned == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
-    dl_arena_init(&owned->arena, DTD_MEMORY_LIMIT);
+    step_arena_clear(&owned->arena, DTD_MEMORY_LIMIT);
     struct dtd_parse parse = {.arena = &owned->arena,
                               .name = name != NULL ? name : "DTD",
                               .text = text,
@@ -105,7 +105,7 @@ enum step_status metatf_dtd_parse(const char *text, size_t length, const char *n
                               .report = report,
                               .user = user,
                               .error = error};
-    owned->dtd.text = dl_arena_text(&owned->arena, text, length);
+    owned->dtd.text = step_arena_text(&owned->arena, text, length);
     owned->dtd.text_length = length;
     if (owned->dtd.text == NULL || !scan_and_parse(&parse, text, length) ||
         !dtd_resolve(&parse, &owned->dtd))
@@ -119,7 +119,7 @@ void metatf_dtd_destroy(struct metatf_dtd *dtd)
     if (dtd == NULL)
         return;
     struct owned_dtd *owned = (struct owned_dtd *) dtd;
-    dl_arena_reset(&owned->arena);
+    step_arena_reset(&owned->arena);
     free(owned);
 }
 

@@ -93,7 +93,7 @@ static uint32_t add_cell(struct section_work *section, const void *scope, const 
     if (section->out->cell_count == section->cell_capacity) {
         uint32_t capacity = section->cell_capacity * 2 + 16;
         struct cell *cells =
-            dl_arena_take(section->parse->arena, (size_t) capacity * sizeof *cells);
+            step_arena_zeroed(section->parse->arena, (size_t) capacity * sizeof *cells);
         if (cells == NULL) {
             section->parse->out_of_memory = true;
             return 0;
@@ -309,7 +309,7 @@ static struct metatf_field *add_field(struct record_work *record, const char *na
         return NULL;
     }
     size_t space = strlen(prefix) + strlen(name) + 16;
-    char *path = space < 4096 ? dl_arena_take(parse->arena, space) : NULL;
+    char *path = space < 4096 ? step_arena_zeroed(parse->arena, space) : NULL;
     if (path == NULL) {
         if (space < 4096)
             parse->out_of_memory = true;
@@ -365,7 +365,7 @@ static bool add(struct record_work *record, const struct dtd_field *field, const
 static const char *extend(struct record_work *record, const char *prefix, const char *name)
 {
     size_t space = strlen(prefix) + strlen(name) + 2;
-    char *text = dl_arena_take(record->section->parse->arena, space);
+    char *text = step_arena_zeroed(record->section->parse->arena, space);
     if (text == NULL) {
         record->section->parse->out_of_memory = true;
         return NULL;
@@ -548,7 +548,7 @@ static bool finish_record(struct record_work *record, struct metatf_record *out)
 {
     struct dtd_parse *parse = record->section->parse;
     struct metatf_field *fields =
-        dl_arena_take(parse->arena, record->count * sizeof *record->fields);
+        step_arena_zeroed(parse->arena, record->count * sizeof *record->fields);
     if (fields == NULL) {
         parse->out_of_memory = true;
         return false;
@@ -699,7 +699,7 @@ static bool make_section(struct record_work *work, struct section_work *section)
     uint32_t count = count_records(parse->defs.records) + 3;
     if (tree != NULL)
         count += count_records(tree->defs.records);
-    struct metatf_record *records = dl_arena_take(parse->arena, count * sizeof *records);
+    struct metatf_record *records = step_arena_zeroed(parse->arena, count * sizeof *records);
     if (records == NULL) {
         parse->out_of_memory = true;
         return false;
@@ -806,12 +806,12 @@ bool dtd_resolve(struct dtd_parse *parse, struct metatf_dtd *out)
         return false;
     uint32_t tag_width = find_tag_width(parse);
     uint32_t count = parse->section_count + 1;
-    struct metatf_section *sections = dl_arena_take(parse->arena, count * sizeof *sections);
-    struct record_work *work = dl_arena_take(parse->arena, sizeof *work);
+    struct metatf_section *sections = step_arena_zeroed(parse->arena, count * sizeof *sections);
+    struct record_work *work = step_arena_zeroed(parse->arena, sizeof *work);
     if (sections == NULL || work == NULL)
         return !(parse->out_of_memory = true);
-    work->fields = dl_arena_take(parse->arena, METATF_FIELD_LIMIT * sizeof *work->fields);
-    work->groups = dl_arena_take(parse->arena, METATF_FIELD_LIMIT * sizeof *work->groups);
+    work->fields = step_arena_zeroed(parse->arena, METATF_FIELD_LIMIT * sizeof *work->fields);
+    work->groups = step_arena_zeroed(parse->arena, METATF_FIELD_LIMIT * sizeof *work->groups);
     if (work->fields == NULL || work->groups == NULL)
         return !(parse->out_of_memory = true);
     const struct dtd_section *tree = NULL;

@@ -8,7 +8,7 @@
 #include "format/core/arena.h"
 
 struct dtd_scan {
-    struct dl_arena *arena;
+    struct step_arena *arena;
     jmp_buf fatal; /* where flex goes when it cannot go on, instead of to exit() */
 };
 

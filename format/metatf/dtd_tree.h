@@ -65,7 +65,7 @@ struct dtd_section {
 
 /* One parse. */
 struct dtd_parse {
-    struct dl_arena *arena;
+    struct step_arena *arena;
     const char *name; /* of the text, for messages */
     const char *text;
     size_t text_length;

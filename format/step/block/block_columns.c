@@ -44,7 +44,7 @@ static enum step_status parse_entry(struct step_decoding *decoding, struct step_
     return STEP_STATUS_OK;
 }
 
-enum step_status step_decoding_directory(struct step_decoding *decoding)
+static enum step_status read_directory(struct step_decoding *decoding)
 {
     const struct step_payload *payload = decoding->payload;
     struct step_cursor sections =
@@ -74,7 +74,7 @@ enum step_status step_decoding_directory(struct step_decoding *decoding)
 }
 
 /* The types of the records, and that there are as many of each as the summary says. */
-enum step_status step_decoding_types(struct step_decoding *decoding)
+static enum step_status read_types(struct step_decoding *decoding)
 {
     struct step_block *block = decoding->block;
     size_t count = (size_t) block->record_count;
@@ -108,6 +108,12 @@ enum step_status step_decoding_types(struct step_decoding *decoding)
         block->types[i] = (uint16_t) type;
     }
     return STEP_STATUS_OK;
+}
+
+enum step_status step_decoding_columns(struct step_decoding *decoding)
+{
+    enum step_status status = read_directory(decoding);
+    return status == STEP_STATUS_OK ? read_types(decoding) : status;
 }
 
 static struct step_sequence sequence_of(const struct step_decoding *decoding)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decoding a block: storage and messages, its record types, and one layout or the other. */
+/* Decoding a block: its record types, and one layout or the other. */
 #include "format/step/block/block_decode.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "format/step/block/block_read.h"
+#include "format/step/rows/row_read.h"
 
 enum step_status step_block_reader_init(struct step_block_reader *reader,
                                         const struct step_plan *plan)
@@ -24,71 +25,13 @@ void step_block_reader_reset(struct step_block_reader *reader)
     *reader = (struct step_block_reader){0};
 }
 
-enum step_status step_decoding_fail(const struct step_decoding *decoding, enum step_status status,
-                                    const uint8_t *at, const char *format, ...)
-{
-    char text[200];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    const struct step_payload *payload = decoding->payload;
-    uint64_t offset = payload->offset;
-    if (at != NULL)
-        offset += (uint64_t) (at - payload->bytes);
-    return step_error_set(decoding->error, status, payload->file, offset, "%s", text);
-}
+/* By layout: those that hold records. */
+static enum step_status (*const layouts[])(struct step_decoding *) = {
+    [STEP_LAYOUT_COLUMNS] = step_decoding_columns, [STEP_LAYOUT_ROWS] = step_decoding_rows};
 
-enum step_status step_decoding_unknown(const struct step_decoding *decoding, const char *what,
-                                       const struct step_coding *coding, const uint8_t *at)
+static bool is_known(uint64_t layout)
 {
-    char unknown[80];
-    step_coding_print_unknown(coding, unknown, sizeof unknown);
-    return step_decoding_fail(decoding, STEP_STATUS_UNSUPPORTED, at,
-                              "%s: %s is not known to this library", what, unknown);
-}
-
-enum step_status step_decoding_no_memory(const struct step_decoding *decoding)
-{
-    return step_decoding_fail(decoding, STEP_STATUS_NO_MEMORY, NULL, "out of memory");
-}
-
-static void *take_from(struct step_decoding *decoding, struct step_arena *arena, uint64_t count,
-                       size_t size, enum step_status *status)
-{
-    int limited = 0;
-    void *result = step_arena_take(arena, count, size, &limited);
-    if (result != NULL)
-        return result;
-    *status = limited ? step_decoding_fail(decoding, STEP_STATUS_LIMIT, NULL,
-                                           "the block needs more memory than the limit of %" PRIu64
-                                           " bytes",
-                                           arena->limit)
-                      : step_decoding_no_memory(decoding);
-    return NULL;
-}
-
-/* Storage that lives as long as the decoded block. */
-void *step_decoding_take(struct step_decoding *decoding, uint64_t count, size_t size,
-                         enum step_status *status)
-{
-    return take_from(decoding, &decoding->block->arena, count, size, status);
-}
-
-/* Storage that lives until the block is decoded. */
-void *step_decoding_borrow(struct step_decoding *decoding, uint64_t count, size_t size,
-                           enum step_status *status)
-{
-    return take_from(decoding, &decoding->reader->temporary, count, size, status);
-}
-
-/* "java.ObjectAlloc.size" for messages. */
-void step_decoding_name(const struct step_decoding *decoding, uint32_t index, char *out,
-                        size_t room)
-{
-    const struct step_plan_column *column = &decoding->plan->columns[index];
-    const struct step_record *record = &decoding->plan->definition->records[column->record];
-    snprintf(out, room, "%.60s.%.60s", record->name, record->fields[column->field].name);
+    return layout < sizeof layouts / sizeof layouts[0] && layouts[layout] != NULL;
 }
 
 static const struct step_plan_node *field_node(const struct step_decoding *decoding,
@@ -196,12 +139,7 @@ static enum step_status decode(struct step_decoding *decoding, struct step_block
         block->at = block->record_count;
         return status;
     }
-    if (decoding->payload->header->layout == STEP_LAYOUT_ROWS)
-        status = step_decoding_rows(decoding);
-    else
-        status = step_decoding_directory(decoding);
-    if (status == STEP_STATUS_OK && decoding->payload->header->layout == STEP_LAYOUT_COLUMNS)
-        status = step_decoding_types(decoding);
+    status = layouts[decoding->payload->header->layout](decoding);
     for (size_t i = 0; i < block->type_count && status == STEP_STATUS_OK; i++)
         if (block->block_types[i].wanted)
             status = decode_type(decoding, &block->block_types[i], gap);
@@ -232,8 +170,7 @@ enum step_status step_block_decode(struct step_block_reader *reader,
     block->at = 0;
     block->type_count = 0;
     enum step_status status = STEP_STATUS_UNSUPPORTED;
-    if (payload->header->layout == STEP_LAYOUT_COLUMNS ||
-        payload->header->layout == STEP_LAYOUT_ROWS)
+    if (is_known(payload->header->layout))
         status = decode(&decoding, gap);
     else
         step_decoding_fail(&decoding, status, NULL,
@@ -241,36 +178,6 @@ enum step_status step_block_decode(struct step_block_reader *reader,
                            payload->header->layout);
     if (status != STEP_STATUS_OK)
         block->record_count = 0;
-    return status;
-}
-
-enum step_status step_block_expand(struct step_block_reader *reader,
-                                   const struct step_payload *payload, uint64_t most,
-                                   struct step_buffer *out, struct step_error *error)
-{
-    const struct step_block_header *header = payload->header;
-    struct step_cursor cursor = step_cursor_of(payload->bytes, (size_t) header->payload_bytes);
-    cursor.at += header->summary_bytes;
-    uint64_t length;
-    uint64_t method;
-    uint64_t raw_length;
-    if (!step_cursor_varint(&cursor, &method) || !step_cursor_varint(&cursor, &raw_length))
-        return step_error_set(error, STEP_STATUS_CORRUPT, payload->file, payload->offset,
-                              "the block is damaged");
-    length = step_cursor_left(&cursor);
-    if (raw_length > most || raw_length / 65536 > length)
-        return step_error_set(error, STEP_STATUS_LIMIT, payload->file, payload->offset,
-                              "the block would be %" PRIu64 " bytes", raw_length);
-    if (!step_buffer_reserve(out, (size_t) raw_length + 1))
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, payload->file, payload->offset,
-                              "out of memory");
-    enum step_status status =
-        step_decompress(reader->decompressor, method, cursor.at, (size_t) length,
-                        out->data + out->length, (size_t) raw_length);
-    if (status != STEP_STATUS_OK)
-        return step_error_set(error, status, payload->file, payload->offset,
-                              "the block's contents are damaged");
-    out->length += (size_t) raw_length;
     return status;
 }
 

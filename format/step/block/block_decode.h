@@ -3,71 +3,13 @@
 #ifndef STEP_STEP_BLOCK_DECODE_H
 #define STEP_STEP_BLOCK_DECODE_H
 
-#include "format/step/block/block_read.h"
-
-enum step_column_state {
-    STEP_COLUMN_ABSENT,
-    STEP_COLUMN_LISTED,
-    STEP_COLUMN_UNDER_WAY,
-    STEP_COLUMN_DECODED
-};
-
-/* A column of the plan in the block at hand. */
-struct step_decoding_column {
-    enum step_column_state state;
-    struct step_coding coding;
-    const uint8_t *stored;
-    uint64_t count;                  /* values that it must have */
-    struct step_slot_cursor *cursor; /* of the slots that it, or the node at it, makes */
-    bool unsupported;                /* it, or something below the node at it, cannot be decoded */
-};
-
-struct step_decoding {
-    struct step_block_reader *reader;
-    const struct step_plan *plan;
-    const struct step_payload *payload;
-    const uint8_t *wanted;
-    struct step_block *block;
-    struct step_decoding_column *columns; /* by number in the plan */
-    struct step_series *series;           /* the same, of those decoded */
-    uint32_t *records;                    /* by local type */
-    unsigned depth;                       /* columns that are under way */
-    struct step_coding types;
-    const uint8_t *types_stored;
-    struct step_error *error;
-};
-
-/* Fills decoding->error and returns `status`; `at`, in the payload, gives the offset. */
-#if defined(__GNUC__)
-__attribute__((format(printf, 4, 5)))
-#endif
-enum step_status
-step_decoding_fail(const struct step_decoding *decoding, enum step_status status, const uint8_t *at,
-                   const char *format, ...);
-/* UNSUPPORTED: `what` ("java.ObjectAlloc.size") is coded in a way that is not known; names it. */
-enum step_status step_decoding_unknown(const struct step_decoding *decoding, const char *what,
-                                       const struct step_coding *coding, const uint8_t *at);
-enum step_status step_decoding_no_memory(const struct step_decoding *decoding);
-/* "java.ObjectAlloc.size" for messages. */
-void step_decoding_name(const struct step_decoding *decoding, uint32_t index, char *out,
-                        size_t room);
-
-/* Storage that lives as long as the decoded block, and until the block is decoded; NULL with
- * `*status` where there is none. */
-void *step_decoding_take(struct step_decoding *decoding, uint64_t count, size_t size,
-                         enum step_status *status);
-void *step_decoding_borrow(struct step_decoding *decoding, uint64_t count, size_t size,
-                           enum step_status *status);
+#include "format/step/columns/decoding.h"
 
 /* Layout COLUMNS: reads the directory, and the types of the records. */
-enum step_status step_decoding_directory(struct step_decoding *decoding);
-enum step_status step_decoding_types(struct step_decoding *decoding);
+enum step_status step_decoding_columns(struct step_decoding *decoding);
 /* Fills series[index] with the column's values, if it is not yet.  UNSUPPORTED leaves the rest of
  * the block usable. */
 enum step_status step_decoding_decode(struct step_decoding *decoding, uint32_t index);
-
-/* Layout ROWS: the types of the records, and all columns. */
-enum step_status step_decoding_rows(struct step_decoding *decoding);
 
 /* Adds to the columns of a node the values that they must have; those inside an array get theirs
  * when the array's lengths are known. */

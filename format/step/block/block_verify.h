@@ -7,7 +7,7 @@
 #define STEP_STEP_BLOCK_VERIFY_H
 
 #include "format/step/block/block_read.h"
-#include "format/step/block/pending_records.h"
+#include "format/step/columns/pending_records.h"
 
 struct step_block_verifier;
 

@@ -4,7 +4,7 @@
 #define STEP_STEP_BLOCK_WRITE_H
 
 #include "format/codec/choose.h"
-#include "format/step/block/columns_of_records.h"
+#include "format/step/columns/columns_of_records.h"
 #include "format/step/layout.h"
 #include "format/step/rows/row_write.h"
 

@@ -2,23 +2,11 @@
 /* From a definition to columns: record by record. */
 #include "format/step/plan/plan.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/step/layout.h"
 #include "format/step/plan/plan_build.h"
-
-enum step_status step_plan_fail(struct step_plan_builder *builder, enum step_status status,
-                                const char *what)
-{
-    const struct step_record *record = &builder->definition->records[builder->record];
-    const char *field =
-        builder->field < record->field_count ? record->fields[builder->field].name : NULL;
-    return step_error_set(builder->error, status, NULL, STEP_NO_OFFSET, "record %s%s%s: %s",
-                          record->name, field != NULL ? ", field " : "", field != NULL ? field : "",
-                          what);
-}
 
 /* The node of a record's field: its own, or the one that all share with the declaring record. */
 static enum step_status build_field(struct step_plan_builder *builder, uint32_t *index)

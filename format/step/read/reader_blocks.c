@@ -88,9 +88,8 @@ static enum step_status add_entry(struct step_reader *reader, const struct step_
         reader->entries = entries;
         reader->entry_capacity = capacity;
     }
-    int limited = 0;
     struct step_record_count *counts =
-        step_arena_take(&reader->counts, summary->count, sizeof *counts, &limited);
+        step_arena_take(&reader->counts, summary->count, sizeof *counts);
     if (counts == NULL)
         return STEP_STATUS_NO_MEMORY;
     step_summary_counts(summary, counts);

@@ -106,9 +106,11 @@ void step_dictionaries_destroy(struct step_reader *reader);
 
 /* Sets a property; both texts are taken over. */
 enum step_status step_reader_set_property(struct step_reader *reader, char *key, char *value);
-/* True if the process of the live mapping beside the file still runs. */
-bool step_reader_is_written(const struct step_reader *reader);
-/* Adds what is in that mapping when it does not. */
-enum step_status step_reader_recover(struct step_reader *reader, struct step_error *error);
+
+/* A reader of that name, with no file yet. */
+enum step_status step_reader_create(const char *name, struct step_reader **out,
+                                    struct step_error *error);
+/* Reads reader->file, which is open: definition, dictionaries, where the blocks are. */
+enum step_status step_reader_read_file(struct step_reader *reader, struct step_error *error);
 
 #endif

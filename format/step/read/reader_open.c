@@ -8,9 +8,6 @@
 
 #include "format/step/read/reader_internal.h"
 
-/* At a trace whose process ends meanwhile. */
-#define MOST_LOOKS 4
-
 /* Parses the definition of a block. */
 static enum step_status parse_definition(struct step_reader *reader, uint64_t offset,
                                          const struct step_block_header *header,
@@ -112,7 +109,7 @@ static enum step_status check_file_header(struct step_reader *reader, struct ste
                               : "the file header is damaged: was the file transferred as text?");
 }
 
-static enum step_status load_file(struct step_reader *reader, struct step_error *error)
+enum step_status step_reader_read_file(struct step_reader *reader, struct step_error *error)
 {
     enum step_status status = step_block_reader_init(&reader->blocks, NULL);
     if (status != STEP_STATUS_OK)
@@ -136,72 +133,37 @@ static enum step_status load_file(struct step_reader *reader, struct step_error 
     return status;
 }
 
-static struct step_reader *make_reader(const char *name)
+enum step_status step_reader_create(const char *name, struct step_reader **out,
+                                    struct step_error *error)
 {
     struct step_reader *reader = calloc(1, sizeof *reader);
-    if (reader == NULL)
-        return NULL;
+    *out = NULL;
+    if (reader != NULL)
+        reader->name = strdup(name);
+    if (reader == NULL || reader->name == NULL) {
+        free(reader);
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
+    }
     reader->file.file = -1;
     reader->live.file = -1;
-    reader->name = strdup(name);
-    if (reader->name != NULL)
-        return reader;
-    free(reader);
-    return NULL;
-}
-
-/* `*ended`: the process wrote when this began and does no more, so the file has its end now. */
-static enum step_status open_once(const char *path, struct step_reader **out, bool *ended,
-                                  struct step_error *error)
-{
-    struct step_reader *reader = make_reader(path);
-    if (reader == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
-    bool was_written = step_reader_is_written(reader);
-    enum step_status status = step_byte_source_open(reader->name, &reader->file, error);
-    if (status == STEP_STATUS_OK)
-        status = load_file(reader, error);
-    if (status == STEP_STATUS_OK && !reader->whole)
-        status = step_reader_recover(reader, error);
-    *ended = !reader->whole && (was_written || reader->running) && !step_reader_is_written(reader);
-    if (status != STEP_STATUS_OK) {
-        step_reader_destroy(reader);
-        return status;
-    }
     *out = reader;
-    return status;
-}
-
-enum step_status step_reader_open(const char *path, struct step_reader **out,
-                                  struct step_error *error)
-{
-    bool ended = true;
-    enum step_status status = STEP_STATUS_OK;
-    *out = NULL;
-    for (int look = 0; ended && look < MOST_LOOKS; look++) {
-        step_reader_destroy(*out);
-        *out = NULL;
-        status = open_once(path, out, &ended, error);
-    }
-    return status;
+    return STEP_STATUS_OK;
 }
 
 /* From what is not a file: there is no live mapping beside it. */
 static enum step_status open_source(const struct step_byte_source *source, const char *name,
                                     struct step_reader **out, struct step_error *error)
 {
-    *out = NULL;
-    struct step_reader *reader = make_reader(name);
-    if (reader == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
-    reader->file = *source;
-    reader->file.name = reader->name;
-    enum step_status status = load_file(reader, error);
-    if (status != STEP_STATUS_OK) {
-        step_reader_destroy(reader);
+    enum step_status status = step_reader_create(name, out, error);
+    if (status != STEP_STATUS_OK)
         return status;
+    (*out)->file = *source;
+    (*out)->file.name = (*out)->name;
+    status = step_reader_read_file(*out, error);
+    if (status != STEP_STATUS_OK) {
+        step_reader_destroy(*out);
+        *out = NULL;
     }
-    *out = reader;
     return status;
 }
 

@@ -4,7 +4,8 @@
 #define STEP_STEP_ROW_READ_H
 
 #include "format/codec/row/encoder.h"
-#include "format/step/block/block_decode.h"
+#include "format/step/columns/columns_of_records.h"
+#include "format/step/columns/decoding.h"
 #include "format/step/rows/row_strings.h"
 
 /* Kept from block to block. */
@@ -37,6 +38,10 @@ struct step_row_reading {
 
 /* NULL when out of memory. */
 struct step_row_reader *step_row_reader_create(size_t column_count);
+void step_row_reader_destroy(struct step_row_reader *rows);
+
+/* Layout ROWS: the types of the records, and all columns. */
+enum step_status step_decoding_rows(struct step_decoding *decoding);
 
 /* The encoders of a block. */
 enum step_status step_row_directory(struct step_row_reading *reading);

@@ -7,7 +7,7 @@
 #define STEP_STEP_ROW_WRITE_H
 
 #include "format/codec/row/encoder.h"
-#include "format/step/block/columns_of_records.h"
+#include "format/step/columns/columns_of_records.h"
 #include "format/step/rows/row_strings.h"
 
 /* A change, and where in the record at hand. */

@@ -3,7 +3,7 @@
 #ifndef STEP_STEP_STREAM_H
 #define STEP_STEP_STREAM_H
 
-#include "format/step/block/pending_records.h"
+#include "format/step/columns/pending_records.h"
 
 struct step_stream {
     uint64_t number;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers, cursors, varints, little-endian numbers, compression. */
+/* Buffers, cursors, varints, little-endian numbers, compression, arenas. */
 #include <CUnit/Basic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/arena.h"
 #include "format/core/bytes.h"
 #include "format/core/checksum.h"
 #include "format/core/compress.h"
@@ -120,6 +121,36 @@ static void test_errors(void)
     CU_ASSERT_STRING_EQUAL(step_status_name(STEP_STATUS_CUT), "CUT");
 }
 
+static void test_arenas(void)
+{
+    struct step_arena arena = {0};
+    CU_ASSERT_PTR_NULL(step_arena_take(&arena, 1, 1)); /* no limit was set */
+    CU_ASSERT_TRUE(arena.limited);
+    step_arena_clear(&arena, 100000);
+    CU_ASSERT_FALSE(arena.limited);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < 90; i++) {
+            unsigned char *bytes = step_arena_take(&arena, 10, 100);
+            CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
+            CU_ASSERT_EQUAL((uintptr_t) bytes % 16, 0);
+            memset(bytes, 0xff, 1000);
+        }
+        CU_ASSERT_PTR_NOT_NULL(step_arena_take(&arena, 0, 8));
+        step_arena_clear(&arena, 100000);
+    }
+    CU_ASSERT_PTR_NULL(step_arena_take(&arena, UINT64_MAX / 4, 8));
+    CU_ASSERT_PTR_NULL(step_arena_take(&arena, 1, 100001));
+    CU_ASSERT_TRUE(arena.limited);
+    static const unsigned char zeros[500];
+    const unsigned char *zeroed = step_arena_zeroed(&arena, sizeof zeros);
+    CU_ASSERT_EQUAL(memcmp(zeroed, zeros, sizeof zeros), 0);
+    CU_ASSERT_STRING_EQUAL(step_arena_text(&arena, "a text, cut", 6), "a text");
+    CU_ASSERT_STRING_EQUAL(step_arena_text(&arena, NULL, 0), "");
+    CU_ASSERT_EQUAL(arena.taken, 508);
+    step_arena_reset(&arena);
+    CU_ASSERT_PTR_NULL(arena.chunks);
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -130,6 +161,7 @@ int main(void)
     CU_add_test(suite, "checksum", test_checksum);
     CU_add_test(suite, "compression", test_compression);
     CU_add_test(suite, "errors", test_errors);
+    CU_add_test(suite, "arenas", test_arenas);
     CU_basic_set_mode(CU_BRM_NORMAL);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();

@@ -7,7 +7,7 @@
 
 #include "format/io/memory_output.h"
 #include "format/step/block/block_read.h"
-#include "format/step/block/pending_records.h"
+#include "format/step/columns/pending_records.h"
 #include "format/step/layout.h"
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plain records that wait column by column. */
-#include "format/step/block/pending_columns.h"
+#include "format/step/columns/pending_columns.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows to columns. */
-#include "format/step/block/columns_of_records.h"
+#include "format/step/columns/columns_of_records.h"
 
 #include <stdlib.h>
 #include <string.h>

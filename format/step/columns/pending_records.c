@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records to rows. */
-#include "format/step/block/pending_records.h"
+#include "format/step/columns/pending_records.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef STEP_STEP_COLUMNS_H
 #define STEP_STEP_COLUMNS_H
 
-#include "format/step/block/pending_records.h"
+#include "format/step/columns/pending_records.h"
 #include "format/step/plan/field_series.h"
 
 struct step_column_data {

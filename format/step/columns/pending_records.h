@@ -8,7 +8,7 @@
 #define STEP_STEP_ROWS_H
 
 #include "format/core/bytes.h"
-#include "format/step/block/pending_columns.h"
+#include "format/step/columns/pending_columns.h"
 #include "steptrace/value.h"
 
 /* Zero-initialised is empty.  A record's words are its slots, but that a string or an array is its

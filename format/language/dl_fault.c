@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Faults of a definition's text: where they are, counted, reported. */
+#include "format/language/dl_fault.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void dl_fault_in(struct dl_parse *parse, const struct step_fault *fault)
+{
+    if (parse->fault_count++ == 0)
+        step_error_set(parse->error, STEP_STATUS_INVALID, fault->name, STEP_NO_OFFSET, "%u:%u: %s",
+                       fault->line, fault->column, fault->message);
+    if (parse->options->report != NULL && parse->fault_count <= DL_FAULT_LIMIT)
+        parse->options->report(parse->options->user, fault);
+}
+
+/* The text of a line; empty for lines that are not there. */
+static void find_line(const struct dl_expansion *expansion, uint32_t line, struct step_fault *fault)
+{
+    const char *at = expansion->text;
+    while (line > 1 && at != NULL) {
+        at = strchr(at, '\n');
+        at += at != NULL;
+        line--;
+    }
+    fault->text = at != NULL ? at : "";
+    fault->text_length = strcspn(fault->text, "\n");
+}
+
+/* The segment of a line of the whole text; NULL if there are none. */
+static const struct dl_segment *find_segment(const struct dl_expansion *expansion, uint32_t line)
+{
+    size_t low = 0, high = expansion->segment_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (expansion->segments[middle].line <= line)
+            low = middle;
+        else
+            high = middle;
+    }
+    return expansion->segment_count > 0 ? &expansion->segments[low] : NULL;
+}
+
+static void find_place(const struct dl_expansion *expansion, const char *name,
+                       struct dl_place place, struct step_fault *fault)
+{
+    const struct dl_segment *segment = find_segment(expansion, place.line);
+    fault->name = name;
+    fault->line = place.line;
+    fault->column = fault->text_column = place.column;
+    if (segment != NULL) {
+        fault->name = segment->name;
+        fault->line = segment->first_line + (place.line - segment->line);
+        fault->column += place.line == segment->line ? segment->first_column - 1 : 0;
+    }
+}
+
+void dl_locate(const struct dl_parse *parse, struct dl_place place, struct step_fault *fault)
+{
+    find_place(&parse->expansion, parse->name, place, fault);
+}
+
+void dl_locate_in(const struct dl_expansion *expansion, const char *name, struct dl_place place,
+                  struct step_fault *fault)
+{
+    find_line(expansion, place.line, fault);
+    find_place(expansion, name, place, fault);
+}
+
+void dl_fault(struct dl_parse *parse, struct dl_place place, const char *format, ...)
+{
+    char message[400];
+    struct step_fault fault = {.message = message};
+    if (parse->fault_count > DL_FAULT_LIMIT)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    dl_locate_in(&parse->expansion, parse->name, place, &fault);
+    dl_fault_in(parse, &fault);
+}

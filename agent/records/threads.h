@@ -88,6 +88,12 @@ struct os_thread {
 };
 
 void threads_initialize(void);
+/* Gives back what another layer keeps in a native thread that ends.  Hooks are called in the order
+ * in which they were set: all of them at load, before any thread is known. */
+typedef void thread_end_hook(struct os_thread *os);
+void thread_at_end(thread_end_hook *hook);
+/* The agent's own Java thread, a global reference: it is no part of the program. */
+void thread_leave_out(jobject thread);
 
 /* The calling thread's; NULL until its first probe. */
 extern __thread struct os_thread *thread_self __attribute__((tls_model("initial-exec")));

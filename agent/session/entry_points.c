@@ -12,6 +12,7 @@
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/threads.h"
 #include "agent/session/triggers.h"
+#include "agent/stacks/stacks.h"
 #include "capture/log.h"
 
 #define VIRTUAL_THREADS_SINCE 21
@@ -139,6 +140,8 @@ static bool initialize(JavaVM *vm)
         return false;
     }
     threads_initialize();
+    thread_at_end(reaper_thread_ended);
+    thread_at_end(stacks_thread_ended);
     pthread_atfork(NULL, NULL, after_fork);
     return enable(JVMTI_EVENT_VM_DEATH);
 }

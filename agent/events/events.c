@@ -9,6 +9,7 @@
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/classes.h"
 #include "agent/records/method_counts.h"
+#include "agent/records/methods.h"
 #include "agent/records/put_record.h"
 #include "agent/stacks/stacks.h"
 
@@ -241,7 +242,10 @@ void event_thread_end(jthread thread, bool is_virtual)
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
-    thread_ended(session, os, thread, is_virtual);
+    struct java_thread *java = thread_ended(session, os, thread);
+    if (java != NULL)
+        method_counts_thread_ended(session, os, java);
+    thread_forget(os, java, is_virtual);
     probe_leave(os);
 }
 
@@ -261,6 +265,9 @@ void event_unmount(void)
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
+    struct java_thread *java = thread_known(session, os);
+    if (java != NULL && java->is_virtual)
+        method_counts_unmounted(os, java);
     thread_unmounted(session, os);
     probe_leave(os);
 }

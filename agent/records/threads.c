@@ -9,8 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/records/classes.h"
-#include "agent/records/method_counts.h"
+#include "agent/records/global_stream.h"
 
 #define END_HOOKS 4u
 
@@ -346,7 +345,7 @@ static void record_end(struct session *session, struct os_thread *os,
     live_commit(stream, 2, 1);
 }
 
-void thread_ended(struct session *session, struct os_thread *os, jthread thread, bool is_virtual)
+struct java_thread *thread_ended(struct session *session, struct os_thread *os, jthread thread)
 {
     /* Who registers threads at a start may be looking at this one. */
     pthread_mutex_lock(&register_lock);
@@ -354,9 +353,14 @@ void thread_ended(struct session *session, struct os_thread *os, jthread thread,
     if (java != NULL)
         (*tracer.jvmti)->SetThreadLocalStorage(tracer.jvmti, thread, NULL);
     pthread_mutex_unlock(&register_lock);
-    if (java != NULL) {
+    if (java != NULL)
         record_end(session, os, java);
-        method_counts_thread_ended(session, os, java);
+    return java;
+}
+
+void thread_forget(struct os_thread *os, struct java_thread *java, bool is_virtual)
+{
+    if (java != NULL) {
         if (os->current == java)
             os->current = is_virtual ? os->own : NULL;
         if (os->own == java)
@@ -386,7 +390,6 @@ void thread_unmounted(const struct session *session, struct os_thread *os)
 {
     struct java_thread *java = thread_known(session, os);
     if (java != NULL && java->is_virtual) {
-        method_counts_unmounted(os, java);
         if (os->stream != NULL)
             java->last_stamp = os->stream->last_stamp;
         atomic_store(&java->os, NULL);

@@ -15,6 +15,7 @@
 #include "agent/hotspot/hash_state.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/classes.h"
+#include "agent/records/global_stream.h"
 #include "agent/session/triggers.h"
 #include "agent/stacks/stack_tree.h"
 #include "agent/stacks/stacks.h"

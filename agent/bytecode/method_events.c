@@ -3,12 +3,23 @@
 #include "agent/bytecode/method_events.h"
 
 #include "agent/bytecode/constructors.h"
+#include "agent/bytecode/identity.h"
 #include "agent/events/events.h"
 #include "agent/records/put_record.h"
 
 static void *key_of(uint32_t number)
 {
     return (void *) (uintptr_t) number;
+}
+
+/* The object's id, 0 if it has none: from the weak table, or else from its tag. */
+static uint64_t object_id(struct session *session, struct live_stream *stream, uint64_t thread,
+                          JNIEnv *jni, jobject object)
+{
+    if ((session->options.events & EVENT_ALLOC) == 0 || object == NULL)
+        return 0;
+    uint64_t id = identity_find(jni, identity_key(object), object);
+    return id != 0 ? id : event_tagged_object(session, stream, thread, jni, object);
 }
 
 /* Writes an event in its short form, or else in the long one. */
@@ -49,7 +60,7 @@ void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, 
     if (constructors_wait_long(java, stream))
         constructors_keep_window(session, os, jni, java, stream);
     uint64_t id = session->names_objects && object != NULL
-                      ? event_object_id(session, stream, java->id, jni, object)
+                      ? object_id(session, stream, java->id, jni, object)
                       : 0;
     if (__builtin_expect(waits && java->reserved != 0, 0) &&
         (id = constructor_reserved(session, java, jni, number)) != 0) {
@@ -172,7 +183,7 @@ void method_constructed(struct session *session, struct os_thread *os, JNIEnv *j
         frame->pending = 0;
         return;
     }
-    uint64_t id = event_object_id(session, stream, java->id, jni, object);
+    uint64_t id = object_id(session, stream, java->id, jni, object);
     java->pending--;
     if (frame->stream == stream)
         constructor_write(session, stream, java, frame, id);

@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "agent/bytecode/identity.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/classes.h"
 #include "agent/records/method_counts.h"
@@ -289,10 +288,9 @@ static const struct method_entry *cached_method(struct session *session, struct 
     return entry;
 }
 
-/* The id behind the object's tag.  An object that no event has told of (the VM made it where it
- * posts none) is reported now. */
-static uint64_t tagged_object(struct session *session, struct live_stream *stream, uint64_t thread,
-                              JNIEnv *jni, jobject object)
+/* No event has told of an object that the VM made where it posts none. */
+uint64_t event_tagged_object(struct session *session, struct live_stream *stream, uint64_t thread,
+                             JNIEnv *jni, jobject object)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
     jlong tag = 0, size = 0;
@@ -311,17 +309,6 @@ static uint64_t tagged_object(struct session *session, struct live_stream *strea
     return id;
 }
 
-uint64_t event_object_id(struct session *session, struct live_stream *stream, uint64_t thread,
-                         JNIEnv *jni, jobject object)
-{
-    if ((session->options.events & EVENT_ALLOC) == 0 || object == NULL)
-        return 0;
-    uint64_t id = 0;
-    if (session->options.engine == ENGINE_BYTECODE)
-        id = identity_find(jni, identity_key(object), object);
-    return id != 0 ? id : tagged_object(session, stream, thread, jni, object);
-}
-
 /* The id of `this` in the frame just entered. */
 static uint64_t this_object(struct session *session, struct live_stream *stream, uint64_t thread,
                             JNIEnv *jni)
@@ -331,7 +318,7 @@ static uint64_t this_object(struct session *session, struct live_stream *stream,
         (*tracer.jvmti)->GetLocalInstance(tracer.jvmti, NULL, 0, &object) != JVMTI_ERROR_NONE ||
         object == NULL)
         return 0;
-    uint64_t id = event_object_id(session, stream, thread, jni, object);
+    uint64_t id = event_tagged_object(session, stream, thread, jni, object);
     (*jni)->DeleteLocalRef(jni, object);
     return id;
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "agent/bytecode/identity.h"
+#include "agent/events/engine.h"
 #include "agent/events/events.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/threads.h"

@@ -10,7 +10,7 @@
 #include <x86intrin.h>
 #endif
 
-#include "agent/base/agent_options.h"
+enum option_clock { CLOCK_AUTO, CLOCK_TSC, CLOCK_MONOTONIC_NS };
 
 /* How raw stamps become nanoseconds: ((raw - zero) * multiplier) >> shift. */
 struct clock_scale {

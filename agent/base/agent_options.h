@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/clock.h"
+
 enum option_event {
     EVENT_CLASS = 1 << 0,
     EVENT_ALLOC = 1 << 1,
@@ -20,7 +22,6 @@ enum option_event {
 
 enum option_engine { ENGINE_JVMTI, ENGINE_BYTECODE };
 enum option_overflow { OVERFLOW_BLOCK, OVERFLOW_DROP };
-enum option_clock { CLOCK_AUTO, CLOCK_TSC, CLOCK_MONOTONIC_NS };
 enum option_walk { WALK_AUTO, WALK_JVMTI, WALK_CHECK };
 enum option_command { COMMAND_START, COMMAND_STOP, COMMAND_FLUSH, COMMAND_STATUS };
 

@@ -21,8 +21,10 @@
 #include "capture/live_map.h"
 #include "steptrace/writer.h"
 
+/* Why a session ended. */
 enum session_end { END_VM_DEATH, END_STOPPED, END_LIMIT, END_DISK_FULL, END_FAILED };
 
+struct engine;
 struct live_decoder;
 struct stack_tree;
 struct trace_file;
@@ -30,6 +32,7 @@ struct trace_file;
 struct session {
     uint64_t number; /* 1 for the first */
     struct options options;
+    const struct engine *engine;
     struct live_map *map;
     struct live_stream *global; /* written under global_lock */
     struct live_stream *frees;  /* written by event_free() and its kin only */
@@ -103,43 +106,5 @@ static inline uint64_t tracer_stamps_of_ns(uint64_t ns)
 {
     return (uint64_t) (((unsigned __int128) ns << tracer.scale.shift) / tracer.scale.multiplier);
 }
-
-/* session.c */
-/* Creates the trace's files; logs and returns NULL on failure.  The control lock is held by the
- * caller of this and of session_begin(), but at load, when there is one thread. */
-struct session *session_prepare(const struct options *options);
-/* Starts recording, in the live phase; takes the session over, also when it fails. */
-bool session_begin(struct session *session, JNIEnv *jni);
-/* Removes the files of a session that was not begun. */
-void session_discard(struct session *session);
-/* Ends the trace, if there is one, and waits until the file is closed. */
-void session_stop(enum session_end end);
-bool session_flush(void);
-void session_log_status(void);
-const char *session_end_name(enum session_end end);
-
-/* session_drain.c: the drain thread, which alone has the files' descriptors. */
-void *drain_run(void *session);
-
-/* main.c: the callbacks of the VM's start and end. */
-void main_callbacks(jvmtiEventCallbacks *callbacks);
-
-/* engine.c */
-/* Before a session: asks the JVM for what these events need (what it cannot give is named and left
- * out) and sets the callbacks.  False, and said why, if no event is left. */
-bool engine_prepare(const struct options *options);
-/* Before the session begins: gives probes to the methods of start= only; and takes them back. */
-bool engine_arm(struct session *session, JNIEnv *jni);
-void engine_disarm(struct session *session);
-/* Switches the notifications that the session's options need; on a Java thread only. */
-void engine_enable(struct session *session, bool on);
-/* The same for method events, which must wait for the start snapshot. */
-void engine_enable_methods(struct session *session);
-
-/* snapshot.c: what exists already when a trace starts. */
-void snapshot_take(struct session *session, JNIEnv *jni);
-
-/* attach_commands.c */
-jint attach_command(struct options *options);
 
 #endif

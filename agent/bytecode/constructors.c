@@ -5,7 +5,6 @@
 #include "agent/bytecode/method_events.h"
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/vm_objects.h"
-#include "agent/records/classes.h"
 #include "agent/records/put_record.h"
 
 /* Waits, or would if its object were not reserved. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* engine=bytecode: classes are rewritten so that they call probes (agent/rewriter/rewrite.h), those
  * that are loaded already by retransformation; afterwards they are restored. */
+#include "agent/bytecode/engine_bytecode.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,13 +14,12 @@
 #include "agent/bytecode/native_methods.h"
 #include "agent/bytecode/reaper.h"
 #include "agent/bytecode/vm_objects.h"
-#include "agent/events/engine.h"
+#include "agent/bytecode/watched_methods.h"
 #include "agent/hotspot/archived_classes.h"
 #include "agent/records/classes.h"
 #include "agent/records/method_numbers.h"
 #include "agent/records/rare_records.h"
 #include "agent/rewriter/rewrite.h"
-#include "agent/session/triggers.h"
 #include "capture/log.h"
 
 #define CHANGED_BITS 16u
@@ -109,7 +110,7 @@ static uint32_t number_method(void *context, const char *class_name, const char 
         !(plan->traced && options_trace_class(&engine.session->options, class_name)))
         return 0;
     uint32_t number = new_number(plan, triggers, class_name, method_name, descriptor);
-    if (number == 0 || (triggers != 0 && !trigger_watch(number, triggers)))
+    if (number == 0 || (triggers != 0 && !watched_method_add(number, triggers)))
         report_left_alone(class_name, method_name, descriptor, "there are too many methods",
                           FACT_METHOD_EVENTS);
     return number;
@@ -451,5 +452,10 @@ static void enable_methods(struct session *session, bool on)
     atomic_store(&session->methods_on, on);
 }
 
-const struct engine engine_bytecode = {want_capabilities, set_callbacks, arm, enable,
-                                       enable_methods};
+const struct engine engine_bytecode = {.want_capabilities = want_capabilities,
+                                       .set_callbacks = set_callbacks,
+                                       .arm = arm,
+                                       .enable = enable,
+                                       .enable_methods = enable_methods,
+                                       .collection_ended = reaper_wake,
+                                       .ends_first = true};

@@ -11,9 +11,9 @@
 #include "agent/bytecode/method_events.h"
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/throwables.h"
+#include "agent/bytecode/watched_methods.h"
 #include "agent/records/method_counts.h"
 #include "agent/rewriter/rewrite.h"
-#include "agent/session/triggers.h"
 #include "capture/log.h"
 
 typedef void of_object(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
@@ -289,38 +289,38 @@ static const union probe_function *_Atomic chosen = recording;
 
 static void JNICALL watch_entry(JNIEnv *jni, jclass class, jint number)
 {
-    trigger_entered(jni, (uint32_t) number);
+    watched_method_entered(jni, (uint32_t) number);
     atomic_load(&chosen)[PROBE_ENTRY].number(jni, class, number);
 }
 
 static void JNICALL watch_entry_this(JNIEnv *jni, jclass class, jint number, jobject object)
 {
-    trigger_entered(jni, (uint32_t) number);
+    watched_method_entered(jni, (uint32_t) number);
     atomic_load(&chosen)[PROBE_ENTRY_THIS].number_object(jni, class, number, object);
 }
 
 static void JNICALL watch_entry_new(JNIEnv *jni, jclass class, jint number)
 {
-    trigger_entered(jni, (uint32_t) number);
+    watched_method_entered(jni, (uint32_t) number);
     atomic_load(&chosen)[PROBE_ENTRY_NEW].number(jni, class, number);
 }
 
 static void JNICALL watch_entry_super(JNIEnv *jni, jclass class, jint number)
 {
-    trigger_entered(jni, (uint32_t) number);
+    watched_method_entered(jni, (uint32_t) number);
     atomic_load(&chosen)[PROBE_ENTRY_SUPER].number(jni, class, number);
 }
 
 static void JNICALL watch_exit(JNIEnv *jni, jclass class, jint number)
 {
     atomic_load(&chosen)[PROBE_EXIT].number(jni, class, number);
-    trigger_left((uint32_t) number);
+    watched_method_left((uint32_t) number);
 }
 
 static void JNICALL watch_unwind(JNIEnv *jni, jclass class, jint number)
 {
     atomic_load(&chosen)[PROBE_UNWIND].number(jni, class, number);
-    trigger_left((uint32_t) number);
+    watched_method_left((uint32_t) number);
 }
 
 static const union probe_function watching[PROBE_COUNT] = {

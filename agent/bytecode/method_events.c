@@ -2,157 +2,24 @@
 /* Method events from rewritten code. */
 #include "agent/bytecode/method_events.h"
 
-#include <stdlib.h>
-
 #include "agent/bytecode/constructors.h"
+#include "agent/bytecode/identity.h"
 #include "agent/events/events.h"
-#include "agent/records/classes.h"
 #include "agent/records/put_record.h"
-
-#define PAGE_NUMBERS 4096u
-#define PAGES 32768u
-#define SESSION_SHIFT 40u
-/* A method that the session does not trace, or that the JVM cannot name. */
-#define NOT_TRACED ((UINT64_C(1) << SESSION_SHIFT) - 1)
-
-/* For each number: session << 40 | the method's entry in the session's dictionary. */
-struct number_page {
-    _Atomic uint64_t methods[PAGE_NUMBERS];
-    _Atomic(jmethodID) ids[PAGE_NUMBERS];
-    _Atomic uint64_t classes[PAGE_NUMBERS]; /* of constructors: session << 40 | class */
-};
-
-static _Atomic(struct number_page *) pages[PAGES];
-static _Atomic uint32_t last_number;
-
-uint32_t method_new_number(void)
-{
-    uint32_t number = atomic_fetch_add(&last_number, 1) + 1;
-    if (number >= PAGE_NUMBERS * PAGES) {
-        atomic_store(&last_number, PAGE_NUMBERS * PAGES);
-        return 0;
-    }
-    struct number_page *page = atomic_load(&pages[number / PAGE_NUMBERS]);
-    if (page == NULL) {
-        struct number_page *fresh = calloc(1, sizeof *fresh), *none = NULL;
-        if (fresh == NULL)
-            return 0;
-        if (!atomic_compare_exchange_strong(&pages[number / PAGE_NUMBERS], &none, fresh))
-            free(fresh);
-    }
-    return number;
-}
-
-static struct number_page *page_of(uint32_t number)
-{
-    return atomic_load_explicit(&pages[number / PAGE_NUMBERS % PAGES], memory_order_relaxed);
-}
-
-static uint64_t know(struct session *session, uint32_t number, jmethodID method)
-{
-    struct number_page *page = page_of(number);
-    _Atomic uint64_t *known = &page->methods[number % PAGE_NUMBERS];
-    atomic_store(&page->ids[number % PAGE_NUMBERS], method);
-    const struct method_entry *entry = method_lookup(session, method);
-    uint64_t id = entry != NULL && entry->is_traced && entry->id != 0 ? entry->id : NOT_TRACED;
-    atomic_store(known, session->number << SESSION_SHIFT | id);
-    return id;
-}
-
-static jmethodID in_between;
-
-void method_called_through(jmethodID probe)
-{
-    in_between = probe;
-}
-
-static jmethodID method_at(jint depth)
-{
-    jmethodID method = NULL;
-    jlocation location;
-    return (*tracer.jvmti)->GetFrameLocation(tracer.jvmti, NULL, depth, &method, &location) ==
-                   JVMTI_ERROR_NONE
-               ? method
-               : NULL;
-}
-
-/* First sight of a number: the probe was called by the method itself. */
-static uint64_t find_method(struct session *session, uint32_t number)
-{
-    jmethodID method = method_at(1);
-    if (method != NULL && method == in_between)
-        method = method_at(2);
-    return method != NULL ? know(session, number, method) : NOT_TRACED;
-}
-
-/* Where the number's method stands; NULL: there is no such number. */
-static _Atomic uint64_t *known_of(uint32_t number)
-{
-    struct number_page *page = page_of(number);
-    return page != NULL ? &page->methods[number % PAGE_NUMBERS] : NULL;
-}
-
-static uint64_t method_of(struct session *session, uint32_t number)
-{
-    _Atomic uint64_t *known = known_of(number);
-    if (known == NULL)
-        return NOT_TRACED;
-    uint64_t packed = atomic_load_explicit(known, memory_order_relaxed);
-    if (__builtin_expect(packed >> SESSION_SHIFT == session->number, 1))
-        return packed & NOT_TRACED;
-    return find_method(session, number);
-}
-
-jclass method_declaring_class(uint32_t number)
-{
-    jclass class = NULL;
-    struct number_page *page = page_of(number);
-    jmethodID method = page != NULL ? atomic_load(&page->ids[number % PAGE_NUMBERS]) : NULL;
-    if (method == NULL ||
-        (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class) != JVMTI_ERROR_NONE)
-        return NULL;
-    return class;
-}
-
-uint64_t method_class_of(struct session *session, uint32_t number)
-{
-    struct number_page *page = page_of(number);
-    if (page == NULL)
-        return 0;
-    _Atomic uint64_t *known = &page->classes[number % PAGE_NUMBERS];
-    uint64_t packed = atomic_load_explicit(known, memory_order_relaxed);
-    if (__builtin_expect(packed >> SESSION_SHIFT == session->number, 1))
-        return packed & NOT_TRACED;
-    JNIEnv *jni = NULL;
-    jclass class = method_declaring_class(number);
-    if (class == NULL || (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
-        return 0;
-    uint64_t id = class_number(session, class);
-    (*jni)->DeleteLocalRef(jni, class);
-    atomic_store(known, session->number << SESSION_SHIFT | id);
-    return id;
-}
-
-uint64_t method_of_number(struct session *session, uint32_t number)
-{
-    uint64_t method = method_of(session, number);
-    return method != NOT_TRACED ? method : 0;
-}
-
-bool method_know(struct session *session, uint32_t number, jmethodID method)
-{
-    _Atomic uint64_t *known = known_of(number);
-    if (known == NULL)
-        return false;
-    uint64_t packed = atomic_load_explicit(known, memory_order_relaxed);
-    uint64_t id = packed >> SESSION_SHIFT == session->number ? packed & NOT_TRACED
-                                                             : know(session, number, method);
-    return id != NOT_TRACED;
-}
 
 static void *key_of(uint32_t number)
 {
     return (void *) (uintptr_t) number;
+}
+
+/* The object's id, 0 if it has none: from the weak table, or else from its tag. */
+static uint64_t object_id(struct session *session, struct live_stream *stream, uint64_t thread,
+                          JNIEnv *jni, jobject object)
+{
+    if ((session->options.events & EVENT_ALLOC) == 0 || object == NULL)
+        return 0;
+    uint64_t id = identity_find(jni, identity_key(object), object);
+    return id != 0 ? id : event_tagged_object(session, stream, thread, jni, object);
 }
 
 /* Writes an event in its short form, or else in the long one. */
@@ -184,16 +51,16 @@ void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, 
 {
     if (!atomic_load_explicit(&session->methods_on, memory_order_relaxed))
         return;
-    uint64_t method = method_of(session, number);
+    uint64_t method = method_of_number(session, number);
     struct java_thread *java = thread_current(session, os, NULL);
     struct live_stream *stream = thread_stream(session, os);
-    if (method == NOT_TRACED || java == NULL || stream == NULL)
+    if (method == 0 || java == NULL || stream == NULL)
         return;
     bool waits = is_new && session->names_objects;
     if (constructors_wait_long(java, stream))
         constructors_keep_window(session, os, jni, java, stream);
     uint64_t id = session->names_objects && object != NULL
-                      ? event_object_id(session, stream, java->id, jni, object)
+                      ? object_id(session, stream, java->id, jni, object)
                       : 0;
     if (__builtin_expect(waits && java->reserved != 0, 0) &&
         (id = constructor_reserved(session, java, jni, number)) != 0) {
@@ -271,10 +138,10 @@ bool method_entered_quickly(uint32_t number)
     if (!begin_quickly(&quick))
         return false;
     struct java_thread *java = quick.java;
-    _Atomic uint64_t *known = known_of(number);
+    _Atomic uint64_t *known = method_known(number);
     uint64_t packed = known != NULL ? atomic_load_explicit(known, memory_order_relaxed) : 0;
-    uint64_t method = packed & NOT_TRACED;
-    bool done = packed >> SESSION_SHIFT == quick.session->number && method != NOT_TRACED &&
+    uint64_t method = packed & METHOD_ID_MASK;
+    bool done = packed >> METHOD_SESSION_SHIFT == quick.session->number && method != 0 &&
                 !quick.session->names_objects && java->depth != java->capacity &&
                 write_quickly(&quick, STEP_LIVE_ENTRY_SHORT, method);
     if (done)
@@ -316,7 +183,7 @@ void method_constructed(struct session *session, struct os_thread *os, JNIEnv *j
         frame->pending = 0;
         return;
     }
-    uint64_t id = event_object_id(session, stream, java->id, jni, object);
+    uint64_t id = object_id(session, stream, java->id, jni, object);
     java->pending--;
     if (frame->stream == stream)
         constructor_write(session, stream, java, frame, id);

@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Method events with engine=bytecode: the numbers that rewritten methods pass, and what they mean.
- */
+/* Method events with engine=bytecode: what the probes of rewritten methods do. */
 #ifndef METHOD_PROBES_H
 #define METHOD_PROBES_H
 
-#include "agent/records/threads.h"
+#include "agent/records/method_counts.h"
+#include "agent/records/method_numbers.h"
 
-enum method_leave { LEAVE_RETURN, LEAVE_UNWIND, LEAVE_CAUGHT };
-
-/* A number for a method that is being rewritten; 0: none are left. */
-uint32_t method_new_number(void);
-/* The probe in Java that stands between a method and its native probe. */
-void method_called_through(jmethodID probe);
-/* The method's entry in the session's dictionary; 0: it is not traced.  Called by its own probe. */
-uint64_t method_of_number(struct session *session, uint32_t number);
-/* The class of a method that has been called: a local reference, or NULL; its number in the
- * session's dictionary. */
-jclass method_declaring_class(uint32_t number);
-uint64_t method_class_of(struct session *session, uint32_t number);
-/* Says which method a number is, where it cannot be seen on the stack; false: it is not traced. */
-bool method_know(struct session *session, uint32_t number, jmethodID method);
 /* `is_new`: a constructor, whose object comes with method_constructed(). */
 void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,
                     jobject object, bool is_new);

@@ -10,8 +10,8 @@
 
 #include "agent/base/internals.h"
 #include "agent/bytecode/method_events.h"
-#include "agent/records/classes.h"
 #include "agent/records/method_counts.h"
+#include "agent/records/methods.h"
 #include "agent/rewriter/rewrite.h"
 #include "capture/apart.h"
 #include "capture/log.h"

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "agent/bytecode/identity.h"
+#include "agent/events/engine.h"
 #include "agent/events/events.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/threads.h"
@@ -29,7 +30,6 @@ struct weak_table reaper_table;
 
 static sem_t wanted;
 static bool started;
-static jobject own_thread; /* global reference */
 /* Held during a pass and while the table is given back. */
 static pthread_mutex_t pass_lock = PTHREAD_MUTEX_INITIALIZER;
 /* Whether the slot behind a reference is zero when, and only when, it is cleared: shown by a
@@ -346,7 +346,8 @@ bool reaper_start(JNIEnv *jni)
         return true;
     sem_init(&wanted, 0, 0);
     jthread thread = new_thread(jni);
-    own_thread = thread != NULL ? (*jni)->NewGlobalRef(jni, thread) : NULL;
+    jobject own_thread = thread != NULL ? (*jni)->NewGlobalRef(jni, thread) : NULL;
+    thread_leave_out(own_thread);
     if (own_thread == NULL ||
         (*tracer.jvmti)
                 ->RunAgentThread(tracer.jvmti, thread, reaper_run, NULL,
@@ -359,12 +360,12 @@ bool reaper_start(JNIEnv *jni)
     return true;
 }
 
-bool reaper_is_thread(jthread thread)
+void reaper_thread_ended(struct os_thread *os)
 {
-    JNIEnv *jni = NULL;
-    return own_thread != NULL &&
-           (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK &&
-           (*jni)->IsSameObject(jni, thread, own_thread);
+    struct weak_page *page = atomic_load(&os->weak_page);
+    if (page != NULL)
+        weak_table_hand_over(&reaper_table, page);
+    atomic_store(&os->weak_page, NULL);
 }
 
 void reaper_wake(void)

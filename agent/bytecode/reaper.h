@@ -9,13 +9,15 @@
 #include "agent/base/tracer.h"
 #include "agent/bytecode/weak_table.h"
 
+struct os_thread;
+
 /* The references of the running session, and of one that ended until they are deleted. */
 extern struct weak_table reaper_table;
 
 /* Starts the thread, once in a process; false, and said why, if it cannot be. */
 bool reaper_start(JNIEnv *jni);
-/* True for the reaper's own thread, which is no part of the program. */
-bool reaper_is_thread(jthread thread);
+/* A native thread ends: its references go to the reaper. */
+void reaper_thread_ended(struct os_thread *os);
 /* A collection ended; called in the pause. */
 void reaper_wake(void);
 /* One pass now, on the calling Java thread. */

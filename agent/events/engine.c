@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/bytecode/reaper.h"
 #include "agent/events/events.h"
 #include "agent/hotspot/archived_classes.h"
 #include "capture/log.h"
@@ -25,10 +24,8 @@ union callback_table {
     void *by_number[EVENT_NUMBERS_END - JVMTI_MIN_EVENT_TYPE_VAL];
 };
 
-static const struct engine *const engines[] = {
-    [ENGINE_JVMTI] = &engine_jvmti, [ENGINE_BYTECODE] = &engine_bytecode};
 /* The engine that the callbacks and capabilities are set for. */
-static const struct engine *prepared_engine;
+static const struct engine *_Atomic prepared_engine;
 
 static void JNICALL on_object_free(jvmtiEnv *jvmti, jlong tag)
 {
@@ -50,7 +47,9 @@ static void JNICALL on_collection_end(jvmtiEnv *jvmti)
     atomic_store(&tracer.collection_raw, clock_raw());
     atomic_fetch_add(&tracer.collections, 1);
     atomic_store(&tracer.in_collection, false);
-    reaper_wake();
+    const struct engine *engine = atomic_load(&prepared_engine);
+    if (engine->collection_ended != NULL)
+        engine->collection_ended();
 }
 
 static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
@@ -192,11 +191,11 @@ static void set_by_number(union callback_table *table, int number,
 }
 
 /* The callbacks of the engine that is not chosen stay empty. */
-static bool set_callbacks(const struct engine *engine)
+static bool set_callbacks(const struct engine *engine, const jvmtiEventCallbacks *of_vm)
 {
     union callback_table table;
     memset(&table, 0, sizeof table);
-    main_callbacks(&table.known);
+    table.known = *of_vm;
     table.known.ObjectFree = on_object_free;
     table.known.GarbageCollectionStart = on_collection_start;
     table.known.GarbageCollectionFinish = on_collection_end;
@@ -214,29 +213,27 @@ static bool set_callbacks(const struct engine *engine)
            JVMTI_ERROR_NONE;
 }
 
-bool engine_prepare(const struct options *options)
+bool engine_prepare(const struct engine *engine, uint32_t events, const jvmtiEventCallbacks *of_vm)
 {
-    const struct engine *engine = engines[options->engine];
-    if (engine != prepared_engine)
+    if (atomic_exchange(&prepared_engine, engine) != engine)
         tracer.capable = 0;
-    prepared_engine = engine;
-    add_capabilities(engine, options->events);
-    if ((tracer.capable & options->events) == 0) {
+    add_capabilities(engine, events);
+    if ((tracer.capable & events) == 0) {
         log_message("this JVM gives none of the events that were asked for");
         return false;
     }
-    return set_callbacks(engine);
+    return set_callbacks(engine, of_vm);
 }
 
 void engine_enable_methods(struct session *session)
 {
     if ((session->options.events & EVENT_METHOD) != 0)
-        engines[session->options.engine]->enable_methods(session, true);
+        session->engine->enable_methods(session, true);
 }
 
 bool engine_arm(struct session *session, JNIEnv *jni)
 {
-    const struct engine *engine = engines[session->options.engine];
+    const struct engine *engine = session->engine;
     return engine->arm != NULL && engine->arm(jni, session, true);
 }
 
@@ -244,19 +241,18 @@ void engine_disarm(struct session *session)
 {
     JNIEnv *jni = NULL;
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
-        engines[session->options.engine]->arm(jni, session, false);
+        session->engine->arm(jni, session, false);
 }
 
 /* Frees are switched off first and last on: what the JVM has found dead but not yet told is sent
  * when the event is disabled, and must find the session. */
 void engine_enable(struct session *session, bool on)
 {
-    const struct engine *engine = engines[session->options.engine];
+    const struct engine *engine = session->engine;
     uint32_t events = session->options.events;
     if (!on && (events & EVENT_METHOD) != 0)
         engine->enable_methods(session, false);
-    /* The last look for the dead needs to know of collections. */
-    if (!on && engine == &engine_bytecode)
+    if (!on && engine->ends_first)
         engine->enable(session, false);
     if ((events & EVENT_FREE) != 0) {
         if (!on)
@@ -276,6 +272,6 @@ void engine_enable(struct session *session, bool on)
     }
     if ((events & EVENT_CLASS) != 0)
         engine_notify(on, JVMTI_EVENT_CLASS_LOAD);
-    if (on || engine != &engine_bytecode)
+    if (on || !engine->ends_first)
         engine->enable(session, on);
 }

@@ -16,10 +16,26 @@ struct engine {
     void (*enable)(const struct session *session, bool on);
     /* On: called when the start snapshot is done.  Off: called first of all. */
     void (*enable_methods)(struct session *session, bool on);
+    /* A collection ended; called in the pause.  NULL: it need not know. */
+    void (*collection_ended)(void);
+    /* Switched off before collections are no longer told of: its last look for the dead needs to
+     * know of them. */
+    bool ends_first;
 };
 
 extern const struct engine engine_jvmti;
-extern const struct engine engine_bytecode;
+
+/* Before a session: asks the JVM for what these events need (what it cannot give is named and left
+ * out) and sets the callbacks, with those of the VM's start and end.  False, and said why, if no
+ * event is left. */
+bool engine_prepare(const struct engine *engine, uint32_t events, const jvmtiEventCallbacks *of_vm);
+/* Before the session begins: gives probes to the methods of start= only; and takes them back. */
+bool engine_arm(struct session *session, JNIEnv *jni);
+void engine_disarm(struct session *session);
+/* Switches the notifications that the session's options need; on a Java thread only. */
+void engine_enable(struct session *session, bool on);
+/* The same for method events, which must wait for the start snapshot. */
+void engine_enable_methods(struct session *session);
 
 /* Switches one kind of JVMTI event for all threads. */
 void engine_notify(bool on, int event);

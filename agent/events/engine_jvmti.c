@@ -87,4 +87,7 @@ static void enable_methods(struct session *session, bool on)
     engine_notify(on, on ? JVMTI_EVENT_METHOD_ENTRY : JVMTI_EVENT_METHOD_EXIT);
 }
 
-const struct engine engine_jvmti = {want_capabilities, set_callbacks, NULL, enable, enable_methods};
+const struct engine engine_jvmti = {.want_capabilities = want_capabilities,
+                                    .set_callbacks = set_callbacks,
+                                    .enable = enable,
+                                    .enable_methods = enable_methods};

@@ -5,10 +5,10 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "agent/bytecode/identity.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/classes.h"
 #include "agent/records/method_counts.h"
+#include "agent/records/methods.h"
 #include "agent/records/put_record.h"
 #include "agent/stacks/stacks.h"
 
@@ -241,7 +241,10 @@ void event_thread_end(jthread thread, bool is_virtual)
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
-    thread_ended(session, os, thread, is_virtual);
+    struct java_thread *java = thread_ended(session, os, thread);
+    if (java != NULL)
+        method_counts_thread_ended(session, os, java);
+    thread_forget(os, java, is_virtual);
     probe_leave(os);
 }
 
@@ -261,6 +264,9 @@ void event_unmount(void)
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
+    struct java_thread *java = thread_known(session, os);
+    if (java != NULL && java->is_virtual)
+        method_counts_unmounted(os, java);
     thread_unmounted(session, os);
     probe_leave(os);
 }
@@ -282,10 +288,9 @@ static const struct method_entry *cached_method(struct session *session, struct 
     return entry;
 }
 
-/* The id behind the object's tag.  An object that no event has told of (the VM made it where it
- * posts none) is reported now. */
-static uint64_t tagged_object(struct session *session, struct live_stream *stream, uint64_t thread,
-                              JNIEnv *jni, jobject object)
+/* No event has told of an object that the VM made where it posts none. */
+uint64_t event_tagged_object(struct session *session, struct live_stream *stream, uint64_t thread,
+                             JNIEnv *jni, jobject object)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
     jlong tag = 0, size = 0;
@@ -304,17 +309,6 @@ static uint64_t tagged_object(struct session *session, struct live_stream *strea
     return id;
 }
 
-uint64_t event_object_id(struct session *session, struct live_stream *stream, uint64_t thread,
-                         JNIEnv *jni, jobject object)
-{
-    if ((session->options.events & EVENT_ALLOC) == 0 || object == NULL)
-        return 0;
-    uint64_t id = 0;
-    if (session->options.engine == ENGINE_BYTECODE)
-        id = identity_find(jni, identity_key(object), object);
-    return id != 0 ? id : tagged_object(session, stream, thread, jni, object);
-}
-
 /* The id of `this` in the frame just entered. */
 static uint64_t this_object(struct session *session, struct live_stream *stream, uint64_t thread,
                             JNIEnv *jni)
@@ -324,7 +318,7 @@ static uint64_t this_object(struct session *session, struct live_stream *stream,
         (*tracer.jvmti)->GetLocalInstance(tracer.jvmti, NULL, 0, &object) != JVMTI_ERROR_NONE ||
         object == NULL)
         return 0;
-    uint64_t id = event_object_id(session, stream, thread, jni, object);
+    uint64_t id = event_tagged_object(session, stream, thread, jni, object);
     (*jni)->DeleteLocalRef(jni, object);
     return id;
 }

@@ -22,10 +22,10 @@ void event_free(jlong tag);
 /* These objects were found dead by that collection, which ended then. */
 void event_free_many(struct session *session, const uint64_t *objects, size_t count, uint64_t stamp,
                      uint64_t collection);
-/* The object's id; one that is not known yet is reported now, if the session takes existing
- * objects.  0: it has none. */
-uint64_t event_object_id(struct session *session, struct live_stream *stream, uint64_t thread,
-                         JNIEnv *jni, jobject object);
+/* The id behind the object's tag; an object that has none is reported now, if the session takes
+ * existing objects.  0: it has no id. */
+uint64_t event_tagged_object(struct session *session, struct live_stream *stream, uint64_t thread,
+                             JNIEnv *jni, jobject object);
 void event_class_load(jthread thread, jclass class);
 void event_thread_start(jthread thread, bool is_virtual);
 void event_thread_end(jthread thread, bool is_virtual);

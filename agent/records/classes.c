@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of classes, loaders and methods, and the global stream that tells of them. */
+/* Tables of classes and loaders. */
 #include "agent/records/classes.h"
 
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include "agent/hotspot/hash_state.h"
 #include "agent/hotspot/slots.h"
 #include "agent/hotspot/untagged_classes.h"
+#include "agent/records/global_stream.h"
 #include "agent/records/threads.h"
 
 #define PAGE_ENTRIES 1024u
@@ -36,7 +37,6 @@ static struct named_table classes = {.count = 1};
 static struct named_table loaders = {.count = 1};
 /* Held while a class gets its tag; no callback that holds a lock of the VM takes it. */
 static pthread_mutex_t class_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t method_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct named_object *named_at(struct named_table *table, uint64_t index)
 {
@@ -115,50 +115,6 @@ uint64_t class_number_of_tag(const struct session *session, jlong tag)
     uint64_t packed = atomic_load_explicit(&class->session_number, memory_order_acquire);
     return packed >> NUMBER_BITS == session->number ? packed & ((UINT64_C(1) << NUMBER_BITS) - 1)
                                                     : 0;
-}
-
-static bool surrogate(const unsigned char *at, unsigned char low, unsigned char high)
-{
-    return at[0] == 0xed && at[1] >= low && at[1] <= high && (at[2] & 0xc0) == 0x80;
-}
-
-size_t utf8_of_modified(const char *text, char *out)
-{
-    const unsigned char *at = (const unsigned char *) text;
-    char *start = out;
-    while (*at != '\0') {
-        if (at[0] == 0xc0 && at[1] == 0x80) {
-            *out++ = '\0';
-            at += 2;
-        } else if (surrogate(at, 0xa0, 0xaf) && surrogate(at + 3, 0xb0, 0xbf)) {
-            uint32_t code =
-                0x10000u + (((uint32_t) (at[1] & 0x0f) << 16) | ((uint32_t) (at[2] & 0x3f) << 10) |
-                            ((uint32_t) (at[4] & 0x0f) << 6) | (at[5] & 0x3fu));
-            *out++ = (char) (0xf0 | (code >> 18));
-            *out++ = (char) (0x80 | ((code >> 12) & 0x3f));
-            *out++ = (char) (0x80 | ((code >> 6) & 0x3f));
-            *out++ = (char) (0x80 | (code & 0x3f));
-            at += 6;
-        } else {
-            *out++ = (char) *at++;
-        }
-    }
-    return (size_t) (out - start);
-}
-
-void global_write(struct session *session, const uint64_t *words, size_t count, unsigned events)
-{
-    uint64_t *room = live_reserve(session->map, session->global, count);
-    if (room == NULL)
-        return;
-    memcpy(room, words, count * sizeof *words);
-    live_commit(session->global, count, events);
-}
-
-void global_event(struct session *session, enum step_live_kind kind, uint64_t word, size_t words)
-{
-    uint64_t record[2] = {live_word(kind, thread_stamp(session, session->global)), word};
-    global_write(session, record, words, 1);
 }
 
 /* "Lp/Name;" to "p/Name"; arrays stay as they are. */
@@ -368,86 +324,18 @@ struct class_cache_entry *class_cached(struct session *session, struct os_thread
     return cached;
 }
 
+const char *class_name_of_tag(jlong tag)
+{
+    const struct named_object *named = (tag & TAG_CLASS) != 0 ? named_of_tag(tag) : NULL;
+    return named != NULL ? named->name : NULL;
+}
+
 bool class_is_array(jclass class)
 {
     jlong tag = 0;
     (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag);
-    const struct named_object *named = (tag & TAG_CLASS) != 0 ? named_of_tag(tag) : NULL;
-    return named != NULL && named->name != NULL && named->name[0] == '[';
-}
-
-/* Methods: an open-addressed table, read without a lock.  A table that became too small is kept:
- * readers may still be in it. */
-struct method_table {
-    size_t mask;
-    size_t count;
-    _Atomic(struct method_entry *) entries[];
-};
-
-static _Atomic(struct method_table *) methods;
-
-static size_t method_hash(const void *key)
-{
-    return (size_t) (((uint64_t) (uintptr_t) key * UINT64_C(0x9e3779b97f4a7c15)) >> 20);
-}
-
-static struct method_entry *method_find(struct method_table *table, const void *key)
-{
-    if (table == NULL)
-        return NULL;
-    for (size_t i = method_hash(key) & table->mask;; i = (i + 1) & table->mask) {
-        struct method_entry *entry = atomic_load_explicit(&table->entries[i], memory_order_acquire);
-        if (entry == NULL || entry->key == key)
-            return entry;
-    }
-}
-
-static void method_insert(struct method_table *table, struct method_entry *entry)
-{
-    size_t i = method_hash(entry->key) & table->mask;
-    while (atomic_load(&table->entries[i]) != NULL)
-        i = (i + 1) & table->mask;
-    atomic_store_explicit(&table->entries[i], entry, memory_order_release);
-    table->count++;
-}
-
-/* Makes room for one more; the method lock is held. */
-static struct method_table *method_table_grown(void)
-{
-    struct method_table *old = atomic_load(&methods);
-    if (old != NULL && old->count < old->mask / 2)
-        return old;
-    size_t size = old != NULL ? (old->mask + 1) * 2 : 4096;
-    struct method_table *table = calloc(1, sizeof *table + size * sizeof table->entries[0]);
-    if (table == NULL)
-        return NULL;
-    table->mask = size - 1;
-    for (size_t i = 0; old != NULL && i <= old->mask; i++)
-        if (atomic_load(&old->entries[i]) != NULL)
-            method_insert(table, atomic_load(&old->entries[i]));
-    atomic_store_explicit(&methods, table, memory_order_release);
-    return table;
-}
-
-static void write_method(struct session *session, struct method_entry *entry, uint64_t class,
-                         uint64_t modifiers, const char *name, const char *descriptor)
-{
-    size_t room = strlen(name) + strlen(descriptor);
-    uint64_t *words = room <= 2 * NAME_LIMIT ? calloc(4 + (room + 7) / 8, sizeof *words) : NULL;
-    if (words == NULL)
-        return;
-    char *text = (char *) &words[4];
-    size_t name_length = utf8_of_modified(name, text);
-    size_t descriptor_length = utf8_of_modified(descriptor, text + name_length);
-    words[1] = class;
-    words[2] = modifiers;
-    words[3] = name_length | (uint64_t) descriptor_length << 32;
-    pthread_mutex_lock(&session->global_lock);
-    entry->id = atomic_fetch_add(&session->method_count, 1) + 1;
-    words[0] = live_word(STEP_LIVE_DEFINE_METHOD, entry->id);
-    global_write(session, words, 4 + (name_length + descriptor_length + 7) / 8, 0);
-    pthread_mutex_unlock(&session->global_lock);
-    free(words);
+    const char *name = class_name_of_tag(tag);
+    return name != NULL && name[0] == '[';
 }
 
 /* Without include= methods are those of the application: not of the boot and platform loaders. */
@@ -468,68 +356,4 @@ bool class_is_of_application(JNIEnv *jni, jobject loader)
         (*jni)->DeleteLocalRef(jni, class);
     }
     return loader != NULL && !(*jni)->IsSameObject(jni, loader, atomic_load(&platform));
-}
-
-static bool is_traced(const struct session *session, jclass mirror, const char *name)
-{
-    JNIEnv *jni = NULL;
-    jobject loader = NULL;
-    if (!options_trace_class(&session->options, name) || session->options.include.count != 0)
-        return options_trace_class(&session->options, name);
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
-        (*tracer.jvmti)->GetClassLoader(tracer.jvmti, mirror, &loader) != JVMTI_ERROR_NONE)
-        return false;
-    bool traced = class_is_of_application(jni, loader);
-    (*jni)->DeleteLocalRef(jni, loader);
-    return traced;
-}
-
-static void describe_method(struct session *session, struct method_entry *entry, jmethodID method)
-{
-    jvmtiEnv *jvmti = tracer.jvmti;
-    jclass mirror = NULL;
-    jint modifiers = 0;
-    char *name = NULL, *descriptor = NULL;
-    if ((*jvmti)->GetMethodDeclaringClass(jvmti, method, &mirror) != JVMTI_ERROR_NONE)
-        return;
-    uint64_t class = class_number(session, mirror);
-    jlong tag = 0;
-    (*jvmti)->GetTag(jvmti, mirror, &tag);
-    const struct named_object *named = named_of_tag(tag);
-    if (class != 0 && named != NULL &&
-        (*jvmti)->GetMethodName(jvmti, method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
-        (*jvmti)->GetMethodModifiers(jvmti, method, &modifiers) == JVMTI_ERROR_NONE) {
-        entry->is_static = (modifiers & 0x0008) != 0;
-        entry->is_traced = is_traced(session, mirror, named->name);
-        if (entry->is_traced || session->options.stack != 0)
-            write_method(session, entry, class, (uint64_t) (uint32_t) modifiers, name, descriptor);
-    }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) name);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) descriptor);
-    JNIEnv *jni = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
-        (*jni)->DeleteLocalRef(jni, mirror);
-}
-
-const struct method_entry *method_lookup(struct session *session, jmethodID method)
-{
-    struct method_entry *entry =
-        method_find(atomic_load_explicit(&methods, memory_order_acquire), method);
-    if (entry != NULL && entry->session == session->number)
-        return entry;
-    struct method_entry fresh = {.key = method, .session = session->number};
-    describe_method(session, &fresh, method);
-    pthread_mutex_lock(&method_lock);
-    entry = method_find(atomic_load(&methods), method);
-    if (entry == NULL || entry->session != session->number) {
-        struct method_table *table = method_table_grown();
-        if (entry == NULL && table != NULL && (entry = calloc(1, sizeof *entry)) != NULL) {
-            *entry = fresh;
-            method_insert(table, entry);
-        } else if (entry != NULL) {
-            *entry = fresh;
-        }
-    }
-    pthread_mutex_unlock(&method_lock);
-    return entry;
 }

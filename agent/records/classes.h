@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Classes, class loaders and methods: what the JVM calls them and their numbers in the trace.
+ * Classes and class loaders: what the JVM calls them and their numbers in the trace.
  *
  * Tags: an object's JVMTI tag is its id and, above that, the number of the trace that gave it:
  * what an earlier trace tagged has no id in this one.  Class mirrors and class loaders, which are
@@ -22,14 +22,6 @@
 
 struct os_thread;
 
-struct method_entry {
-    void *key;
-    uint64_t session;
-    uint64_t id;
-    bool is_static;
-    bool is_traced;
-};
-
 /* The loader's number in this JVM, given at first sight; not for the boot loader.  0: out of
  * memory. */
 uint64_t loader_number(jobject loader);
@@ -41,6 +33,8 @@ uint64_t class_number(struct session *session, jclass class);
  * until the next call. */
 struct class_cache_entry *class_cached(struct session *session, struct os_thread *os, JNIEnv *jni,
                                        jclass class);
+/* The name as in a class file, for ever; NULL: it is no class's tag. */
+const char *class_name_of_tag(jlong tag);
 /* For a class that has a number. */
 bool class_is_array(jclass class);
 /* A class has just been loaded, or was before tracing started: its class load event.  While it is
@@ -59,17 +53,5 @@ bool object_claim_tag(const struct session *session, jlong tag, uint64_t object)
 
 /* True for loaders but the boot and the platform loader.  Called once before probes run. */
 bool class_is_of_application(JNIEnv *jni, jobject loader);
-
-/* The method's entry for this session; NULL if the JVM cannot name it. */
-const struct method_entry *method_lookup(struct session *session, jmethodID method);
-
-/* Writes words to the global stream, stamped now if `kind` has a stamp.  The lock is held. */
-void global_write(struct session *session, const uint64_t *words, size_t count, unsigned events);
-/* One event record: kind, stamp and a word. */
-void global_event(struct session *session, enum step_live_kind kind, uint64_t word, size_t words);
-
-/* The JVM's modified UTF-8 to UTF-8 (an unpaired surrogate keeps its three bytes).  `out` has room
- * for strlen(text) bytes; returns the length. */
-size_t utf8_of_modified(const char *text, char *out);
 
 #endif

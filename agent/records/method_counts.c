@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "agent/records/method_numbers.h"
 #include "agent/records/rare_records.h"
 
 #define PAGE_CELLS 256u

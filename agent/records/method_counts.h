@@ -9,7 +9,10 @@
 #ifndef METHOD_COUNTS_H
 #define METHOD_COUNTS_H
 
-#include "agent/bytecode/method_events.h"
+#include "agent/records/threads.h"
+
+/* Its caller goes on; an exception leaves it; or goes no further, and it goes on itself. */
+enum method_leave { LEAVE_RETURN, LEAVE_UNWIND, LEAVE_CAUGHT };
 
 struct call_counts;
 struct call_stack;

@@ -1,16 +1,116 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An open-addressed table of hashes that grows and is never emptied; one of 64 bits is taken for
- * the method itself. */
+/* Pages of numbers; and by name an open-addressed table of hashes that grows and is never emptied:
+ * one of 64 bits is taken for the method itself. */
 #include "agent/records/method_numbers.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/base/text_hash.h"
-#include "agent/bytecode/method_events.h"
+#include "agent/records/classes.h"
+#include "agent/records/methods.h"
 
 #define FIRST_SIZE 4096u
+
+_Atomic(struct method_page *) method_pages[METHOD_PAGES];
+static _Atomic uint32_t last_number;
+
+uint32_t method_new_number(void)
+{
+    uint32_t number = atomic_fetch_add(&last_number, 1) + 1;
+    if (number >= METHOD_PAGE_NUMBERS * METHOD_PAGES) {
+        atomic_store(&last_number, METHOD_PAGE_NUMBERS * METHOD_PAGES);
+        return 0;
+    }
+    _Atomic(struct method_page *) *page = &method_pages[number / METHOD_PAGE_NUMBERS];
+    if (atomic_load(page) == NULL) {
+        struct method_page *fresh = calloc(1, sizeof *fresh), *none = NULL;
+        if (fresh == NULL)
+            return 0;
+        if (!atomic_compare_exchange_strong(page, &none, fresh))
+            free(fresh);
+    }
+    return number;
+}
+
+static uint64_t know(struct session *session, uint32_t number, jmethodID method)
+{
+    struct method_page *page = method_page_of(number);
+    _Atomic uint64_t *known = &page->methods[number % METHOD_PAGE_NUMBERS];
+    atomic_store(&page->ids[number % METHOD_PAGE_NUMBERS], method);
+    const struct method_entry *entry = method_lookup(session, method);
+    uint64_t id = entry != NULL && entry->is_traced ? entry->id : 0;
+    atomic_store(known, session->number << METHOD_SESSION_SHIFT | id);
+    return id;
+}
+
+static jmethodID in_between;
+
+void method_called_through(jmethodID probe)
+{
+    in_between = probe;
+}
+
+static jmethodID method_at(jint depth)
+{
+    jmethodID method = NULL;
+    jlocation location;
+    return (*tracer.jvmti)->GetFrameLocation(tracer.jvmti, NULL, depth, &method, &location) ==
+                   JVMTI_ERROR_NONE
+               ? method
+               : NULL;
+}
+
+/* The probe was called by the method itself. */
+uint64_t method_find(struct session *session, uint32_t number)
+{
+    jmethodID method = method_at(1);
+    if (method != NULL && method == in_between)
+        method = method_at(2);
+    return method != NULL ? know(session, number, method) : 0;
+}
+
+jclass method_declaring_class(uint32_t number)
+{
+    jclass class = NULL;
+    struct method_page *page = method_page_of(number);
+    jmethodID method = page != NULL ? atomic_load(&page->ids[number % METHOD_PAGE_NUMBERS]) : NULL;
+    if (method == NULL ||
+        (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class) != JVMTI_ERROR_NONE)
+        return NULL;
+    return class;
+}
+
+uint64_t method_class_of(struct session *session, uint32_t number)
+{
+    struct method_page *page = method_page_of(number);
+    if (page == NULL)
+        return 0;
+    _Atomic uint64_t *known = &page->classes[number % METHOD_PAGE_NUMBERS];
+    uint64_t packed = atomic_load_explicit(known, memory_order_relaxed);
+    if (__builtin_expect(packed >> METHOD_SESSION_SHIFT == session->number, 1))
+        return packed & METHOD_ID_MASK;
+    JNIEnv *jni = NULL;
+    jclass class = method_declaring_class(number);
+    if (class == NULL || (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        return 0;
+    uint64_t id = class_number(session, class);
+    (*jni)->DeleteLocalRef(jni, class);
+    atomic_store(known, session->number << METHOD_SESSION_SHIFT | id);
+    return id;
+}
+
+bool method_know(struct session *session, uint32_t number, jmethodID method)
+{
+    _Atomic uint64_t *known = method_known(number);
+    if (known == NULL)
+        return false;
+    uint64_t packed = atomic_load_explicit(known, memory_order_relaxed);
+    uint64_t id = packed >> METHOD_SESSION_SHIFT == session->number ? packed & METHOD_ID_MASK
+                                                                    : know(session, number, method);
+    return id != 0;
+}
 
 struct known_method {
     uint64_t hash; /* 0: free */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/records/classes.h"
+#include "agent/records/global_stream.h"
 #include "agent/records/threads.h"
 
 #define HEAD_WORDS 3u

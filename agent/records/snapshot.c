@@ -3,9 +3,10 @@
  * What exists when tracing starts: threads, classes, objects.  Meanwhile the session's clock stands
  * still, so that all of it, and what happens meanwhile, has the time of VM init.
  */
+#include "agent/records/snapshot.h"
+
 #include <string.h>
 
-#include "agent/base/tracer.h"
 #include "agent/records/classes.h"
 #include "agent/records/threads.h"
 

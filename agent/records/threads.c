@@ -9,10 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/bytecode/reaper.h"
-#include "agent/records/classes.h"
-#include "agent/records/method_counts.h"
-#include "agent/stacks/stacks.h"
+#include "agent/records/global_stream.h"
+
+#define END_HOOKS 4u
 
 __thread struct os_thread *thread_self __attribute__((tls_model("initial-exec")));
 static pthread_key_t exit_key;
@@ -23,6 +22,21 @@ static struct os_thread *idle_threads;
 static pthread_mutex_t register_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct java_thread *unused_threads; /* under that lock */
 
+static thread_end_hook *end_hooks[END_HOOKS];
+static size_t end_hook_count;
+static _Atomic(jobject) left_out; /* global reference */
+
+void thread_at_end(thread_end_hook *hook)
+{
+    if (end_hook_count < END_HOOKS)
+        end_hooks[end_hook_count++] = hook;
+}
+
+void thread_leave_out(jobject thread)
+{
+    atomic_store(&left_out, thread);
+}
+
 /* A native thread ends: what the agent keeps for it, and its stream, go to the next new one. */
 static void release_os_thread(void *data)
 {
@@ -32,14 +46,10 @@ static void release_os_thread(void *data)
     struct session *session = atomic_load(&tracer.session);
     if (session != NULL && os->session == session->number && os->stream != NULL)
         live_stream_give_back(session->map, os->stream);
-    struct weak_page *page = atomic_load(&os->weak_page);
-    if (page != NULL)
-        weak_table_hand_over(&reaper_table, page);
-    atomic_store(&os->weak_page, NULL);
+    for (size_t i = 0; i < end_hook_count; i++)
+        end_hooks[i](os);
     os->stream = NULL;
     os->session = os->checked = 0;
-    thread_stacks_destroy(os->stacks);
-    os->stacks = NULL;
     os->own = os->current = NULL;
     os->ended = false;
     os->last_object = 0;
@@ -233,10 +243,19 @@ static void register_name(struct session *session, jthread thread, struct java_t
     pthread_mutex_unlock(&session->global_lock);
 }
 
+static bool is_left_out(jthread thread)
+{
+    jobject other = atomic_load(&left_out);
+    JNIEnv *jni = NULL;
+    return other != NULL &&
+           (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK &&
+           (*jni)->IsSameObject(jni, thread, other);
+}
+
 struct java_thread *thread_register(struct session *session, jthread thread, bool existing)
 {
     void *storage = NULL;
-    if (reaper_is_thread(thread))
+    if (is_left_out(thread))
         return NULL;
     pthread_mutex_lock(&register_lock);
     if ((*tracer.jvmti)->GetThreadLocalStorage(tracer.jvmti, thread, &storage) != JVMTI_ERROR_NONE)
@@ -326,7 +345,7 @@ static void record_end(struct session *session, struct os_thread *os,
     live_commit(stream, 2, 1);
 }
 
-void thread_ended(struct session *session, struct os_thread *os, jthread thread, bool is_virtual)
+struct java_thread *thread_ended(struct session *session, struct os_thread *os, jthread thread)
 {
     /* Who registers threads at a start may be looking at this one. */
     pthread_mutex_lock(&register_lock);
@@ -334,9 +353,14 @@ void thread_ended(struct session *session, struct os_thread *os, jthread thread,
     if (java != NULL)
         (*tracer.jvmti)->SetThreadLocalStorage(tracer.jvmti, thread, NULL);
     pthread_mutex_unlock(&register_lock);
-    if (java != NULL) {
+    if (java != NULL)
         record_end(session, os, java);
-        method_counts_thread_ended(session, os, java);
+    return java;
+}
+
+void thread_forget(struct os_thread *os, struct java_thread *java, bool is_virtual)
+{
+    if (java != NULL) {
         if (os->current == java)
             os->current = is_virtual ? os->own : NULL;
         if (os->own == java)
@@ -366,7 +390,6 @@ void thread_unmounted(const struct session *session, struct os_thread *os)
 {
     struct java_thread *java = thread_known(session, os);
     if (java != NULL && java->is_virtual) {
-        method_counts_unmounted(os, java);
         if (os->stream != NULL)
             java->last_stamp = os->stream->last_stamp;
         atomic_store(&java->os, NULL);

@@ -7,7 +7,7 @@
 #ifndef THREADS_H
 #define THREADS_H
 
-#include "agent/base/tracer.h"
+#include "agent/records/stamps.h"
 
 enum thread_flag { THREAD_DAEMON = 1, THREAD_VIRTUAL = 2 };
 
@@ -88,6 +88,12 @@ struct os_thread {
 };
 
 void threads_initialize(void);
+/* Gives back what another layer keeps in a native thread that ends.  Hooks are called in the order
+ * in which they were set: all of them at load, before any thread is known. */
+typedef void thread_end_hook(struct os_thread *os);
+void thread_at_end(thread_end_hook *hook);
+/* The agent's own Java thread, a global reference: it is no part of the program. */
+void thread_leave_out(jobject thread);
 
 /* The calling thread's; NULL until its first probe. */
 extern __thread struct os_thread *thread_self __attribute__((tls_model("initial-exec")));
@@ -102,29 +108,6 @@ static inline void probe_leave(struct os_thread *os)
 
 /* The thread's stream, taken at first use; NULL: out of memory. */
 struct live_stream *thread_stream(struct session *session, struct os_thread *os);
-
-/* The time of an event in the stream: never before the event before. */
-static inline uint64_t stream_stamp(struct live_stream *stream, uint64_t stamp)
-{
-    if (stamp > stream->last_stamp)
-        stream->last_stamp = stamp;
-    return stream->last_stamp;
-}
-
-/* That of an event that happens now. */
-static inline uint64_t thread_stamp(const struct session *session, struct live_stream *stream)
-{
-    return stream_stamp(stream, tracer_stamp(session));
-}
-
-/* The same for an event that names no object, and so follows from nothing that another thread did
- * just now: half the cost. */
-static inline uint64_t thread_stamp_unordered(const struct session *session,
-                                              struct live_stream *stream)
-{
-    uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
-    return stream_stamp(stream, frozen != 0 ? frozen : clock_raw_unordered() - tracer.scale.zero);
-}
 
 /* The Java thread that runs here, if that is known. */
 static inline struct java_thread *thread_known(const struct session *session,
@@ -145,7 +128,9 @@ bool thread_grow_frames(struct java_thread *java);
 /* Registers a thread: its dictionary entry and its start event. */
 struct java_thread *thread_register(struct session *session, jthread thread, bool existing);
 void thread_started(struct session *session, struct os_thread *os, jthread thread, bool is_virtual);
-void thread_ended(struct session *session, struct os_thread *os, jthread thread, bool is_virtual);
+/* Records the end; what the agent keeps for the thread, or NULL, is then to be forgotten. */
+struct java_thread *thread_ended(struct session *session, struct os_thread *os, jthread thread);
+void thread_forget(struct os_thread *os, struct java_thread *java, bool is_virtual);
 /* A virtual thread goes on or off this native thread. */
 void thread_mounted(struct session *session, struct os_thread *os, jthread thread);
 void thread_unmounted(const struct session *session, struct os_thread *os);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a later attach may ask of the agent: start, stop, flush, status. */
+/* The commands of a later attach. */
+#include "agent/session/attach_commands.h"
+
 #include "agent/base/internals.h"
-#include "agent/base/tracer.h"
 #include "agent/hotspot/archive_dump.h"
 #include "agent/hotspot/hash_state.h"
+#include "agent/session/entry_points.h"
+#include "agent/session/session.h"
 #include "agent/session/triggers.h"
 #include "capture/log.h"
 
@@ -27,7 +30,7 @@ static jint start(struct options *options)
     session_stop(END_STOPPED); /* one that ended by itself leaves its thread behind */
     internals_begin(options->internals, options->internals_proven);
     hash_state_find(jni);
-    if (!engine_prepare(options))
+    if (!entry_points_prepare(options))
         return JNI_ERR;
     jint code = JNI_ERR;
     pthread_mutex_lock(&tracer.control_lock);

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libtracer.so's entry points: what the JVM calls when it loads the agent, starts and ends. */
+#include "agent/session/entry_points.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "agent/base/internals.h"
-#include "agent/base/tracer.h"
 #include "agent/bytecode/reaper.h"
+#include "agent/events/engine.h"
 #include "agent/hotspot/archive_dump.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/threads.h"
+#include "agent/session/attach_commands.h"
+#include "agent/session/session.h"
 #include "agent/session/triggers.h"
+#include "agent/stacks/stacks.h"
 #include "capture/log.h"
 
 #define VIRTUAL_THREADS_SINCE 21
@@ -50,11 +55,11 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
     reaper_wake();
 }
 
-void main_callbacks(jvmtiEventCallbacks *callbacks)
+bool entry_points_prepare(const struct options *options)
 {
-    callbacks->VMStart = on_vm_start;
-    callbacks->VMInit = on_vm_init;
-    callbacks->VMDeath = on_vm_death;
+    const jvmtiEventCallbacks of_vm = {
+        .VMStart = on_vm_start, .VMInit = on_vm_init, .VMDeath = on_vm_death};
+    return engine_prepare(session_engine(options), options->events, &of_vm);
 }
 
 /* The child of a fork shares the buffers' pages but has no drain thread: it records nothing. */
@@ -139,6 +144,9 @@ static bool initialize(JavaVM *vm)
         return false;
     }
     threads_initialize();
+    thread_at_end(reaper_thread_ended);
+    thread_at_end(stacks_thread_ended);
+    triggers_initialize();
     pthread_atfork(NULL, NULL, after_fork);
     return enable(JVMTI_EVENT_VM_DEATH);
 }
@@ -158,7 +166,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     }
     if (!archive_dump_allows(&tracer.options))
         return JNI_OK;
-    if (!initialize(vm) || !engine_prepare(&tracer.options))
+    if (!initialize(vm) || !entry_points_prepare(&tracer.options))
         return JNI_ERR;
     tracer.start = clock_moment_now();
     internals_begin(tracer.options.internals, tracer.options.internals_proven);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A trace's start: its files, its provenance, its first records; and the wait for its end. */
+#include "agent/session/session.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -11,10 +13,14 @@
 
 #include "agent/base/internals.h"
 #include "agent/base/tracer.h"
+#include "agent/bytecode/engine_bytecode.h"
 #include "agent/events/events.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/classes.h"
+#include "agent/records/global_stream.h"
+#include "agent/records/snapshot.h"
+#include "agent/session/session_drain.h"
 #include "agent/session/triggers.h"
 #include "agent/stacks/stack_tree.h"
 #include "agent/stacks/stacks.h"
@@ -33,6 +39,13 @@ const char *session_end_name(enum session_end end)
 {
     static const char *const names[] = {"vm-death", "stopped", "limit", "disk-full", "failed"};
     return names[end];
+}
+
+const struct engine *session_engine(const struct options *options)
+{
+    static const struct engine *const engines[] = {
+        [ENGINE_JVMTI] = &engine_jvmti, [ENGINE_BYTECODE] = &engine_bytecode};
+    return engines[options->engine];
 }
 
 static void log_error(const struct step_error *error)
@@ -82,7 +95,7 @@ static bool start_drain(struct session *session)
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int code = pthread_create(&session->drain, NULL, drain_run, session);
+    int code = pthread_create(&session->drain, NULL, session_drain_run, session);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (code != 0)
         log_message("the drain thread could not be started: %s", strerror(code));
@@ -130,6 +143,7 @@ struct session *session_prepare(const struct options *options)
     if (session == NULL)
         return NULL;
     session->options = *options;
+    session->engine = session_engine(options);
     session->options.events &= tracer.capable;
     session->names_objects = session->options.engine == ENGINE_BYTECODE &&
                              (~session->options.events & (EVENT_ALLOC | EVENT_METHOD)) == 0 &&

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The drain thread: full chunks to records, records to the trace file, and the end of a session. */
+#include "agent/session/session_drain.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 #include "agent/events/events.h"
 #include "agent/records/method_counts.h"
 #include "agent/records/threads.h"
+#include "agent/session/session.h"
 #include "agent/stacks/stack_tree.h"
 #include "agent/stacks/stacks.h"
 #include "capture/apart.h"
@@ -301,7 +304,7 @@ static void run_errands(struct session *session)
     } while (errand != NULL && !session->dismissed);
 }
 
-void *drain_run(void *data)
+void *session_drain_run(void *data)
 {
     struct drain drain = {.session = data};
     struct session *session = data;

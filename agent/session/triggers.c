@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which probes' numbers are triggers, who waits for them, and what they set off. */
+/* Who waits for triggers, and what they set off. */
 #include "agent/session/triggers.h"
 
+#include "agent/bytecode/watched_methods.h"
+#include "agent/events/engine.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/threads.h"
+#include "agent/session/session.h"
 #include "capture/log.h"
-
-#define TABLE_BITS 16u
-#define TABLE_SIZE (1u << TABLE_BITS)
-#define TABLE_FULL (TABLE_SIZE / 4 * 3)
-
-/* Numbers, each shifted and with its triggers in the low bits; open-addressed, never emptied. */
-static _Atomic uint64_t table[TABLE_SIZE];
-static uint32_t table_count;
-static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct session *_Atomic waiting; /* prepared, not begun */
 /* The call that ends the trace: its session and thread (number in the trace, 0: none yet), and how
@@ -22,37 +16,6 @@ static struct {
     _Atomic uint64_t session, thread;
     uint64_t depth; /* that thread's own */
 } last_call;
-
-static size_t slot_of(uint32_t number)
-{
-    return (size_t) ((number * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - TABLE_BITS));
-}
-
-bool trigger_watch(uint32_t number, unsigned triggers)
-{
-    pthread_mutex_lock(&table_lock);
-    bool added = table_count < TABLE_FULL;
-    size_t slot = slot_of(number);
-    while (added && atomic_load(&table[slot]) != 0)
-        slot = (slot + 1) % TABLE_SIZE;
-    if (added) {
-        atomic_store(&table[slot], (uint64_t) number << 2 | triggers);
-        table_count++;
-    }
-    pthread_mutex_unlock(&table_lock);
-    return added;
-}
-
-static unsigned triggers_of(uint32_t number)
-{
-    for (size_t slot = slot_of(number);; slot = (slot + 1) % TABLE_SIZE) {
-        uint64_t entry = atomic_load_explicit(&table[slot], memory_order_relaxed);
-        if (entry == 0)
-            return 0;
-        if (entry >> 2 == number)
-            return (unsigned) (entry & 3);
-    }
-}
 
 /* One thread begins the session; others go on untraced meanwhile. */
 static void begin(JNIEnv *jni)
@@ -89,9 +52,8 @@ static void note_call(void)
     probe_leave(os);
 }
 
-void trigger_entered(JNIEnv *jni, uint32_t number)
+static void entered(JNIEnv *jni, unsigned triggers)
 {
-    unsigned triggers = triggers_of(number);
     if ((triggers & TRIGGER_START) != 0 && atomic_load(&waiting) != NULL)
         begin(jni);
     if ((triggers & TRIGGER_STOP) != 0)
@@ -114,10 +76,16 @@ static bool is_end(void)
     return end;
 }
 
-void trigger_left(uint32_t number)
+static void left(unsigned triggers)
 {
-    if ((triggers_of(number) & TRIGGER_STOP) != 0 && is_end())
+    if ((triggers & TRIGGER_STOP) != 0 && is_end())
         session_stop(END_STOPPED);
+}
+
+void triggers_initialize(void)
+{
+    static const struct watch_actions actions = {entered, left};
+    watched_methods_act(&actions);
 }
 
 void trigger_expect(const struct session *session)

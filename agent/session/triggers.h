@@ -11,15 +11,8 @@
 
 #include "agent/base/tracer.h"
 
-enum trigger { TRIGGER_START = 1, TRIGGER_STOP = 2 };
-
-/* The probes with this number belong to such a method; false: the table is full. */
-bool trigger_watch(uint32_t number, unsigned triggers);
-/* First thing in a method with probes, before its entry is recorded; may begin the trace. */
-void trigger_entered(JNIEnv *jni, uint32_t number);
-/* Last thing in it, after its exit was recorded; may end the trace. */
-void trigger_left(uint32_t number);
-
+/* Once, at load. */
+void triggers_initialize(void);
 /* A session begins: its stop= methods have not been entered yet. */
 void trigger_expect(const struct session *session);
 /* The session waits for its start; takes it over.  The control lock is held, but at load. */

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/records/classes.h"
+#include "agent/records/global_stream.h"
+#include "agent/records/methods.h"
 #include "agent/stacks/stack_known.h"
 
 #define FIRST_SLOTS ((size_t) 4096)

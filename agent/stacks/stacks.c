@@ -75,12 +75,18 @@ void stacks_report(const struct session *session)
                     atomic_load(&walking.asked), atomic_load(&walking.unknown));
 }
 
-void thread_stacks_destroy(struct thread_stacks *stacks)
+static void thread_stacks_destroy(struct thread_stacks *stacks)
 {
     if (stacks == NULL)
         return;
     frame_walker_destroy(stacks->walker);
     free(stacks);
+}
+
+void stacks_thread_ended(struct os_thread *os)
+{
+    thread_stacks_destroy(os->stacks);
+    os->stacks = NULL;
 }
 
 static struct thread_stacks *stacks_of(struct os_thread *os, JNIEnv *jni, uint32_t capacity)

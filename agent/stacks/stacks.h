@@ -9,13 +9,13 @@
 #include "agent/base/tracer.h"
 
 struct os_thread;
-struct thread_stacks;
 
 /* When a session that wants stacks begins, on a Java thread: how they are walked. */
 void stacks_begin(struct session *session, JNIEnv *jni);
 /* When it has ended: logs what the option walk=check found. */
 void stacks_report(const struct session *session);
-void thread_stacks_destroy(struct thread_stacks *stacks);
+/* A native thread ends. */
+void stacks_thread_ended(struct os_thread *os);
 
 /* The frame that the calling thread is in, within the innermost frames that the option `stack`
  * asks for; 0: call stacks are not recorded, or the thread has none.  To be called in a probe, with

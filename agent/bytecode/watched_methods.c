@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers, each shifted and with its triggers in the low bits; open-addressed, never emptied. */
+#include "agent/bytecode/watched_methods.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#define TABLE_BITS 16u
+#define TABLE_SIZE (1u << TABLE_BITS)
+#define TABLE_FULL (TABLE_SIZE / 4 * 3)
+
+static _Atomic uint64_t table[TABLE_SIZE];
+static uint32_t table_count;
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static const struct watch_actions *actions;
+
+void watched_methods_act(const struct watch_actions *wanted)
+{
+    actions = wanted;
+}
+
+static size_t slot_of(uint32_t number)
+{
+    return (size_t) ((number * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - TABLE_BITS));
+}
+
+bool watched_method_add(uint32_t number, unsigned triggers)
+{
+    pthread_mutex_lock(&table_lock);
+    bool added = table_count < TABLE_FULL;
+    size_t slot = slot_of(number);
+    while (added && atomic_load(&table[slot]) != 0)
+        slot = (slot + 1) % TABLE_SIZE;
+    if (added) {
+        atomic_store(&table[slot], (uint64_t) number << 2 | triggers);
+        table_count++;
+    }
+    pthread_mutex_unlock(&table_lock);
+    return added;
+}
+
+static unsigned triggers_of(uint32_t number)
+{
+    for (size_t slot = slot_of(number);; slot = (slot + 1) % TABLE_SIZE) {
+        uint64_t entry = atomic_load_explicit(&table[slot], memory_order_relaxed);
+        if (entry == 0)
+            return 0;
+        if (entry >> 2 == number)
+            return (unsigned) (entry & 3);
+    }
+}
+
+void watched_method_entered(JNIEnv *jni, uint32_t number)
+{
+    unsigned triggers = triggers_of(number);
+    if (triggers != 0)
+        actions->entered(jni, triggers);
+}
+
+void watched_method_left(uint32_t number)
+{
+    unsigned triggers = triggers_of(number);
+    if (triggers != 0)
+        actions->left(triggers);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of the global stream, and the texts in them. */
+#include "agent/records/global_stream.h"
+
+#include <string.h>
+
+#include "agent/records/stamps.h"
+
+static bool surrogate(const unsigned char *at, unsigned char low, unsigned char high)
+{
+    return at[0] == 0xed && at[1] >= low && at[1] <= high && (at[2] & 0xc0) == 0x80;
+}
+
+size_t utf8_of_modified(const char *text, char *out)
+{
+    const unsigned char *at = (const unsigned char *) text;
+    char *start = out;
+    while (*at != '\0') {
+        if (at[0] == 0xc0 && at[1] == 0x80) {
+            *out++ = '\0';
+            at += 2;
+        } else if (surrogate(at, 0xa0, 0xaf) && surrogate(at + 3, 0xb0, 0xbf)) {
+            uint32_t code =
+                0x10000u + (((uint32_t) (at[1] & 0x0f) << 16) | ((uint32_t) (at[2] & 0x3f) << 10) |
+                            ((uint32_t) (at[4] & 0x0f) << 6) | (at[5] & 0x3fu));
+            *out++ = (char) (0xf0 | (code >> 18));
+            *out++ = (char) (0x80 | ((code >> 12) & 0x3f));
+            *out++ = (char) (0x80 | ((code >> 6) & 0x3f));
+            *out++ = (char) (0x80 | (code & 0x3f));
+            at += 6;
+        } else {
+            *out++ = (char) *at++;
+        }
+    }
+    return (size_t) (out - start);
+}
+
+void global_write(struct session *session, const uint64_t *words, size_t count, unsigned events)
+{
+    uint64_t *room = live_reserve(session->map, session->global, count);
+    if (room == NULL)
+        return;
+    memcpy(room, words, count * sizeof *words);
+    live_commit(session->global, count, events);
+}
+
+void global_event(struct session *session, enum step_live_kind kind, uint64_t word, size_t words)
+{
+    uint64_t record[2] = {live_word(kind, thread_stamp(session, session->global)), word};
+    global_write(session, record, words, 1);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The session's global stream: definitions, classes, threads, rare records.  Who writes holds the
+ * session's global_lock. */
+#ifndef GLOBAL_STREAM_H
+#define GLOBAL_STREAM_H
+
+#include "agent/base/tracer.h"
+
+/* Writes words to the global stream, stamped now if `kind` has a stamp.  The lock is held. */
+void global_write(struct session *session, const uint64_t *words, size_t count, unsigned events);
+/* One event record: kind, stamp and a word. */
+void global_event(struct session *session, enum step_live_kind kind, uint64_t word, size_t words);
+
+/* The JVM's modified UTF-8 to UTF-8 (an unpaired surrogate keeps its three bytes).  `out` has room
+ * for strlen(text) bytes; returns the length. */
+size_t utf8_of_modified(const char *text, char *out);
+
+#endif

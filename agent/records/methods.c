@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An open-addressed table of methods. */
+#include "agent/records/methods.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/records/classes.h"
+#include "agent/records/global_stream.h"
+
+#define TEXT_LIMIT 131072u
+
+/* Read without a lock.  A table that became too small is kept:
+ * readers may still be in it. */
+struct method_table {
+    size_t mask;
+    size_t count;
+    _Atomic(struct method_entry *) entries[];
+};
+
+static _Atomic(struct method_table *) methods;
+static pthread_mutex_t method_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static size_t method_hash(const void *key)
+{
+    return (size_t) (((uint64_t) (uintptr_t) key * UINT64_C(0x9e3779b97f4a7c15)) >> 20);
+}
+
+static struct method_entry *find_entry(struct method_table *table, const void *key)
+{
+    if (table == NULL)
+        return NULL;
+    for (size_t i = method_hash(key) & table->mask;; i = (i + 1) & table->mask) {
+        struct method_entry *entry = atomic_load_explicit(&table->entries[i], memory_order_acquire);
+        if (entry == NULL || entry->key == key)
+            return entry;
+    }
+}
+
+static void method_insert(struct method_table *table, struct method_entry *entry)
+{
+    size_t i = method_hash(entry->key) & table->mask;
+    while (atomic_load(&table->entries[i]) != NULL)
+        i = (i + 1) & table->mask;
+    atomic_store_explicit(&table->entries[i], entry, memory_order_release);
+    table->count++;
+}
+
+/* Makes room for one more; the method lock is held. */
+static struct method_table *method_table_grown(void)
+{
+    struct method_table *old = atomic_load(&methods);
+    if (old != NULL && old->count < old->mask / 2)
+        return old;
+    size_t size = old != NULL ? (old->mask + 1) * 2 : 4096;
+    struct method_table *table = calloc(1, sizeof *table + size * sizeof table->entries[0]);
+    if (table == NULL)
+        return NULL;
+    table->mask = size - 1;
+    for (size_t i = 0; old != NULL && i <= old->mask; i++)
+        if (atomic_load(&old->entries[i]) != NULL)
+            method_insert(table, atomic_load(&old->entries[i]));
+    atomic_store_explicit(&methods, table, memory_order_release);
+    return table;
+}
+
+static void write_method(struct session *session, struct method_entry *entry, uint64_t class,
+                         uint64_t modifiers, const char *name, const char *descriptor)
+{
+    size_t room = strlen(name) + strlen(descriptor);
+    uint64_t *words = room <= TEXT_LIMIT ? calloc(4 + (room + 7) / 8, sizeof *words) : NULL;
+    if (words == NULL)
+        return;
+    char *text = (char *) &words[4];
+    size_t name_length = utf8_of_modified(name, text);
+    size_t descriptor_length = utf8_of_modified(descriptor, text + name_length);
+    words[1] = class;
+    words[2] = modifiers;
+    words[3] = name_length | (uint64_t) descriptor_length << 32;
+    pthread_mutex_lock(&session->global_lock);
+    entry->id = atomic_fetch_add(&session->method_count, 1) + 1;
+    words[0] = live_word(STEP_LIVE_DEFINE_METHOD, entry->id);
+    global_write(session, words, 4 + (name_length + descriptor_length + 7) / 8, 0);
+    pthread_mutex_unlock(&session->global_lock);
+    free(words);
+}
+
+static bool is_traced(const struct session *session, jclass mirror, const char *name)
+{
+    JNIEnv *jni = NULL;
+    jobject loader = NULL;
+    if (!options_trace_class(&session->options, name) || session->options.include.count != 0)
+        return options_trace_class(&session->options, name);
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
+        (*tracer.jvmti)->GetClassLoader(tracer.jvmti, mirror, &loader) != JVMTI_ERROR_NONE)
+        return false;
+    bool traced = class_is_of_application(jni, loader);
+    (*jni)->DeleteLocalRef(jni, loader);
+    return traced;
+}
+
+static void describe_method(struct session *session, struct method_entry *entry, jmethodID method)
+{
+    jvmtiEnv *jvmti = tracer.jvmti;
+    jclass mirror = NULL;
+    jint modifiers = 0;
+    char *name = NULL, *descriptor = NULL;
+    if ((*jvmti)->GetMethodDeclaringClass(jvmti, method, &mirror) != JVMTI_ERROR_NONE)
+        return;
+    uint64_t class = class_number(session, mirror);
+    jlong tag = 0;
+    (*jvmti)->GetTag(jvmti, mirror, &tag);
+    const char *class_name = class_name_of_tag(tag);
+    if (class != 0 && class_name != NULL &&
+        (*jvmti)->GetMethodName(jvmti, method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
+        (*jvmti)->GetMethodModifiers(jvmti, method, &modifiers) == JVMTI_ERROR_NONE) {
+        entry->is_static = (modifiers & 0x0008) != 0;
+        entry->is_traced = is_traced(session, mirror, class_name);
+        if (entry->is_traced || session->options.stack != 0)
+            write_method(session, entry, class, (uint64_t) (uint32_t) modifiers, name, descriptor);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *) name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *) descriptor);
+    JNIEnv *jni = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+        (*jni)->DeleteLocalRef(jni, mirror);
+}
+
+const struct method_entry *method_lookup(struct session *session, jmethodID method)
+{
+    struct method_entry *entry =
+        find_entry(atomic_load_explicit(&methods, memory_order_acquire), method);
+    if (entry != NULL && entry->session == session->number)
+        return entry;
+    struct method_entry fresh = {.key = method, .session = session->number};
+    describe_method(session, &fresh, method);
+    pthread_mutex_lock(&method_lock);
+    entry = find_entry(atomic_load(&methods), method);
+    if (entry == NULL || entry->session != session->number) {
+        struct method_table *table = method_table_grown();
+        if (entry == NULL && table != NULL && (entry = calloc(1, sizeof *entry)) != NULL) {
+            *entry = fresh;
+            method_insert(table, entry);
+        } else if (entry != NULL) {
+            *entry = fresh;
+        }
+    }
+    pthread_mutex_unlock(&method_lock);
+    return entry;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stamps of a stream's records. */
+#ifndef STAMPS_H
+#define STAMPS_H
+
+#include "agent/base/tracer.h"
+
+/* The time of an event in the stream: never before the event before. */
+static inline uint64_t stream_stamp(struct live_stream *stream, uint64_t stamp)
+{
+    if (stamp > stream->last_stamp)
+        stream->last_stamp = stamp;
+    return stream->last_stamp;
+}
+
+/* That of an event that happens now. */
+static inline uint64_t thread_stamp(const struct session *session, struct live_stream *stream)
+{
+    return stream_stamp(stream, tracer_stamp(session));
+}
+
+/* The same for an event that names no object, and so follows from nothing that another thread did
+ * just now: half the cost. */
+static inline uint64_t thread_stamp_unordered(const struct session *session,
+                                              struct live_stream *stream)
+{
+    uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
+    return stream_stamp(stream, frozen != 0 ? frozen : clock_raw_unordered() - tracer.scale.zero);
+}
+
+#endif

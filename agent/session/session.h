@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session from its start to its end: one trace. */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include "agent/base/tracer.h"
+
+/* The engine that the options ask for. */
+const struct engine *session_engine(const struct options *options);
+/* Creates the trace's files; logs and returns NULL on failure.  The control lock is held by the
+ * caller of this and of session_begin(), but at load, when there is one thread. */
+struct session *session_prepare(const struct options *options);
+/* Starts recording, in the live phase; takes the session over, also when it fails. */
+bool session_begin(struct session *session, JNIEnv *jni);
+/* Removes the files of a session that was not begun. */
+void session_discard(struct session *session);
+/* Ends the trace, if there is one, and waits until the file is closed. */
+void session_stop(enum session_end end);
+bool session_flush(void);
+void session_log_status(void);
+const char *session_end_name(enum session_end end);
+
+#endif

@@ -4,6 +4,7 @@
 #define CONVERTER_RECORD_SINK_H
 
 #include "converter/allocs/alloc_source.h"
+#include "converter/allocs/events_as_allocs.h"
 #include "converter/base/output_file.h"
 #include "converter/events/event_sink.h"
 

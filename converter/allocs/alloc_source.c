@@ -10,7 +10,6 @@
 enum step_status alloc_source_open(const char *path, const struct record_options *options,
                                    struct alloc_source **out, struct step_error *error)
 {
-    static const struct record_options defaults = {ADDRESSES_ID, false};
     struct event_selection selected;
     struct event_source *events;
     event_selection_init(&selected);
@@ -23,7 +22,7 @@ enum step_status alloc_source_open(const char *path, const struct record_options
         events->operations->destroy(events);
         return STEP_STATUS_OK;
     }
-    return event_alloc_source_create(events, options != NULL ? options : &defaults, out, error);
+    return event_alloc_source_create(events, options, out, error);
 }
 
 enum step_status alloc_source_next(struct alloc_source *source, struct hatf_record *record,

@@ -78,7 +78,7 @@ enum step_status event_sink_create(alloc_sink_open open, struct output_file *out
                                    struct event_sink **out, struct step_error *error)
 {
     struct events_as_allocs_sink *sink = calloc(1, sizeof *sink);
-    if (sink == NULL || !event_records_init(&sink->events, &options->records, &source->names)) {
+    if (sink == NULL || !event_records_init(&sink->events, options->records, &source->names)) {
         free(sink);
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
     }

@@ -12,7 +12,9 @@
 bool event_records_init(struct event_records *records, const struct record_options *options,
                         const struct trace_names *names)
 {
-    *records = (struct event_records){.options = *options, .names = names};
+    static const struct record_options defaults = {ADDRESSES_ID, false};
+    *records =
+        (struct event_records){.options = options != NULL ? *options : defaults, .names = names};
     return object_table_init(&records->addresses);
 }
 

@@ -25,7 +25,7 @@ struct event_records {
     bool has_comment;                /* it was given */
 };
 
-/* False: out of memory. */
+/* `options` NULL: the defaults.  False: out of memory. */
 bool event_records_init(struct event_records *records, const struct record_options *options,
                         const struct trace_names *names);
 void event_records_reset(struct event_records *records);

@@ -9,7 +9,7 @@
 
 struct heap_sink {
     struct event_sink base;
-    struct event_sink_options options;
+    struct heap_export options;
     struct heap_tracker tracker;
     struct step_packed_output *packed; /* NULL: the file is not packed */
     struct heap_writer *writer;
@@ -80,12 +80,12 @@ static enum step_status create(const struct heap_writer_operations *kind, bool g
     if (sink == NULL)
         return heap_writer_no_memory(error);
     sink->base.operations = &operations;
-    sink->options = *options;
-    bool is_series = options->heap.every_ns != 0 || options->heap.every_collection;
-    const struct heap_tracker_options wanted = {.moments = &sink->options.heap.at,
+    sink->options = *options->heap;
+    bool is_series = sink->options.every_ns != 0 || sink->options.every_collection;
+    const struct heap_tracker_options wanted = {.moments = &sink->options.at,
                                                 .moment_count = is_series ? 0 : 1,
-                                                .every_ns = options->heap.every_ns,
-                                                .every_collection = options->heap.every_collection,
+                                                .every_ns = sink->options.every_ns,
+                                                .every_collection = sink->options.every_collection,
                                                 .receive = receive,
                                                 .user = sink};
     struct step_output to = output_file_as_output(output);
@@ -101,8 +101,8 @@ static enum step_status create(const struct heap_writer_operations *kind, bool g
     if (sink->packed != NULL)
         to = step_packed_output_as_output(sink->packed);
     if (status == STEP_STATUS_OK)
-        status = heap_writer_create(kind, &to, &sink->options.heap, &sink->tracker.sites,
-                                    &sink->writer, error);
+        status = heap_writer_create(kind, &to, &sink->options, &sink->tracker.sites, &sink->writer,
+                                    error);
     if (status != STEP_STATUS_OK) {
         destroy(&sink->base);
         return status;

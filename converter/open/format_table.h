@@ -11,11 +11,6 @@
 typedef enum step_status (*event_source_open)(const char *path,
                                               const struct event_selection *selected,
                                               struct event_source **out, struct step_error *error);
-/* `source` gives names and provenance, and outlives the sink; `output` is the caller's. */
-typedef enum step_status (*event_sink_open)(struct output_file *output,
-                                            const struct event_source *source,
-                                            const struct event_sink_options *options,
-                                            struct event_sink **out, struct step_error *error);
 
 struct trace_format {
     const char *name;

@@ -222,14 +222,14 @@ static enum step_status write_all(struct heap_import *import, struct output_file
     if (packed != NULL)
         to = step_packed_output_as_output(packed);
     if (status == STEP_STATUS_OK)
-        status = heap_writer_create(writers[writer_number].writer, &to, &options->heap,
+        status = heap_writer_create(writers[writer_number].writer, &to, options->heap,
                                     &import->infra.sites, &writer, error);
     if (status != STEP_STATUS_OK) {
         report_error(error);
         goto out;
     }
     writer->process = 1;
-    status = put_dumps(import, writer, &options->heap, options->heap.has_moment);
+    status = put_dumps(import, writer, options->heap, options->heap->has_moment);
     if (status != STEP_STATUS_OK)
         goto out;
     status = heap_writer_close(writer, error);

@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "converter/allocs/events_as_allocs.h"
 #include "converter/base/memory_limit.h"
+#include "converter/events/selection_options.h"
+#include "converter/heap/heap_export.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/open/input.h"
 #include "converter/verbs/heap_of_dump.h"
@@ -13,6 +16,8 @@
 struct conversion {
     struct event_selection selected;
     struct event_sink_options sink;
+    struct record_options allocs; /* of `sink` */
+    struct heap_export heap;      /* the same */
     const struct trace_format *from;
     const struct trace_format *to;
     const char *output;
@@ -56,23 +61,6 @@ static bool take_attributes(void *bool_target, const char *value, const char **f
     *fault = "class is expected";
     *(bool *) bool_target = true;
     return strcmp(value, "class") == 0;
-}
-
-static bool take_heap_moment(void *export_target, const char *value, const char **fault)
-{
-    struct heap_export *heap = export_target;
-    *fault = "peak, end, gc:N or a time is expected";
-    heap->has_moment = true;
-    return heap_moment_parse(value, &heap->at);
-}
-
-static bool take_every(void *export_target, const char *value, const char **fault)
-{
-    struct heap_export *heap = export_target;
-    heap->every_collection = strcmp(value, "gc") == 0;
-    *fault = "gc or a time is expected";
-    return heap->every_collection ||
-           (take_time(&heap->every_ns, value, fault) && heap->every_ns > 0);
 }
 
 static bool take_encoding(void *encoding_target, const char *value, const char **fault)
@@ -212,9 +200,9 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
         {"to", 0, "FORMAT", "its format, by name: see above", take_output_format, conversion},
         {"from", 0, "FORMAT", "the format of IN", take_format, &conversion->from},
         {"addresses", 0, "HOW", "HATF: id (default), bump or malloc", take_addresses,
-         &conversion->sink.records.addresses},
+         &conversion->allocs.addresses},
         {"attributes", 0, "class", "HATF: store the class name with each object", take_attributes,
-         &conversion->sink.records.class_attributes},
+         &conversion->allocs.class_attributes},
         {"encoding", 0, "NAME", "HATF: naive (default), small-size, ..., best or optimal",
          take_encoding, &conversion->sink.encoding},
         {"split", 0, "HOW", "HATF: a ZIP file of streams: fields or address", take_split,
@@ -228,14 +216,14 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
         {"level", 0, "N", "of the compression, 1 to 19 (gzip: 9)", take_level,
          &conversion->sink.level},
         {"at", 0, "MOMENT", "heaps: peak (default), end, gc:N or a time", take_heap_moment,
-         &conversion->sink.heap},
+         &conversion->heap},
         {"every", 0, "STEP", "memory-infra: a dump at every step (100ms) or after every gc",
-         take_every, &conversion->sink.heap},
+         take_heap_series, &conversion->heap},
         {"allocated", 0, NULL, "heaps: what was allocated, dead or not", take_flag,
-         &conversion->sink.heap.allocated},
+         &conversion->heap.allocated},
         {"least", 0, "SIZE", "memory-infra: of an entry, bytes or a share (0.1%)", take_heap_least,
-         &conversion->sink.heap},
-        {"v2", 0, NULL, "memory-infra: write heaps_v2", take_flag, &conversion->sink.heap.v2},
+         &conversion->heap},
+        {"v2", 0, NULL, "memory-infra: write heaps_v2", take_flag, &conversion->heap.v2},
         {"record", 0, "NAMES", "records: of these types and those that extend them", take_text,
          &conversion->records.names},
         {"where", 0, "FIELD=VALUE", "records: whose field is so; also != < <= > >=", take_condition,
@@ -341,13 +329,15 @@ static enum step_status pour(struct input *input, const struct conversion *conve
 
 enum step_status verb_convert(int argc, char **argv)
 {
-    struct conversion conversion = {.sink = {.heap = {.at = {.kind = HEAP_AT_PEAK}}}};
+    struct conversion conversion = {.heap = {.at = {.kind = HEAP_AT_PEAK}}};
     struct arguments arguments = {0};
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct input input;
     struct output_file file;
     event_selection_init(&conversion.selected);
     conversion.records.selected = &conversion.selected;
+    conversion.sink.records = &conversion.allocs;
+    conversion.sink.heap = &conversion.heap;
     enum step_status status = parse(&conversion, &arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;

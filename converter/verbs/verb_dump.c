@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace dump: the events as lines of text on standard output. */
 #include "converter/base/memory_limit.h"
+#include "converter/events/selection_options.h"
 #include "converter/open/input.h"
 #include "converter/verbs/record_dump.h"
 #include "converter/verbs/verb.h"

@@ -47,6 +47,12 @@ enum step_status heap_writer_create(const struct heap_writer_operations *operati
 enum step_status heap_writer_close(struct heap_writer *writer, struct step_error *error);
 void heap_writer_destroy(struct heap_writer *writer);
 
+/* sink_heap.c: a sink of events that follows what lives and hands its snapshots to a writer. */
+enum step_status heap_sink_create(const struct heap_writer_operations *kind, bool gzip,
+                                  struct output_file *output, const struct event_source *source,
+                                  const struct event_sink_options *options, struct event_sink **out,
+                                  struct step_error *error);
+
 enum step_status heap_writer_no_memory(struct step_error *error);
 
 #endif

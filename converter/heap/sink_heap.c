@@ -2,9 +2,9 @@
 /* Sinks that follow what lives and hand its snapshots to a writer of heaps. */
 #include <stdlib.h>
 
+#include "converter/base/output_file.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/heap/heap_writer.h"
-#include "converter/open/format_table.h"
 #include "steptrace/packed.h"
 
 struct heap_sink {
@@ -71,10 +71,10 @@ static const struct event_sink_operations operations = {
     .destroy = destroy,
 };
 
-static enum step_status create(const struct heap_writer_operations *kind, bool gzip,
-                               struct output_file *output, const struct event_source *source,
-                               const struct event_sink_options *options, struct event_sink **out,
-                               struct step_error *error)
+enum step_status heap_sink_create(const struct heap_writer_operations *kind, bool gzip,
+                                  struct output_file *output, const struct event_source *source,
+                                  const struct event_sink_options *options, struct event_sink **out,
+                                  struct step_error *error)
 {
     struct heap_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)
@@ -115,17 +115,3 @@ static enum step_status create(const struct heap_writer_operations *kind, bool g
     *out = &sink->base;
     return status;
 }
-
-#define HEAP_SINK(name, kind, gzip)                                                                \
-    enum step_status name(struct output_file *output, const struct event_source *source,           \
-                          const struct event_sink_options *options, struct event_sink **out,       \
-                          struct step_error *error)                                                \
-    {                                                                                              \
-        return create(&(kind), gzip, output, source, options, out, error);                         \
-    }
-
-HEAP_SINK(memory_infra_sink_create, memory_infra_writer, false)
-HEAP_SINK(memory_infra_gzip_sink_create, memory_infra_writer, true)
-HEAP_SINK(pprof_sink_create, pprof_writer, true)
-HEAP_SINK(collapsed_sink_create, collapsed_writer, false)
-HEAP_SINK(speedscope_sink_create, speedscope_writer, false)

@@ -2,31 +2,45 @@
 /* The table of formats. */
 #include "converter/open/format_table.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "converter/allocs/events_as_allocs.h"
+#include "converter/formats/call_formats.h"
+#include "converter/formats/hatf/hatf_format.h"
+#include "converter/formats/metatf/metatf_format.h"
+#include "converter/formats/step/stepfile.h"
+#include "converter/formats/text/text_format.h"
+
 /* Where one ending is the end of another, the longer one stands first. */
 static const struct trace_format formats[] = {
     {"step", ".step", "\x9eSTP", stepfile_source_create, stepfile_sink_create,
-     stepfile_alloc_sink_create},
-    {"hatf.zip", ".hatf.zip", NULL, hatf_source_create, NULL, hatf_split_alloc_sink_create},
-    {"hatf.txt", ".hatf.txt", "# HATF", hatf_text_source_create, NULL, hatf_text_alloc_sink_create},
-    {"mtf", ".mtf", "\177MTF", metatf_source_create, metatf_sink_create, metatf_alloc_sink_create},
-    {"text", ".zip", "PK\003\004", text_source_create, text_sink_create, NULL},
-    {"lines", ".txt", "VS:", lines_source_create, lines_sink_create, NULL},
-    {"hatf", ".hatf", NULL, hatf_source_create, NULL, hatf_alloc_sink_create},
-    {"hatf.gz", ".hatf.gz", NULL, hatf_source_create, NULL, hatf_gzip_alloc_sink_create},
-    {"hatf.zst", ".hatf.zst", NULL, hatf_source_create, NULL, hatf_zstd_alloc_sink_create},
-    {"memory-replay", ".memory-replay.txt", NULL, NULL, NULL, replay_alloc_sink_create},
-    {"memory-infra", ".memory-infra.json", NULL, NULL, memory_infra_sink_create, NULL},
-    {"memory-infra.gz", ".memory-infra.json.gz", NULL, NULL, memory_infra_gzip_sink_create, NULL},
-    {"pprof", ".pb.gz", NULL, NULL, pprof_sink_create, NULL},
-    {"collapsed", ".collapsed", NULL, NULL, collapsed_sink_create, NULL},
-    {"speedscope-calls", ".calls.speedscope.json", NULL, NULL, speedscope_calls_sink_create, NULL},
-    {"chrome-trace", ".trace.json", NULL, NULL, chrome_trace_sink_create, NULL},
-    {"speedscope", ".speedscope.json", NULL, NULL, speedscope_sink_create, NULL},
+     stepfile_alloc_sink_create, NULL, false},
+    {"hatf.zip", ".hatf.zip", NULL, hatf_source_create, NULL, hatf_split_alloc_sink_create, NULL,
+     false},
+    {"hatf.txt", ".hatf.txt", "# HATF", hatf_text_source_create, NULL, hatf_text_alloc_sink_create,
+     NULL, false},
+    {"mtf", ".mtf", "\177MTF", metatf_source_create, metatf_sink_create, metatf_alloc_sink_create,
+     NULL, false},
+    {"text", ".zip", "PK\003\004", text_source_create, text_sink_create, NULL, NULL, false},
+    {"lines", ".txt", "VS:", lines_source_create, lines_sink_create, NULL, NULL, false},
+    {"hatf", ".hatf", NULL, hatf_source_create, NULL, hatf_alloc_sink_create, NULL, false},
+    {"hatf.gz", ".hatf.gz", NULL, hatf_source_create, NULL, hatf_gzip_alloc_sink_create, NULL,
+     false},
+    {"hatf.zst", ".hatf.zst", NULL, hatf_source_create, NULL, hatf_zstd_alloc_sink_create, NULL,
+     false},
+    {"memory-replay", ".memory-replay.txt", NULL, NULL, NULL, replay_alloc_sink_create, NULL,
+     false},
+    {"memory-infra", ".memory-infra.json", NULL, NULL, NULL, NULL, &memory_infra_writer, false},
+    {"memory-infra.gz", ".memory-infra.json.gz", NULL, NULL, NULL, NULL, &memory_infra_writer,
+     true},
+    {"pprof", ".pb.gz", NULL, NULL, NULL, NULL, &pprof_writer, true},
+    {"collapsed", ".collapsed", NULL, NULL, NULL, NULL, &collapsed_writer, false},
+    {"speedscope-calls", ".calls.speedscope.json", NULL, NULL, speedscope_calls_sink_create, NULL,
+     NULL, false},
+    {"chrome-trace", ".trace.json", NULL, NULL, chrome_trace_sink_create, NULL, NULL, false},
+    {"speedscope", ".speedscope.json", NULL, NULL, NULL, NULL, &speedscope_writer, false},
 };
 
 #define FORMAT_COUNT (sizeof formats / sizeof formats[0])
@@ -87,40 +101,16 @@ const char *trace_format_names(void)
            "chrome-trace";
 }
 
-enum step_status hatf_source_create(const char *path, const struct event_selection *selected,
-                                    struct event_source **out, struct step_error *error)
+enum step_status trace_format_open_sink(const struct trace_format *format,
+                                        struct output_file *output,
+                                        const struct event_source *source,
+                                        const struct event_sink_options *options,
+                                        struct event_sink **out, struct step_error *error)
 {
-    struct alloc_source *records;
-    enum step_status status = hatf_alloc_source_create(path, &records, error);
-    return status == STEP_STATUS_OK ? record_trace_source_create(records, selected, out, error)
-                                    : status;
-}
-
-enum step_status hatf_text_source_create(const char *path, const struct event_selection *selected,
-                                         struct event_source **out, struct step_error *error)
-{
-    struct alloc_source *records;
-    enum step_status status = hatf_text_alloc_source_create(path, &records, error);
-    return status == STEP_STATUS_OK ? record_trace_source_create(records, selected, out, error)
-                                    : status;
-}
-
-enum step_status trace_format_open(const char *path, const struct trace_format *format,
-                                   const struct event_selection *selected,
-                                   struct event_source **out, struct step_error *error)
-{
-    if (format == NULL)
-        format = trace_format_by_ending(path);
-    if (format == NULL)
-        format = trace_format_by_content(path);
-    if (format == NULL)
-        return access(path, R_OK) == 0
-                   ? step_error_set(error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,
-                                    "its format is none that can be read")
-                   : step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "cannot open: %s",
-                                    strerror(errno));
-    if (format->open_source == NULL)
-        return step_error_set(error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
-                              "the format %s is only written, not read", format->name);
-    return format->open_source(path, selected, out, error);
+    if (format->heap_writer != NULL)
+        return heap_sink_create(format->heap_writer, format->heap_is_gzipped, output, source,
+                                options, out, error);
+    if (format->open_sink != NULL)
+        return format->open_sink(output, source, options, out, error);
+    return event_sink_create(format->open_record_sink, output, source, options, out, error);
 }

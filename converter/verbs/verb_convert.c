@@ -5,6 +5,7 @@
 
 #include "converter/allocs/events_as_allocs.h"
 #include "converter/base/memory_limit.h"
+#include "converter/base/output_file.h"
 #include "converter/events/selection_options.h"
 #include "converter/heap/heap_export.h"
 #include "converter/heap/heap_tracker.h"
@@ -170,7 +171,7 @@ static enum step_status prepare_records(const struct arguments *arguments,
 static enum step_status prepare_heap(const struct arguments *arguments,
                                      struct conversion *conversion)
 {
-    if (!trace_format_is_heap(conversion->to))
+    if (conversion->to->heap_writer == NULL)
         return STEP_STATUS_OK;
     if (!event_selection_is_all(&conversion->selected))
         return arguments_fault(arguments, "a heap is that of the whole trace; --at chooses when");
@@ -293,9 +294,7 @@ static enum step_status pour_events(struct input *input, const struct conversion
     struct event_sink *sink = NULL;
     const struct trace_format *to = conversion->to;
     enum step_status status =
-        to->open_sink != NULL ? to->open_sink(file, input->source, &conversion->sink, &sink, error)
-                              : event_sink_create(to->open_record_sink, file, input->source,
-                                                  &conversion->sink, &sink, error);
+        trace_format_open_sink(to, file, input->source, &conversion->sink, &sink, error);
     if (status != STEP_STATUS_OK)
         return status;
     status = input_each(input, put_events, sink);
@@ -316,7 +315,7 @@ static enum step_status pour(struct input *input, const struct conversion *conve
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     bool is_reported = false;
-    bool has_records = input->source->records != NULL && conversion->to->open_record_sink != NULL;
+    bool has_records = input->allocs != NULL && conversion->to->open_record_sink != NULL;
     enum step_status status = has_records
                                   ? pour_records(input, conversion, file, &error, &is_reported)
                                   : pour_events(input, conversion, file, &error, &is_reported);

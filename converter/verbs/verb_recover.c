@@ -10,6 +10,7 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/memory_limit.h"
+#include "converter/base/output_file.h"
 #include "converter/open/input.h"
 #include "converter/verbs/copy_trace.h"
 #include "converter/verbs/verb.h"

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/open/format_table.h"
+#include "converter/base/output_file.h"
+#include "converter/formats/metatf/metatf_format.h"
 #include "steptrace/hatf_metatf.h"
 #include "steptrace/hatf_split_metatf.h"
 #include "steptrace/java_metatf.h"

@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "converter/allocs/address_model.h"
-#include "converter/allocs/alloc_sink.h"
 #include "converter/base/name_index.h"
+#include "converter/base/output_file.h"
 #include "converter/formats/step/alloc_forms.h"
+#include "converter/formats/step/stepfile.h"
 #include "steptrace/hatf_trace.h"
 
 /* One stream, so that the order of the records is kept. */

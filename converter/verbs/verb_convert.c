@@ -10,8 +10,8 @@
 #include "converter/heap/heap_export.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/open/input.h"
+#include "converter/records/record_export.h"
 #include "converter/verbs/heap_of_dump.h"
-#include "converter/verbs/record_export.h"
 #include "converter/verbs/verb.h"
 
 struct conversion {

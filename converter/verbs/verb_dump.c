@@ -6,7 +6,7 @@
 #include "converter/formats/hatf/hatf_format.h"
 #include "converter/formats/text/text_format.h"
 #include "converter/open/input.h"
-#include "converter/verbs/record_dump.h"
+#include "converter/records/record_dump.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {

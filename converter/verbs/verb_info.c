@@ -9,8 +9,8 @@
 #include "converter/base/memory_limit.h"
 #include "converter/base/quantity.h"
 #include "converter/open/input.h"
+#include "converter/records/record_dump.h"
 #include "converter/verbs/info_allocs.h"
-#include "converter/verbs/record_dump.h"
 #include "converter/verbs/verb.h"
 #include "format/json/json_output.h"
 

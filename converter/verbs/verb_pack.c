@@ -13,7 +13,7 @@
 #include "converter/base/output_file.h"
 #include "converter/formats/step/stepfile.h"
 #include "converter/open/input.h"
-#include "converter/verbs/copy_trace.h"
+#include "converter/records/copy_trace.h"
 #include "converter/verbs/pack_allocs.h"
 #include "converter/verbs/verb.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading, filtering, writing. */
-#include "converter/verbs/record_export.h"
+#include "converter/records/record_export.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 
 #include "converter/base/output_file.h"
 #include "converter/open/input.h"
-#include "converter/verbs/copy_trace.h"
-#include "converter/verbs/record_dump.h"
-#include "converter/verbs/record_values.h"
+#include "converter/records/copy_trace.h"
+#include "converter/records/record_dump.h"
+#include "converter/records/record_values.h"
 
 struct exporting {
     struct step_reader *reader;

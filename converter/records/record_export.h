@@ -3,7 +3,7 @@
 #ifndef CONVERTER_RECORD_EXPORT_H
 #define CONVERTER_RECORD_EXPORT_H
 
-#include "converter/verbs/record_filter.h"
+#include "converter/records/record_filter.h"
 
 enum record_format { RECORDS_AS_NOTHING, RECORDS_AS_JSON_LINES, RECORDS_AS_CSV, RECORDS_AS_STEP };
 

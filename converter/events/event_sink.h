@@ -11,22 +11,23 @@
 #include "steptrace/status.h"
 
 struct heap_export;
+struct option_row;
 struct output_file;
 struct record_options;
 
 /* What a person may choose of an output format. */
 struct event_sink_options {
-    const struct record_options *records; /* how events become HATF's records; NULL: defaults */
+    struct record_options *records; /* how events become HATF's records; NULL: defaults */
     enum hatf_encoding encoding;
     enum hatf_split split;
-    unsigned omitted; /* bits of HATF's fields that are left out, 1 << enum hatf_field */
-    bool is_plain;    /* STEP: addresses as they are, without the heap's model */
-    const struct heap_export *heap; /* formats of heaps */
-    uint64_t calls_from_ns;         /* formats of calls: where the slice begins */
-    bool is_unpacked;               /* Meta-TF: sections are not compressed */
-    uint32_t packed_block_records;  /* STEP: not 0: packed as `steptrace pack` does */
-    int level;                      /* of the compression; 0: the default */
-    bool is_shown;                  /* lines for people: controls in names are escaped as well */
+    unsigned omitted;         /* bits of HATF's fields that are left out, 1 << enum hatf_field */
+    bool is_plain;            /* STEP: addresses as they are, without the heap's model */
+    struct heap_export *heap; /* formats of heaps */
+    uint64_t calls_from_ns;   /* formats of calls: where the slice begins */
+    bool is_unpacked;         /* Meta-TF: sections are not compressed */
+    uint32_t packed_block_records; /* STEP: not 0: packed as `steptrace pack` does */
+    int level;                     /* of the compression; 0: the default */
+    bool is_shown;                 /* lines for people: controls in names are escaped as well */
 };
 
 struct event_sink {
@@ -50,5 +51,10 @@ typedef enum step_status (*event_sink_open)(struct output_file *output,
                                             const struct event_source *source,
                                             const struct event_sink_options *options,
                                             struct event_sink **out, struct step_error *error);
+
+/* Fills the rows of what can be chosen of a format, at most FORMAT_OPTIONS_MOST; returns how many.
+ */
+#define FORMAT_OPTIONS_MOST 8u
+typedef size_t (*format_options)(struct option_row *rows, struct event_sink_options *options);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "converter/base/arguments.h"
+#include "converter/heap/heap_writer.h"
 
 uint64_t heap_export_least_bytes(const struct heap_export *options, uint64_t total_bytes)
 {
@@ -15,7 +16,7 @@ uint64_t heap_export_least_bytes(const struct heap_export *options, uint64_t tot
                                      : (uint64_t) options->least;
 }
 
-bool take_heap_moment(void *export_target, const char *value, const char **fault)
+static bool take_heap_moment(void *export_target, const char *value, const char **fault)
 {
     struct heap_export *heap = export_target;
     *fault = "peak, end, gc:N or a time is expected";
@@ -23,7 +24,7 @@ bool take_heap_moment(void *export_target, const char *value, const char **fault
     return heap_moment_parse(value, &heap->at);
 }
 
-bool take_heap_series(void *export_target, const char *value, const char **fault)
+static bool take_heap_series(void *export_target, const char *value, const char **fault)
 {
     struct heap_export *heap = export_target;
     heap->every_collection = strcmp(value, "gc") == 0;
@@ -42,4 +43,20 @@ bool take_heap_least(void *export_target, const char *value, const char **fault)
     heap->has_least = true;
     return end != value && (*end == '\0' || heap->least_is_percent) && heap->least >= 0 &&
            heap->least < 1e18 && (!heap->least_is_percent || heap->least <= 100);
+}
+
+size_t heap_options(struct option_row *rows, struct event_sink_options *options)
+{
+    const struct option_row mine[] = {
+        {"at", 0, "MOMENT", "heaps: peak (default), end, gc:N or a time", take_heap_moment,
+         options->heap},
+        {"every", 0, "STEP", "memory-infra: a dump at every step (100ms) or after every gc",
+         take_heap_series, options->heap},
+        {"allocated", 0, NULL, "heaps: what was allocated, dead or not", take_flag,
+         &options->heap->allocated},
+        {"least", 0, "SIZE", "memory-infra: of an entry, bytes or a share (0.1%)", take_heap_least,
+         options->heap},
+        {"v2", 0, NULL, "memory-infra: write heaps_v2", take_flag, &options->heap->v2}};
+    memcpy(rows, mine, sizeof mine);
+    return sizeof mine / sizeof mine[0];
 }

@@ -27,9 +27,7 @@ static inline const struct heap_amount *heap_export_amount(const struct heap_exp
     return options->allocated ? &row->allocated : &row->live;
 }
 
-/* Values of options, as in arguments.h. */
-bool take_heap_moment(void *export_target, const char *value, const char **fault);
-bool take_heap_series(void *export_target, const char *value, const char **fault);
+/* A value of an option, as in arguments.h. */
 bool take_heap_least(void *export_target, const char *value, const char **fault);
 
 #endif

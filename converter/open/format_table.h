@@ -9,15 +9,26 @@
 #include "converter/events/event_source.h"
 #include "converter/heap/heap_writer.h"
 
+enum format_kind { FORMAT_OF_TRACES, FORMAT_OF_HEAPS, FORMAT_OF_CALLS };
+
 struct trace_format {
     const char *name;
     const char *ending;
-    const char *magic;                /* the first bytes of a file; NULL: it has none */
+    const char *magic; /* the first bytes of a file; NULL: it has none */
+    enum format_kind kind;
+    bool takes_any_records; /* its files hold records of any definition */
+    bool reads_dumps;       /* a file of it is read as heap dumps (heap_of_dump.h) */
+    bool is_gzipped;        /* what `heap_writer` writes is */
+    /* reading and writing */
     trace_opener open_source;         /* NULL: the format is only written */
-    event_sink_open open_sink;        /* NULL: it takes no events, but records */
+    event_sink_open open_sink;        /* NULL: it takes no events, but records or heaps */
     alloc_sink_open open_record_sink; /* NULL: it takes no records */
     const struct heap_writer_operations *heap_writer; /* of a format of heaps; else NULL */
-    bool heap_is_gzipped;
+    /* what people are told */
+    unsigned help_line; /* place of `help` among the formats of its kind, from 1 */
+    const char *help;   /* its line of `steptrace convert --help`; NULL: another's line names it */
+    unsigned options_place; /* of `options` in that help, from 1 */
+    format_options options; /* NULL: none, or another format that shares them has them */
 };
 
 /* NULL where there is none. */
@@ -25,6 +36,11 @@ const struct trace_format *trace_format_by_name(const char *name);
 const struct trace_format *trace_format_by_ending(const char *path);
 /* By what the file starts with. */
 const struct trace_format *trace_format_by_content(const char *path);
+/* The help's lines of all formats of a kind, two spaces before each. */
+void trace_format_help(enum format_kind kind, char *out, size_t out_size);
+/* The option rows of all formats; returns how many, `capacity` at most. */
+size_t trace_format_options(struct option_row *rows, size_t capacity,
+                            struct event_sink_options *options);
 /* The names, with commas between. */
 const char *trace_format_names(void);
 

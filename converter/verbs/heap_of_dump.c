@@ -20,7 +20,7 @@ bool heap_import_is_meant(const char *path, const struct trace_format *format)
     if (format == NULL && strcmp(path, "-") != 0)
         format = trace_format_by_ending(path);
     if (format != NULL)
-        return strncmp(format->name, "memory-infra", 12) == 0;
+        return format->reads_dumps;
     return strcmp(path, "-") != 0 && trace_format_by_content(path) == NULL &&
            memory_infra_is_likely(path);
 }
@@ -198,7 +198,7 @@ static enum step_status write_all(struct heap_import *import, struct output_file
     struct step_packed_output *packed = NULL;
     struct heap_writer *writer = NULL;
     enum step_status status = STEP_STATUS_OK;
-    if (format->heap_is_gzipped)
+    if (format->is_gzipped)
         status = step_packed_output_create(STEP_PACKING_GZIP, options->level, &to, &packed, error);
     if (packed != NULL)
         to = step_packed_output_as_output(packed);

@@ -35,4 +35,6 @@ enum step_status replay_alloc_sink_create(struct output_file *output,
                                           const struct event_sink_options *options,
                                           struct alloc_sink **out, struct step_error *error);
 
+size_t hatf_options(struct option_row *rows, struct event_sink_options *options);
+
 #endif

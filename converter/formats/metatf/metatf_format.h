@@ -23,4 +23,6 @@ enum step_status metatf_alloc_sink_create(struct output_file *output,
 /* The names of HATF's records in its DTD, by tag. */
 extern const char *const metatf_heap_records[HATF_METADATA];
 
+size_t metatf_options(struct option_row *rows, struct event_sink_options *options);
+
 #endif

@@ -22,4 +22,6 @@ enum step_status stepfile_alloc_sink_create(struct output_file *output,
 /* Does the file have records of hatf.step? */
 bool stepfile_reader_has_heap_events(const struct step_reader *reader);
 
+size_t stepfile_options(struct option_row *rows, struct event_sink_options *options);
+
 #endif

@@ -3,9 +3,8 @@
 #ifndef CONVERTER_RECORD_SINK_H
 #define CONVERTER_RECORD_SINK_H
 
-#include "converter/allocs/alloc_source.h"
-#include "converter/base/output_file.h"
 #include "converter/events/event_sink.h"
+#include "steptrace/hatf.h"
 
 struct alloc_sink {
     const struct alloc_sink_operations *operations;
@@ -21,48 +20,6 @@ struct alloc_sink_operations {
 
 /* `source` gives provenance, and outlives the sink; `output` is the caller's. */
 typedef enum step_status (*alloc_sink_open)(struct output_file *output,
-                                            const struct event_source *source,
-                                            const struct event_sink_options *options,
-                                            struct alloc_sink **out, struct step_error *error);
-
-/* A sink of events, for traces that have no records: they become some on the way. */
-enum step_status event_sink_create(alloc_sink_open open, struct output_file *output,
-                                   const struct event_source *source,
-                                   const struct event_sink_options *options,
-                                   struct event_sink **out, struct step_error *error);
-
-/* Sets what is to be left out of a record to 0 or empty; comments stay. */
-void record_omit(struct hatf_record *record, unsigned omitted);
-
-enum step_status hatf_alloc_sink_create(struct output_file *output,
-                                        const struct event_source *source,
-                                        const struct event_sink_options *options,
-                                        struct alloc_sink **out, struct step_error *error);
-enum step_status hatf_gzip_alloc_sink_create(struct output_file *output,
-                                             const struct event_source *source,
-                                             const struct event_sink_options *options,
-                                             struct alloc_sink **out, struct step_error *error);
-enum step_status hatf_zstd_alloc_sink_create(struct output_file *output,
-                                             const struct event_source *source,
-                                             const struct event_sink_options *options,
-                                             struct alloc_sink **out, struct step_error *error);
-enum step_status hatf_split_alloc_sink_create(struct output_file *output,
-                                              const struct event_source *source,
-                                              const struct event_sink_options *options,
-                                              struct alloc_sink **out, struct step_error *error);
-enum step_status hatf_text_alloc_sink_create(struct output_file *output,
-                                             const struct event_source *source,
-                                             const struct event_sink_options *options,
-                                             struct alloc_sink **out, struct step_error *error);
-enum step_status replay_alloc_sink_create(struct output_file *output,
-                                          const struct event_source *source,
-                                          const struct event_sink_options *options,
-                                          struct alloc_sink **out, struct step_error *error);
-enum step_status metatf_alloc_sink_create(struct output_file *output,
-                                          const struct event_source *source,
-                                          const struct event_sink_options *options,
-                                          struct alloc_sink **out, struct step_error *error);
-enum step_status stepfile_alloc_sink_create(struct output_file *output,
                                             const struct event_source *source,
                                             const struct event_sink_options *options,
                                             struct alloc_sink **out, struct step_error *error);

@@ -1,30 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all sources of records share, and which one a file has. */
+/* What all sources of records share. */
 #include "converter/allocs/alloc_source.h"
 
 #include <stdio.h>
-#include <string.h>
-
-#include "converter/open/format_table.h"
-
-enum step_status alloc_source_open(const char *path, const struct record_options *options,
-                                   struct alloc_source **out, struct step_error *error)
-{
-    static const struct record_options defaults = {ADDRESSES_ID, false};
-    struct event_selection selected;
-    struct event_source *events;
-    event_selection_init(&selected);
-    enum step_status status = trace_format_open(path, NULL, &selected, &events, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    if (events->records != NULL) {
-        *out = events->records;
-        events->records = NULL; /* taken from it */
-        events->operations->destroy(events);
-        return STEP_STATUS_OK;
-    }
-    return event_alloc_source_create(events, options != NULL ? options : &defaults, out, error);
-}
 
 enum step_status alloc_source_next(struct alloc_source *source, struct hatf_record *record,
                                    struct step_error *error)

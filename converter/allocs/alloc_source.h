@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 
-#include "converter/allocs/events_as_allocs.h"
 #include "converter/events/event_source.h"
 #include "steptrace/hatf.h"
 #include "steptrace/reader.h"
@@ -41,11 +40,6 @@ struct alloc_source_operations {
     void (*destroy)(struct alloc_source *source);
 };
 
-/* Opens a file of any of these formats, by its ending and content; `path` outlives the source.
- * `options` (of Java traces) NULL: the defaults. */
-enum step_status alloc_source_open(const char *path, const struct record_options *options,
-                                   struct alloc_source **out, struct step_error *error);
-
 /* The next record; its bytes live until the next call.  END after the last, and where the input is
  * damaged or cut: then the damage is noted. */
 enum step_status alloc_source_next(struct alloc_source *source, struct hatf_record *record,
@@ -65,31 +59,5 @@ void alloc_source_destroy(struct alloc_source *source);
 
 /* Is the record in the part of the trace that is wished for? */
 bool record_is_wanted(const struct event_selection *selected, const struct hatf_record *record);
-
-/* The kinds of sources. */
-enum step_status hatf_alloc_source_create(const char *path, struct alloc_source **out,
-                                          struct step_error *error);
-enum step_status hatf_text_alloc_source_create(const char *path, struct alloc_source **out,
-                                               struct step_error *error);
-/* A Meta-TF trace with a DTD of HATF; `dtd_path` NULL: the file tells. */
-/* The names of its records, by HATF's tags. */
-extern const char *const metatf_heap_records[HATF_METADATA];
-enum step_status metatf_alloc_source_create(const char *path, const char *dtd_path,
-                                            struct alloc_source **out, struct step_error *error);
-/* A trace with records of hatf.step; takes the reader over, also when it fails. */
-enum step_status stepfile_alloc_source_create(const char *path, struct step_reader *reader,
-                                              struct alloc_source **out, struct step_error *error);
-/* Does the file have such records? */
-bool stepfile_reader_has_heap_events(const struct step_reader *reader);
-/* A trace of events; takes the source over, also when it fails. */
-enum step_status event_alloc_source_create(struct event_source *events,
-                                           const struct record_options *options,
-                                           struct alloc_source **out, struct step_error *error);
-
-/* The other way: a source of events, for the verbs that know of nothing else.  Takes the records
- * over, also when it fails. */
-enum step_status record_trace_source_create(struct alloc_source *records,
-                                            const struct event_selection *selected,
-                                            struct event_source **out, struct step_error *error);
 
 #endif

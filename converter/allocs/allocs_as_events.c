@@ -7,18 +7,20 @@
  * all, so that the events are a closed trace.  Frees of what does not live are left out, and
  * counted as damage.
  */
+#include "converter/allocs/allocs_as_events.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/allocs/alloc_source.h"
 #include "converter/base/name_index.h"
 
 enum { PENDING = 8, CLASSES_MAX = 1 << 20 };
 
 struct record_trace_source {
     struct event_source base;
+    struct alloc_source *records;
     struct object_table objects; /* by live_address_key(): value is the object */
     struct name_index classes;
     struct name_index threads;
@@ -94,7 +96,7 @@ static uint32_t class_of(struct record_trace_source *source, struct step_bytes n
 static void note_unknown(struct record_trace_source *source, const struct hatf_record *record)
 {
     if (source->unknown_frees++ == 0) {
-        uint64_t at = alloc_source_offset(source->base.records);
+        uint64_t at = alloc_source_offset(source->records);
         source->unknown.offset = at == STEP_NO_OFFSET ? 0 : at;
     }
     snprintf(source->unknown.message, sizeof source->unknown.message,
@@ -166,7 +168,7 @@ static enum step_status advance(struct record_trace_source *source, struct step_
     source->at = source->count = 0;
     if (source->ended)
         return STEP_STATUS_END;
-    enum step_status status = alloc_source_next(source->base.records, &record, error);
+    enum step_status status = alloc_source_next(source->records, &record, error);
     if (status != STEP_STATUS_OK && status != STEP_STATUS_END)
         return status;
     if (!source->begun) {
@@ -208,40 +210,41 @@ static enum step_status read_events(struct event_source *base, struct trace_even
 
 static void summary(const struct event_source *base, struct trace_summary *out)
 {
-    alloc_source_summary(base->records, out);
+    alloc_source_summary(of_const(base)->records, out);
 }
 
 static size_t property_count(const struct event_source *base)
 {
-    return alloc_source_property_count(base->records);
+    return alloc_source_property_count(of_const(base)->records);
 }
 
 static void property(const struct event_source *base, size_t i, const char **key,
                      const char **value)
 {
-    alloc_source_property(base->records, i, key, value);
+    alloc_source_property(of_const(base)->records, i, key, value);
 }
 
 static size_t damage_count(const struct event_source *base)
 {
-    return alloc_source_damage_count(base->records) + (of_const(base)->unknown_frees > 0);
+    return alloc_source_damage_count(of_const(base)->records) + (of_const(base)->unknown_frees > 0);
 }
 
 static const struct step_damage *damage(const struct event_source *base, size_t i)
 {
-    return i < alloc_source_damage_count(base->records) ? alloc_source_damage(base->records, i)
-                                                        : &of_const(base)->unknown;
+    return i < alloc_source_damage_count(of_const(base)->records)
+               ? alloc_source_damage(of_const(base)->records, i)
+               : &of_const(base)->unknown;
 }
 
 static double progress(const struct event_source *base)
 {
-    return alloc_source_progress(base->records);
+    return alloc_source_progress(of_const(base)->records);
 }
 
 static void destroy(struct event_source *base)
 {
     struct record_trace_source *source = of(base);
-    alloc_source_destroy(base->records);
+    alloc_source_destroy(source->records);
     object_table_reset(&source->objects);
     name_index_reset(&source->classes);
     name_index_reset(&source->threads);
@@ -270,7 +273,7 @@ enum step_status record_trace_source_create(struct alloc_source *records,
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
     }
     bool ok = event_source_init(&source->base, &operations, records->path, selected);
-    source->base.records = records;
+    source->records = records;
     ok = object_table_init(&source->objects) && ok;
     ok = name_index_init(&source->classes) && ok;
     ok = name_index_init(&source->threads) && ok;

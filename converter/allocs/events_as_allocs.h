@@ -5,10 +5,8 @@
 
 #include <stdbool.h>
 
-#include "converter/base/object_table.h"
-#include "converter/events/event.h"
-#include "converter/events/names.h"
-#include "steptrace/hatf.h"
+#include "converter/allocs/alloc_sink.h"
+#include "converter/allocs/alloc_source.h"
 
 enum record_addresses { ADDRESSES_ID, ADDRESSES_BUMP, ADDRESSES_MALLOC };
 
@@ -17,23 +15,19 @@ struct record_options {
     bool class_attributes;
 };
 
-struct event_records {
-    struct record_options options;
-    const struct trace_names *names; /* borrowed */
-    struct object_table addresses;   /* by object, where its address is not its id */
-    uint64_t bump;                   /* the next address */
-    bool has_comment;                /* it was given */
-};
+/* Records that are made of the events of another trace; takes the source over, also when it fails.
+ * `options` NULL: the defaults. */
+enum step_status event_alloc_source_create(struct event_source *events,
+                                           const struct record_options *options,
+                                           struct alloc_source **out, struct step_error *error);
 
-/* False: out of memory. */
-bool event_records_init(struct event_records *records, const struct record_options *options,
-                        const struct trace_names *names);
-void event_records_reset(struct event_records *records);
+/* A sink of events, for traces that have no records: they become some on the way. */
+enum step_status event_sink_create(alloc_sink_open open, struct output_file *output,
+                                   const struct event_source *source,
+                                   const struct event_sink_options *options,
+                                   struct event_sink **out, struct step_error *error);
 
-/* What comes before the first record; false: nothing does. */
-bool event_records_comment(struct event_records *records, struct hatf_record *comment);
-/* END for an event that has no record. */
-enum step_status event_records_take(struct event_records *records, const struct trace_event *event,
-                                    struct hatf_record *record, struct step_error *error);
+/* Sets what is to be left out of a record to 0 or empty; comments stay. */
+void record_omit(struct hatf_record *record, unsigned omitted);
 
 #endif

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
-#include "steptrace/text.h"
 
 enum { LONGEST_WORD = 32, HELP_COLUMN = 24 };
 
@@ -218,25 +217,6 @@ bool take_level(void *int_target, const char *value, const char **fault)
     return true;
 }
 
-bool take_heap_least(void *export_target, const char *value, const char **fault)
-{
-    struct heap_export *heap = export_target;
-    char *end;
-    *fault = "bytes or a share are expected, as in 4096 or 0.5%";
-    heap->least = strtod(value, &end);
-    heap->least_is_percent = strcmp(end, "%") == 0;
-    heap->has_least = true;
-    return end != value && (*end == '\0' || heap->least_is_percent) && heap->least >= 0 &&
-           heap->least < 1e18 && (!heap->least_is_percent || heap->least <= 100);
-}
-
-bool take_selected_thread(void *wish_target, const char *value, const char **fault)
-{
-    struct event_selection *selected = wish_target;
-    selected->has_thread = true;
-    return take_count(&selected->thread, value, fault);
-}
-
 /* Digits, perhaps a point and digits, and a unit; what is below a nanosecond is cut off. */
 bool take_time(void *uint64_target, const char *value, const char **fault)
 {
@@ -273,24 +253,4 @@ bool take_time(void *uint64_target, const char *value, const char **fault)
         return true;
     }
     return false;
-}
-
-bool take_kinds(void *uint32_target, const char *value, const char **fault)
-{
-    uint32_t kinds = 0;
-    *fault = "kinds are VS, VI, VD, CL, OA, OF, TB, TE, MN, MX, FP, with commas between";
-    for (const char *at = value;; at++) {
-        unsigned kind = 0;
-        while (kind < EVENT_KIND_COUNT &&
-               strncasecmp(at, step_text_kind_name((enum step_text_kind) kind), 2) != 0)
-            kind++;
-        if (kind == EVENT_KIND_COUNT || (at[2] != ',' && at[2] != '\0'))
-            return false;
-        kinds |= TRACE_KIND_BIT(kind);
-        at += 2;
-        if (*at == '\0')
-            break;
-    }
-    *(uint32_t *) uint32_target = kinds;
-    return true;
 }

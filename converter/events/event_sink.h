@@ -5,35 +5,26 @@
 
 #include <stddef.h>
 
-#include "converter/allocs/events_as_allocs.h"
 #include "converter/events/event.h"
 #include "converter/events/event_source.h"
-#include "converter/heap/heap_moment.h"
+#include "steptrace/hatf.h"
 #include "steptrace/status.h"
 
-/* What of a heap is written. */
-struct heap_export {
-    struct heap_moment at; /* where it is one moment */
-    bool has_moment;       /* `at` was asked for */
-    uint64_t every_ns;     /* not 0: a series */
-    bool every_collection;
-    bool allocated; /* what was allocated, not what lives */
-    bool v2;        /* memory-infra: heaps_v2 */
-    bool has_least; /* nodes smaller than `least` are left out */
-    bool least_is_percent;
-    double least;
-};
+struct heap_export;
+struct option_row;
+struct output_file;
+struct record_options;
 
 /* What a person may choose of an output format. */
 struct event_sink_options {
-    struct record_options records; /* how events become HATF's records */
+    struct record_options *records; /* how events become HATF's records; NULL: defaults */
     enum hatf_encoding encoding;
     enum hatf_split split;
-    unsigned omitted; /* bits of HATF's fields that are left out, 1 << enum hatf_field */
-    bool is_plain;    /* STEP: addresses as they are, without the heap's model */
-    struct heap_export heap;
-    uint64_t calls_from_ns;        /* formats of calls: where the slice begins */
-    bool is_unpacked;              /* Meta-TF: sections are not compressed */
+    unsigned omitted;         /* bits of HATF's fields that are left out, 1 << enum hatf_field */
+    bool is_plain;            /* STEP: addresses as they are, without the heap's model */
+    struct heap_export *heap; /* formats of heaps */
+    uint64_t calls_from_ns;   /* formats of calls: where the slice begins */
+    bool is_unpacked;         /* Meta-TF: sections are not compressed */
     uint32_t packed_block_records; /* STEP: not 0: packed as `steptrace pack` does */
     int level;                     /* of the compression; 0: the default */
     bool is_shown;                 /* lines for people: controls in names are escaped as well */
@@ -54,5 +45,16 @@ struct event_sink_operations {
     enum step_status (*close)(struct event_sink *sink, struct step_error *error);
     void (*destroy)(struct event_sink *sink);
 };
+
+/* Opens a sink: `source` gives names and provenance, and outlives it; `output` is the caller's. */
+typedef enum step_status (*event_sink_open)(struct output_file *output,
+                                            const struct event_source *source,
+                                            const struct event_sink_options *options,
+                                            struct event_sink **out, struct step_error *error);
+
+/* Fills the rows of what can be chosen of a format, at most FORMAT_OPTIONS_MOST; returns how many.
+ */
+#define FORMAT_OPTIONS_MOST 8u
+typedef size_t (*format_options)(struct option_row *rows, struct event_sink_options *options);
 
 #endif

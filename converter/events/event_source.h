@@ -56,17 +56,14 @@ struct trace_fact {
 
 typedef enum step_status (*trace_fact_visit)(void *user, const struct trace_fact *fact);
 
-struct alloc_source;
-
 struct event_source {
     const struct event_source_operations *operations;
     const char *path; /* for messages; borrowed */
     struct trace_names names;
     struct object_table live;
     struct trace_filter filter;
-    bool keep_live;               /* the live table is kept: some wanted event needs it */
-    bool is_foreign;              /* a STEP trace without a record type that is an event here */
-    struct alloc_source *records; /* a heap trace: what its events are made of; else NULL */
+    bool keep_live;  /* the live table is kept: some wanted event needs it */
+    bool is_foreign; /* a STEP trace without a record type that is an event here */
 };
 
 struct event_source_operations {
@@ -90,6 +87,17 @@ struct event_source_operations {
     double (*progress)(const struct event_source *source);
     void (*destroy)(struct event_source *source);
 };
+
+struct alloc_source;
+
+/* What a format makes of a file: events or, of a heap trace, allocations; the other is NULL. */
+struct opened_trace {
+    struct event_source *events;
+    struct alloc_source *allocs;
+};
+
+typedef enum step_status (*trace_opener)(const char *path, const struct event_selection *selected,
+                                         struct opened_trace *out, struct step_error *error);
 
 /* A property's value, or NULL. */
 const char *event_source_property(const struct event_source *source, const char *key);

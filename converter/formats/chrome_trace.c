@@ -6,9 +6,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "converter/base/output_file.h"
 #include "converter/base/output_stream.h"
 #include "converter/events/call_events.h"
-#include "converter/open/format_table.h"
+#include "converter/formats/call_formats.h"
 #include "format/json/json_output.h"
 
 struct chrome_sink {

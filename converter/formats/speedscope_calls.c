@@ -10,9 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "converter/base/output_file.h"
 #include "converter/base/output_stream.h"
 #include "converter/events/call_events.h"
-#include "converter/open/format_table.h"
+#include "converter/formats/call_formats.h"
 #include "format/json/json_output.h"
 
 #define PIECE_CHANGES 255u

@@ -3,8 +3,8 @@
 #ifndef CONVERTER_HEAP_REPORT_H
 #define CONVERTER_HEAP_REPORT_H
 
-#include "converter/events/event_sink.h"
 #include "converter/heap/heap_dump.h"
+#include "converter/heap/heap_export.h"
 #include "converter/heap/heap_snapshot.h"
 
 enum heap_form { HEAP_AS_TEXT, HEAP_AS_JSON, HEAP_AS_CSV };

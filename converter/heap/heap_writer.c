@@ -46,11 +46,3 @@ void heap_writer_destroy(struct heap_writer *writer)
     output_stream_reset(&writer->stream);
     free(writer);
 }
-
-uint64_t heap_export_least_bytes(const struct heap_export *options, uint64_t total_bytes)
-{
-    if (!options->has_least)
-        return 0;
-    return options->least_is_percent ? (uint64_t) ((double) total_bytes * options->least / 100)
-                                     : (uint64_t) options->least;
-}

@@ -8,6 +8,7 @@
 
 #include "converter/base/output_stream.h"
 #include "converter/events/event_sink.h"
+#include "converter/heap/heap_export.h"
 #include "converter/heap/heap_snapshot.h"
 
 struct heap_writer {
@@ -46,15 +47,14 @@ enum step_status heap_writer_create(const struct heap_writer_operations *operati
 enum step_status heap_writer_close(struct heap_writer *writer, struct step_error *error);
 void heap_writer_destroy(struct heap_writer *writer);
 
-/* The limit that the options come to for a heap of so many bytes; 0 if none was given. */
-uint64_t heap_export_least_bytes(const struct heap_export *options, uint64_t total_bytes);
-/* What of a row the options ask for. */
-static inline const struct heap_amount *heap_export_amount(const struct heap_export *options,
-                                                           const struct heap_row *row)
-{
-    return options->allocated ? &row->allocated : &row->live;
-}
+/* sink_heap.c: a sink of events that follows what lives and hands its snapshots to a writer. */
+enum step_status heap_sink_create(const struct heap_writer_operations *kind, bool gzip,
+                                  struct output_file *output, const struct event_source *source,
+                                  const struct event_sink_options *options, struct event_sink **out,
+                                  struct step_error *error);
 
 enum step_status heap_writer_no_memory(struct step_error *error);
+
+size_t heap_options(struct option_row *rows, struct event_sink_options *options);
 
 #endif

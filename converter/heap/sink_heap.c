@@ -2,14 +2,14 @@
 /* Sinks that follow what lives and hand its snapshots to a writer of heaps. */
 #include <stdlib.h>
 
+#include "converter/base/output_file.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/heap/heap_writer.h"
-#include "converter/open/format_table.h"
 #include "steptrace/packed.h"
 
 struct heap_sink {
     struct event_sink base;
-    struct event_sink_options options;
+    struct heap_export options;
     struct heap_tracker tracker;
     struct step_packed_output *packed; /* NULL: the file is not packed */
     struct heap_writer *writer;
@@ -71,21 +71,21 @@ static const struct event_sink_operations operations = {
     .destroy = destroy,
 };
 
-static enum step_status create(const struct heap_writer_operations *kind, bool gzip,
-                               struct output_file *output, const struct event_source *source,
-                               const struct event_sink_options *options, struct event_sink **out,
-                               struct step_error *error)
+enum step_status heap_sink_create(const struct heap_writer_operations *kind, bool gzip,
+                                  struct output_file *output, const struct event_source *source,
+                                  const struct event_sink_options *options, struct event_sink **out,
+                                  struct step_error *error)
 {
     struct heap_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)
         return heap_writer_no_memory(error);
     sink->base.operations = &operations;
-    sink->options = *options;
-    bool is_series = options->heap.every_ns != 0 || options->heap.every_collection;
-    const struct heap_tracker_options wanted = {.moments = &sink->options.heap.at,
+    sink->options = *options->heap;
+    bool is_series = sink->options.every_ns != 0 || sink->options.every_collection;
+    const struct heap_tracker_options wanted = {.moments = &sink->options.at,
                                                 .moment_count = is_series ? 0 : 1,
-                                                .every_ns = options->heap.every_ns,
-                                                .every_collection = options->heap.every_collection,
+                                                .every_ns = sink->options.every_ns,
+                                                .every_collection = sink->options.every_collection,
                                                 .receive = receive,
                                                 .user = sink};
     struct step_output to = output_file_as_output(output);
@@ -101,8 +101,8 @@ static enum step_status create(const struct heap_writer_operations *kind, bool g
     if (sink->packed != NULL)
         to = step_packed_output_as_output(sink->packed);
     if (status == STEP_STATUS_OK)
-        status = heap_writer_create(kind, &to, &sink->options.heap, &sink->tracker.sites,
-                                    &sink->writer, error);
+        status = heap_writer_create(kind, &to, &sink->options, &sink->tracker.sites, &sink->writer,
+                                    error);
     if (status != STEP_STATUS_OK) {
         destroy(&sink->base);
         return status;
@@ -115,17 +115,3 @@ static enum step_status create(const struct heap_writer_operations *kind, bool g
     *out = &sink->base;
     return status;
 }
-
-#define HEAP_SINK(name, kind, gzip)                                                                \
-    enum step_status name(struct output_file *output, const struct event_source *source,           \
-                          const struct event_sink_options *options, struct event_sink **out,       \
-                          struct step_error *error)                                                \
-    {                                                                                              \
-        return create(&(kind), gzip, output, source, options, out, error);                         \
-    }
-
-HEAP_SINK(memory_infra_sink_create, memory_infra_writer, false)
-HEAP_SINK(memory_infra_gzip_sink_create, memory_infra_writer, true)
-HEAP_SINK(pprof_sink_create, pprof_writer, true)
-HEAP_SINK(collapsed_sink_create, collapsed_writer, false)
-HEAP_SINK(speedscope_sink_create, speedscope_writer, false)

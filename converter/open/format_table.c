@@ -2,31 +2,146 @@
 /* The table of formats. */
 #include "converter/open/format_table.h"
 
-#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
-/* Where one ending is the end of another, the longer one stands first. */
+#include "converter/allocs/events_as_allocs.h"
+#include "converter/base/arguments.h"
+#include "converter/formats/call_formats.h"
+#include "converter/formats/hatf/hatf_format.h"
+#include "converter/formats/metatf/metatf_format.h"
+#include "converter/formats/step/stepfile.h"
+#include "converter/formats/text/text_format.h"
+
+static size_t compression_options(struct option_row *rows, struct event_sink_options *options)
+{
+    rows[0] = (struct option_row){
+        "level", 0, "N", "of the compression, 1 to 19 (gzip: 9)", take_level, &options->level};
+    return 1;
+}
+
+/* In the order of trace_format_names(). */
 static const struct trace_format formats[] = {
-    {"step", ".step", "\x9eSTP", stepfile_source_create, stepfile_sink_create,
-     stepfile_alloc_sink_create},
-    {"hatf.zip", ".hatf.zip", NULL, hatf_source_create, NULL, hatf_split_alloc_sink_create},
-    {"hatf.txt", ".hatf.txt", "# HATF", hatf_text_source_create, NULL, hatf_text_alloc_sink_create},
-    {"mtf", ".mtf", "\177MTF", metatf_source_create, metatf_sink_create, metatf_alloc_sink_create},
-    {"text", ".zip", "PK\003\004", text_source_create, text_sink_create, NULL},
-    {"lines", ".txt", "VS:", lines_source_create, lines_sink_create, NULL},
-    {"hatf", ".hatf", NULL, hatf_source_create, NULL, hatf_alloc_sink_create},
-    {"hatf.gz", ".hatf.gz", NULL, hatf_source_create, NULL, hatf_gzip_alloc_sink_create},
-    {"hatf.zst", ".hatf.zst", NULL, hatf_source_create, NULL, hatf_zstd_alloc_sink_create},
-    {"memory-replay", ".memory-replay.txt", NULL, NULL, NULL, replay_alloc_sink_create},
-    {"memory-infra", ".memory-infra.json", NULL, NULL, memory_infra_sink_create, NULL},
-    {"memory-infra.gz", ".memory-infra.json.gz", NULL, NULL, memory_infra_gzip_sink_create, NULL},
-    {"pprof", ".pb.gz", NULL, NULL, pprof_sink_create, NULL},
-    {"collapsed", ".collapsed", NULL, NULL, collapsed_sink_create, NULL},
-    {"speedscope-calls", ".calls.speedscope.json", NULL, NULL, speedscope_calls_sink_create, NULL},
-    {"chrome-trace", ".trace.json", NULL, NULL, chrome_trace_sink_create, NULL},
-    {"speedscope", ".speedscope.json", NULL, NULL, speedscope_sink_create, NULL},
+    {.name = "step",
+     .ending = ".step",
+     .magic = "\x9eSTP",
+     .takes_any_records = true,
+     .open_source = stepfile_source_create,
+     .open_sink = stepfile_sink_create,
+     .open_record_sink = stepfile_alloc_sink_create,
+     .help_line = 1,
+     .help = ".step      STEP, what the agent writes                       (in and out)",
+     .options_place = 2,
+     .options = stepfile_options},
+    {.name = "text",
+     .ending = ".zip",
+     .magic = "PK\003\004",
+     .open_source = text_source_create,
+     .open_sink = text_sink_create,
+     .help_line = 2,
+     .help = ".zip       text, a line an event, in a ZIP entry `trace`     (in and out)"},
+    {.name = "lines",
+     .ending = ".txt",
+     .magic = "VS:",
+     .open_source = lines_source_create,
+     .open_sink = lines_sink_create,
+     .help_line = 3,
+     .help = ".txt       the same lines without the ZIP file               (in and out)"},
+    {.name = "hatf",
+     .ending = ".hatf",
+     .open_source = hatf_source_create,
+     .open_record_sink = hatf_alloc_sink_create,
+     .help_line = 4,
+     .help = ".hatf      HATF 1.0; also .hatf.gz and .hatf.zst             (in and out)",
+     .options_place = 1,
+     .options = hatf_options},
+    {.name = "hatf.gz",
+     .ending = ".hatf.gz",
+     .open_source = hatf_source_create,
+     .open_record_sink = hatf_gzip_alloc_sink_create,
+     .options_place = 4,
+     .options = compression_options},
+    {.name = "hatf.zst",
+     .ending = ".hatf.zst",
+     .open_source = hatf_source_create,
+     .open_record_sink = hatf_zstd_alloc_sink_create},
+    {.name = "hatf.zip",
+     .ending = ".hatf.zip",
+     .open_source = hatf_source_create,
+     .open_record_sink = hatf_split_alloc_sink_create,
+     .help_line = 5,
+     .help = ".hatf.zip  HATF in streams, each in an entry of its own       (in and out)"},
+    {.name = "hatf.txt",
+     .ending = ".hatf.txt",
+     .magic = "# HATF",
+     .open_source = hatf_text_source_create,
+     .open_record_sink = hatf_text_alloc_sink_create,
+     .help_line = 6,
+     .help = ".hatf.txt  HATF's records as text, a line a record            (in and out)"},
+    {.name = "mtf",
+     .ending = ".mtf",
+     .magic = "\177MTF",
+     .open_source = metatf_source_create,
+     .open_sink = metatf_sink_create,
+     .open_record_sink = metatf_alloc_sink_create,
+     .help_line = 7,
+     .help = ".mtf       Meta-TF, with its DTD in it; --split=address too   (in and out)",
+     .options_place = 3,
+     .options = metatf_options},
+    {.name = "memory-replay",
+     .ending = ".memory-replay.txt",
+     .open_record_sink = replay_alloc_sink_create,
+     .help_line = 8,
+     .help = "memory-replay  text for Android's memory_replay              (out)"},
+    {.name = "memory-infra",
+     .ending = ".memory-infra.json",
+     .kind = FORMAT_OF_HEAPS,
+     .reads_dumps = true,
+     .heap_writer = &memory_infra_writer,
+     .help_line = 1,
+     .help = ".memory-infra.json  Chromium's heap dumps; also with .gz     (in and out)",
+     .options_place = 5,
+     .options = heap_options},
+    {.name = "memory-infra.gz",
+     .ending = ".memory-infra.json.gz",
+     .kind = FORMAT_OF_HEAPS,
+     .reads_dumps = true,
+     .is_gzipped = true,
+     .heap_writer = &memory_infra_writer},
+    {.name = "pprof",
+     .ending = ".pb.gz",
+     .kind = FORMAT_OF_HEAPS,
+     .is_gzipped = true,
+     .heap_writer = &pprof_writer,
+     .help_line = 2,
+     .help = ".pb.gz              pprof                                    (out)"},
+    {.name = "collapsed",
+     .ending = ".collapsed",
+     .kind = FORMAT_OF_HEAPS,
+     .heap_writer = &collapsed_writer,
+     .help_line = 3,
+     .help = ".collapsed          stacks for flame graphs                  (out)"},
+    {.name = "speedscope",
+     .ending = ".speedscope.json",
+     .kind = FORMAT_OF_HEAPS,
+     .heap_writer = &speedscope_writer,
+     .help_line = 4,
+     .help = ".speedscope.json    speedscope                               (out)"},
+    {.name = "speedscope-calls",
+     .ending = ".calls.speedscope.json",
+     .kind = FORMAT_OF_CALLS,
+     .open_sink = speedscope_calls_sink_create,
+     .help_line = 2,
+     .help = ".calls.speedscope.json  speedscope                           (out)"},
+    {.name = "chrome-trace",
+     .ending = ".trace.json",
+     .kind = FORMAT_OF_CALLS,
+     .open_sink = chrome_trace_sink_create,
+     .help_line = 1,
+     .help = ".trace.json         Chrome trace events                      (out)"},
 };
 
 #define FORMAT_COUNT (sizeof formats / sizeof formats[0])
@@ -39,15 +154,20 @@ const struct trace_format *trace_format_by_name(const char *name)
     return NULL;
 }
 
+/* The longest, where one ending is the end of another. */
 const struct trace_format *trace_format_by_ending(const char *path)
 {
-    size_t length = strlen(path);
+    const struct trace_format *format = NULL;
+    size_t length = strlen(path), longest = 0;
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
         size_t ending = strlen(formats[i].ending);
-        if (length > ending && strcasecmp(path + length - ending, formats[i].ending) == 0)
-            return &formats[i];
+        if (ending > longest && length > ending &&
+            strcasecmp(path + length - ending, formats[i].ending) == 0) {
+            format = &formats[i];
+            longest = ending;
+        }
     }
-    return NULL;
+    return format;
 }
 
 /* HATF has no magic; ours begins with a comment.  A split trace is a ZIP file whose first entry has
@@ -82,45 +202,45 @@ const struct trace_format *trace_format_by_content(const char *path)
 
 const char *trace_format_names(void)
 {
-    return "step, text, lines, hatf, hatf.gz, hatf.zst, hatf.zip, hatf.txt, mtf, memory-replay, "
-           "memory-infra, memory-infra.gz, pprof, collapsed, speedscope, speedscope-calls, "
-           "chrome-trace";
+    static char names[512];
+    size_t used = 0;
+    for (size_t i = 0; i < FORMAT_COUNT && used < sizeof names; i++)
+        used += (size_t) snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
+                                  formats[i].name);
+    return names;
 }
 
-enum step_status hatf_source_create(const char *path, const struct event_selection *selected,
-                                    struct event_source **out, struct step_error *error)
+void trace_format_help(enum format_kind kind, char *out, size_t out_size)
 {
-    struct alloc_source *records;
-    enum step_status status = hatf_alloc_source_create(path, &records, error);
-    return status == STEP_STATUS_OK ? record_trace_source_create(records, selected, out, error)
-                                    : status;
+    size_t used = 0;
+    out[0] = '\0';
+    for (unsigned line = 1; line <= FORMAT_COUNT; line++)
+        for (size_t i = 0; i < FORMAT_COUNT && used < out_size; i++)
+            if (formats[i].kind == kind && formats[i].help_line == line)
+                used += (size_t) snprintf(out + used, out_size - used, "  %s\n", formats[i].help);
 }
 
-enum step_status hatf_text_source_create(const char *path, const struct event_selection *selected,
-                                         struct event_source **out, struct step_error *error)
+size_t trace_format_options(struct option_row *rows, size_t capacity,
+                            struct event_sink_options *options)
 {
-    struct alloc_source *records;
-    enum step_status status = hatf_text_alloc_source_create(path, &records, error);
-    return status == STEP_STATUS_OK ? record_trace_source_create(records, selected, out, error)
-                                    : status;
+    size_t count = 0;
+    for (unsigned place = 1; place <= FORMAT_COUNT; place++)
+        for (size_t i = 0; i < FORMAT_COUNT; i++)
+            if (formats[i].options_place == place && count + FORMAT_OPTIONS_MOST <= capacity)
+                count += formats[i].options(rows + count, options);
+    return count;
 }
 
-enum step_status trace_format_open(const char *path, const struct trace_format *format,
-                                   const struct event_selection *selected,
-                                   struct event_source **out, struct step_error *error)
+enum step_status trace_format_open_sink(const struct trace_format *format,
+                                        struct output_file *output,
+                                        const struct event_source *source,
+                                        const struct event_sink_options *options,
+                                        struct event_sink **out, struct step_error *error)
 {
-    if (format == NULL)
-        format = trace_format_by_ending(path);
-    if (format == NULL)
-        format = trace_format_by_content(path);
-    if (format == NULL)
-        return access(path, R_OK) == 0
-                   ? step_error_set(error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,
-                                    "its format is none that can be read")
-                   : step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "cannot open: %s",
-                                    strerror(errno));
-    if (format->open_source == NULL)
-        return step_error_set(error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
-                              "the format %s is only written, not read", format->name);
-    return format->open_source(path, selected, out, error);
+    if (format->heap_writer != NULL)
+        return heap_sink_create(format->heap_writer, format->is_gzipped, output, source, options,
+                                out, error);
+    if (format->open_sink != NULL)
+        return format->open_sink(output, source, options, out, error);
+    return event_sink_create(format->open_record_sink, output, source, options, out, error);
 }

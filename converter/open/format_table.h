@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of formats: names, endings, and how a source or a sink of each is opened. */
+/* The table of formats: names, endings, and how a source or a sink of each is opened.  A row is all
+ * that a format needs besides its own files. */
 #ifndef CONVERTER_FORMAT_H
 #define CONVERTER_FORMAT_H
 
 #include "converter/allocs/alloc_sink.h"
-#include "converter/base/output_file.h"
 #include "converter/events/event_sink.h"
 #include "converter/events/event_source.h"
+#include "converter/heap/heap_writer.h"
 
-typedef enum step_status (*event_source_open)(const char *path,
-                                              const struct event_selection *selected,
-                                              struct event_source **out, struct step_error *error);
-/* `source` gives names and provenance, and outlives the sink; `output` is the caller's. */
-typedef enum step_status (*event_sink_open)(struct output_file *output,
-                                            const struct event_source *source,
-                                            const struct event_sink_options *options,
-                                            struct event_sink **out, struct step_error *error);
+enum format_kind { FORMAT_OF_TRACES, FORMAT_OF_HEAPS, FORMAT_OF_CALLS };
 
 struct trace_format {
     const char *name;
     const char *ending;
-    const char *magic;                /* the first bytes of a file; NULL: it has none */
-    event_source_open open_source;    /* NULL: the format is only written */
-    event_sink_open open_sink;        /* NULL: it takes no events, but records */
+    const char *magic; /* the first bytes of a file; NULL: it has none */
+    enum format_kind kind;
+    bool takes_any_records; /* its files hold records of any definition */
+    bool reads_dumps;       /* a file of it is read as heap dumps (heap_of_dump.h) */
+    bool is_gzipped;        /* what `heap_writer` writes is */
+    /* reading and writing */
+    trace_opener open_source;         /* NULL: the format is only written */
+    event_sink_open open_sink;        /* NULL: it takes no events, but records or heaps */
     alloc_sink_open open_record_sink; /* NULL: it takes no records */
+    const struct heap_writer_operations *heap_writer; /* of a format of heaps; else NULL */
+    /* what people are told */
+    unsigned help_line; /* place of `help` among the formats of its kind, from 1 */
+    const char *help;   /* its line of `steptrace convert --help`; NULL: another's line names it */
+    unsigned options_place; /* of `options` in that help, from 1 */
+    format_options options; /* NULL: none, or another format that shares them has them */
 };
 
 /* NULL where there is none. */
@@ -31,51 +36,19 @@ const struct trace_format *trace_format_by_name(const char *name);
 const struct trace_format *trace_format_by_ending(const char *path);
 /* By what the file starts with. */
 const struct trace_format *trace_format_by_content(const char *path);
+/* The help's lines of all formats of a kind, two spaces before each. */
+void trace_format_help(enum format_kind kind, char *out, size_t out_size);
+/* The option rows of all formats; returns how many, `capacity` at most. */
+size_t trace_format_options(struct option_row *rows, size_t capacity,
+                            struct event_sink_options *options);
 /* The names, with commas between. */
 const char *trace_format_names(void);
 
-/* Opens a trace; `format` NULL: by ending and content. */
-enum step_status trace_format_open(const char *path, const struct trace_format *format,
-                                   const struct event_selection *selected,
-                                   struct event_source **out, struct step_error *error);
-
-enum step_status stepfile_source_create(const char *path, const struct event_selection *selected,
-                                        struct event_source **out, struct step_error *error);
-enum step_status metatf_source_create(const char *path, const struct event_selection *selected,
-                                      struct event_source **out, struct step_error *error);
-enum step_status metatf_sink_create(struct output_file *output, const struct event_source *source,
-                                    const struct event_sink_options *options,
-                                    struct event_sink **out, struct step_error *error);
-enum step_status text_source_create(const char *path, const struct event_selection *selected,
-                                    struct event_source **out, struct step_error *error);
-enum step_status lines_source_create(const char *path, const struct event_selection *selected,
-                                     struct event_source **out, struct step_error *error);
-enum step_status stepfile_sink_create(struct output_file *output, const struct event_source *source,
-                                      const struct event_sink_options *options,
-                                      struct event_sink **out, struct step_error *error);
-enum step_status text_sink_create(struct output_file *output, const struct event_source *source,
-                                  const struct event_sink_options *options, struct event_sink **out,
-                                  struct step_error *error);
-enum step_status lines_sink_create(struct output_file *output, const struct event_source *source,
-                                   const struct event_sink_options *options,
-                                   struct event_sink **out, struct step_error *error);
-enum step_status hatf_source_create(const char *path, const struct event_selection *selected,
-                                    struct event_source **out, struct step_error *error);
-enum step_status hatf_text_source_create(const char *path, const struct event_selection *selected,
-                                         struct event_source **out, struct step_error *error);
-
-/* Heaps: sink_heap.c. */
-#define SINK_CREATE(name)                                                                          \
-    enum step_status name(struct output_file *output, const struct event_source *source,           \
-                          const struct event_sink_options *options, struct event_sink **out,       \
-                          struct step_error *error)
-SINK_CREATE(memory_infra_sink_create);
-SINK_CREATE(memory_infra_gzip_sink_create);
-SINK_CREATE(pprof_sink_create);
-SINK_CREATE(collapsed_sink_create);
-SINK_CREATE(speedscope_sink_create);
-/* Calls. */
-SINK_CREATE(speedscope_calls_sink_create);
-SINK_CREATE(chrome_trace_sink_create);
+/* A sink of events in that format, of any that can be written. */
+enum step_status trace_format_open_sink(const struct trace_format *format,
+                                        struct output_file *output,
+                                        const struct event_source *source,
+                                        const struct event_sink_options *options,
+                                        struct event_sink **out, struct step_error *error);
 
 #endif

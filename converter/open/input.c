@@ -2,6 +2,7 @@
 /* Opening, going through, telling. */
 #include "converter/open/input.h"
 #include "converter/base/error_report.h"
+#include "converter/base/output_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -86,7 +87,7 @@ enum step_status input_open(struct input *input, const char *path,
     }
     bool is_there = access(path, F_OK) == 0;
     if (status == STEP_STATUS_OK)
-        status = trace_format_open(path, format, selected, &input->source, &error);
+        status = trace_open_events(path, format, selected, &input->source, &input->allocs, &error);
     if (status == STEP_STATUS_OK)
         return status;
     if (status == STEP_STATUS_NOT_FOUND && is_there)
@@ -158,11 +159,10 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
 enum step_status input_each_record(struct input *input, input_visit_record visit, void *user)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct alloc_source *records = input->source->records;
     const struct event_selection *selected = &input->source->filter.selected;
     struct hatf_record record;
     enum step_status status;
-    while ((status = alloc_source_next(records, &record, &error)) == STEP_STATUS_OK) {
+    while ((status = alloc_source_next(input->allocs, &record, &error)) == STEP_STATUS_OK) {
         if (record_is_wanted(selected, &record))
             status = visit(user, &record, &error);
         if (status != STEP_STATUS_OK)

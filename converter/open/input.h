@@ -5,12 +5,14 @@
 #define CONVERTER_INPUT_H
 
 #include "converter/events/event_source.h"
-#include "converter/open/format_table.h"
+#include "converter/open/open_trace.h"
 
 #define INPUT_BATCH ((size_t) 512)
 
 struct input {
     struct event_source *source;
+    struct alloc_source
+        *allocs; /* a heap trace: what the events are made of, borrowed; else NULL */
     char spool_path[64];
     int spool; /* standard input in a file; -1: none */
     size_t damage_reported;
@@ -36,7 +38,7 @@ enum step_status input_each(struct input *input, input_visit visit, void *user);
 
 typedef enum step_status (*input_visit_record)(void *user, const struct hatf_record *record,
                                                struct step_error *error);
-/* The same with the records of a heap trace (input->source->records is not NULL). */
+/* The same with the records of a heap trace (input->allocs is not NULL). */
 enum step_status input_each_record(struct input *input, input_visit_record visit, void *user);
 
 /* Tells what was damaged or cut.  Returns CORRUPT if anything was, else OK. */

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "converter/allocs/alloc_source.h"
 #include "converter/open/input.h"
+#include "converter/open/open_trace.h"
 
 #define WAIT_TICK_NS 50000000L
 #define DRIVER_RUNS 3u
@@ -232,7 +232,7 @@ static enum step_status decode(struct replay *replay, struct step_error *error)
     struct replay_plan *plan = NULL;
     replay->piece_count = 0;
     replay->is_full = false;
-    enum step_status status = alloc_source_open(replay->settings.path, &options, &source, error);
+    enum step_status status = trace_open_allocs(replay->settings.path, &options, &source, error);
     if (status == STEP_STATUS_OK && (plan = replay_plan_create(&plan_options)) == NULL)
         status = step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, OUT_OF_MEMORY);
     if (status == STEP_STATUS_OK)

@@ -2,6 +2,7 @@
 /* Choosing among dumps, and writing them in other formats. */
 #include "converter/verbs/heap_of_dump.h"
 #include "converter/base/error_report.h"
+#include "converter/base/output_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,33 +15,12 @@
 #include "converter/open/input.h"
 #include "steptrace/packed.h"
 
-/* The formats that heaps can be written in. */
-static const struct {
-    const char *format;
-    const struct heap_writer_operations *writer;
-    bool gzip;
-} writers[] = {
-    {"memory-infra", &memory_infra_writer, false},
-    {"memory-infra.gz", &memory_infra_writer, true},
-    {"pprof", &pprof_writer, true},
-    {"collapsed", &collapsed_writer, false},
-    {"speedscope", &speedscope_writer, false},
-};
-
-bool trace_format_is_heap(const struct trace_format *format)
-{
-    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++)
-        if (strcmp(writers[i].format, format->name) == 0)
-            return true;
-    return false;
-}
-
 bool heap_import_is_meant(const char *path, const struct trace_format *format)
 {
     if (format == NULL && strcmp(path, "-") != 0)
         format = trace_format_by_ending(path);
     if (format != NULL)
-        return strncmp(format->name, "memory-infra", 12) == 0;
+        return format->reads_dumps;
     return strcmp(path, "-") != 0 && trace_format_by_content(path) == NULL &&
            memory_infra_is_likely(path);
 }
@@ -210,26 +190,27 @@ static enum step_status put_dumps(struct heap_import *import, struct heap_writer
 }
 
 static enum step_status write_all(struct heap_import *import, struct output_file *file,
-                                  size_t writer_number, const struct event_sink_options *options,
+                                  const struct trace_format *format,
+                                  const struct event_sink_options *options,
                                   struct step_error *error)
 {
     struct step_output to = output_file_as_output(file);
     struct step_packed_output *packed = NULL;
     struct heap_writer *writer = NULL;
     enum step_status status = STEP_STATUS_OK;
-    if (writers[writer_number].gzip)
+    if (format->is_gzipped)
         status = step_packed_output_create(STEP_PACKING_GZIP, options->level, &to, &packed, error);
     if (packed != NULL)
         to = step_packed_output_as_output(packed);
     if (status == STEP_STATUS_OK)
-        status = heap_writer_create(writers[writer_number].writer, &to, &options->heap,
-                                    &import->infra.sites, &writer, error);
+        status = heap_writer_create(format->heap_writer, &to, options->heap, &import->infra.sites,
+                                    &writer, error);
     if (status != STEP_STATUS_OK) {
         report_error(error);
         goto out;
     }
     writer->process = 1;
-    status = put_dumps(import, writer, &options->heap, options->heap.has_moment);
+    status = put_dumps(import, writer, options->heap, options->heap->has_moment);
     if (status != STEP_STATUS_OK)
         goto out;
     status = heap_writer_close(writer, error);
@@ -252,11 +233,7 @@ enum step_status heap_import_convert(const char *path, const struct trace_format
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct heap_import import;
     struct output_file file;
-    size_t number = 0;
-    while (number < sizeof writers / sizeof writers[0] &&
-           strcmp(writers[number].format, to->name) != 0)
-        number++;
-    if (number == sizeof writers / sizeof writers[0]) {
+    if (to->heap_writer == NULL) {
         step_error_set(&error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
                        "heap dumps become memory-infra, pprof, collapsed or speedscope, not %s",
                        to->name);
@@ -266,7 +243,7 @@ enum step_status heap_import_convert(const char *path, const struct trace_format
     if (status == STEP_STATUS_OK) {
         status = output_file_open(&file, output, &error);
         if (status == STEP_STATUS_OK) {
-            status = write_all(&import, &file, number, options, &error);
+            status = write_all(&import, &file, to, options, &error);
             output_file_abort(&file);
         } else {
             report_error(&error);

@@ -10,9 +10,6 @@
  * file does. */
 bool heap_import_is_meant(const char *path, const struct trace_format *format);
 
-/* True for the formats that hold heaps. */
-bool trace_format_is_heap(const struct trace_format *format);
-
 /* A file of dumps that a verb reads; standard input ("-") is kept in a file. */
 struct heap_import {
     struct memory_infra infra;

@@ -88,7 +88,7 @@ static void print_row(const char *label, uint64_t value)
 static void print_text(const struct heap_facts *facts, const struct input *input, const char *path,
                        const struct trace_summary *summary)
 {
-    const struct alloc_source *records = input->source->records;
+    const struct alloc_source *records = input->allocs;
     print_shown_label("trace", stdout);
     print_shown_text(path, stdout);
     printf("\n%-14s %s, %s bytes, %.3f a record\n", "format", summary->format,
@@ -127,7 +127,7 @@ static void print_text(const struct heap_facts *facts, const struct input *input
 static void print_json(const struct heap_facts *facts, const struct input *input, const char *path,
                        const struct trace_summary *summary)
 {
-    const struct alloc_source *records = input->source->records;
+    const struct alloc_source *records = input->allocs;
     struct json_output json;
     json_init(&json, stdout);
     json_begin_object(&json, NULL);
@@ -170,7 +170,7 @@ enum step_status info_allocs(struct input *input, const char *path, bool json)
     else
         tell("out of memory");
     if (status == STEP_STATUS_OK) {
-        alloc_source_summary(input->source->records, &summary);
+        alloc_source_summary(input->allocs, &summary);
         if (json)
             print_json(&facts, input, path, &summary);
         else

@@ -2,6 +2,8 @@
 /* Record after record, through the sink of heap traces, in large blocks and strongly packed. */
 #include "converter/verbs/pack_allocs.h"
 #include "converter/base/error_report.h"
+#include "converter/base/output_file.h"
+#include "converter/formats/step/stepfile.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +42,7 @@ static void report_sizes(const struct input *input, const char *output, uint64_t
     struct trace_summary summary;
     input->source->operations->summary(input->source, &summary);
     tell("%s: %" PRIu64 " records, %" PRIu64 " bytes of %" PRIu64 " (%.1f %%)", output,
-         input->source->records->record_count, after, summary.file_bytes,
+         input->allocs->record_count, after, summary.file_bytes,
          summary.file_bytes > 0 ? 100.0 * (double) after / (double) summary.file_bytes : 0.0);
 }
 

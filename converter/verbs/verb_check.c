@@ -181,14 +181,14 @@ static void print_heap_verdict(const struct heap_run *run, bool is_damaged)
 static enum step_status check_heap(uint64_t limit, struct input *input)
 {
     struct trace_summary summary;
-    alloc_source_summary(input->source->records, &summary);
+    alloc_source_summary(input->allocs, &summary);
     struct heap_run *run = malloc(sizeof *run);
     if (run == NULL || !alloc_check_init(&run->check, print_heap_breach, run)) {
         free(run);
         tell("out of memory");
         return STEP_STATUS_NO_MEMORY;
     }
-    run->records = input->source->records;
+    run->records = input->allocs;
     run->limit = limit;
     run->printed = 0;
     run->is_finished = false;
@@ -235,8 +235,7 @@ enum step_status verb_check(int argc, char **argv)
     status = input_open(&input, arguments.operands[0], NULL, &selected);
     if (status != STEP_STATUS_OK)
         return status;
-    status = input.source->records != NULL ? check_heap(check.limit, &input)
-                                           : check_input(&check, &input);
+    status = input.allocs != NULL ? check_heap(check.limit, &input) : check_input(&check, &input);
     input_close(&input);
     return status;
 }

@@ -3,16 +3,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "converter/allocs/events_as_allocs.h"
 #include "converter/base/memory_limit.h"
+#include "converter/base/output_file.h"
+#include "converter/events/selection_options.h"
+#include "converter/heap/heap_export.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/open/input.h"
+#include "converter/records/record_export.h"
 #include "converter/verbs/heap_of_dump.h"
-#include "converter/verbs/record_export.h"
 #include "converter/verbs/verb.h"
+
+enum { OPTIONS_MOST = 64 };
 
 struct conversion {
     struct event_selection selected;
     struct event_sink_options sink;
+    struct record_options allocs; /* of `sink` */
+    struct heap_export heap;      /* the same */
     const struct trace_format *from;
     const struct trace_format *to;
     const char *output;
@@ -22,7 +30,7 @@ struct conversion {
 
 static bool take_format(void *format_target, const char *value, const char **fault)
 {
-    static char expected[512];
+    static char expected[576];
     const struct trace_format *format = trace_format_by_name(value);
     snprintf(expected, sizeof expected, "formats are %s", trace_format_names());
     *fault = expected;
@@ -39,105 +47,24 @@ static bool take_output_format(void *conversion_target, const char *value, const
            take_format(&conversion->to, value, fault);
 }
 
-static bool take_addresses(void *addresses_target, const char *value, const char **fault)
+/* Of the tables of formats. */
+static const char *help_text(void)
 {
-    static const char *const names[] = {"id", "bump", "malloc"};
-    *fault = "id, bump or malloc is expected";
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(value, names[i]) == 0) {
-            *(enum record_addresses *) addresses_target = (enum record_addresses) i;
-            return true;
-        }
-    return false;
+    static char text[4096];
+    char traces[1024], heaps[1024], calls[512], records[512];
+    trace_format_help(FORMAT_OF_TRACES, traces, sizeof traces);
+    trace_format_help(FORMAT_OF_HEAPS, heaps, sizeof heaps);
+    trace_format_help(FORMAT_OF_CALLS, calls, sizeof calls);
+    record_format_help(records, sizeof records);
+    snprintf(text, sizeof text,
+             "Turns a trace into another format. Formats go by the files' endings:\n"
+             "%sand heaps, those of a trace at one moment, or heap dumps of others:\n"
+             "%sand calls, where the trace has method events:\n"
+             "%sand the records of a STEP trace of any definition, with --record and --where:\n"
+             "%sIN or OUT may be -, standard input or output (then name the format).\n",
+             traces, heaps, calls, records);
+    return text;
 }
-
-static bool take_attributes(void *bool_target, const char *value, const char **fault)
-{
-    *fault = "class is expected";
-    *(bool *) bool_target = true;
-    return strcmp(value, "class") == 0;
-}
-
-static bool take_heap_moment(void *export_target, const char *value, const char **fault)
-{
-    struct heap_export *heap = export_target;
-    *fault = "peak, end, gc:N or a time is expected";
-    heap->has_moment = true;
-    return heap_moment_parse(value, &heap->at);
-}
-
-static bool take_every(void *export_target, const char *value, const char **fault)
-{
-    struct heap_export *heap = export_target;
-    heap->every_collection = strcmp(value, "gc") == 0;
-    *fault = "gc or a time is expected";
-    return heap->every_collection ||
-           (take_time(&heap->every_ns, value, fault) && heap->every_ns > 0);
-}
-
-static bool take_encoding(void *encoding_target, const char *value, const char **fault)
-{
-    *fault = "naive, small-size, same-size, combined-size, base-offset-1, base-offset-2, "
-             "best-base-offset, stride, best or optimal is expected";
-    for (unsigned i = 0; i < HATF_ENCODING_COUNT; i++)
-        if (strcmp(value, hatf_encoding_name((enum hatf_encoding) i)) == 0) {
-            *(enum hatf_encoding *) encoding_target = (enum hatf_encoding) i;
-            return true;
-        }
-    return false;
-}
-
-static bool take_split(void *split_target, const char *value, const char **fault)
-{
-    *fault = "fields or address is expected";
-    *(enum hatf_split *) split_target =
-        strcmp(value, "fields") == 0 ? HATF_SPLIT_FIELDS : HATF_SPLIT_ADDRESS;
-    return strcmp(value, "fields") == 0 || strcmp(value, "address") == 0;
-}
-
-static bool take_omitted(void *unsigned_target, const char *value, const char **fault)
-{
-    *fault = "time, thread, heap and attributes are expected, with + between";
-    for (;;) {
-        size_t length = strcspn(value, "+");
-        unsigned field = HATF_TIME;
-        while (field < HATF_FIELD_COUNT &&
-               (strlen(hatf_field_name((enum hatf_field) field)) != length ||
-                strncmp(value, hatf_field_name((enum hatf_field) field), length) != 0))
-            field++;
-        if (field == HATF_FIELD_COUNT)
-            return false;
-        *(unsigned *) unsigned_target |= 1u << field;
-        if (value[length] == '\0')
-            return true;
-        value += length + 1;
-    }
-}
-
-static const struct verb_help help = {
-    "convert", "IN -o OUT [OPTION]...",
-    "Turns a trace into another format. Formats go by the files' endings:\n"
-    "  .step      STEP, what the agent writes                       (in and out)\n"
-    "  .zip       text, a line an event, in a ZIP entry `trace`     (in and out)\n"
-    "  .txt       the same lines without the ZIP file               (in and out)\n"
-    "  .hatf      HATF 1.0; also .hatf.gz and .hatf.zst             (in and out)\n"
-    "  .hatf.zip  HATF in streams, each in an entry of its own       (in and out)\n"
-    "  .hatf.txt  HATF's records as text, a line a record            (in and out)\n"
-    "  .mtf       Meta-TF, with its DTD in it; --split=address too   (in and out)\n"
-    "  memory-replay  text for Android's memory_replay              (out)\n"
-    "and heaps, those of a trace at one moment, or heap dumps of others:\n"
-    "  .memory-infra.json  Chromium's heap dumps; also with .gz     (in and out)\n"
-    "  .pb.gz              pprof                                    (out)\n"
-    "  .collapsed          stacks for flame graphs                  (out)\n"
-    "  .speedscope.json    speedscope                               (out)\n"
-    "and calls, where the trace has method events:\n"
-    "  .trace.json         Chrome trace events                      (out)\n"
-    "  .calls.speedscope.json  speedscope                           (out)\n"
-    "and the records of a STEP trace of any definition, with --record and --where:\n"
-    "  .jsonl     JSON lines, an object a record                    (out)\n"
-    "  .csv       a table                                           (out)\n"
-    "  .step      STEP, of the same definition                      (out)\n"
-    "IN or OUT may be -, standard input or output (then name the format).\n"};
 
 static enum step_status find_output_format(const struct arguments *arguments,
                                            struct conversion *conversion)
@@ -165,7 +92,7 @@ static enum step_status prepare_records(const struct arguments *arguments,
 {
     bool is_filtered = conversion->records.names != NULL || conversion->records.condition_count > 0;
     if (is_filtered && conversion->record_format == RECORDS_AS_NOTHING) {
-        if (strcmp(conversion->to->name, "step") != 0)
+        if (!conversion->to->takes_any_records)
             return arguments_fault(arguments,
                                    "--record and --where are for .jsonl, .csv and .step");
         conversion->record_format = RECORDS_AS_STEP;
@@ -182,7 +109,7 @@ static enum step_status prepare_records(const struct arguments *arguments,
 static enum step_status prepare_heap(const struct arguments *arguments,
                                      struct conversion *conversion)
 {
-    if (!trace_format_is_heap(conversion->to))
+    if (conversion->to->kind != FORMAT_OF_HEAPS)
         return STEP_STATUS_OK;
     if (!event_selection_is_all(&conversion->selected))
         return arguments_fault(arguments, "a heap is that of the whole trace; --at chooses when");
@@ -195,8 +122,7 @@ static enum step_status prepare_heap(const struct arguments *arguments,
 static void prepare_calls(struct conversion *conversion)
 {
     struct event_selection *selected = &conversion->selected;
-    if (strcmp(conversion->to->name, "chrome-trace") != 0 &&
-        strcmp(conversion->to->name, "speedscope-calls") != 0)
+    if (conversion->to->kind != FORMAT_OF_CALLS)
         return;
     conversion->sink.calls_from_ns = selected->from_ns;
     selected->from_ns = 0;
@@ -207,44 +133,27 @@ static void prepare_calls(struct conversion *conversion)
 static enum step_status parse(struct conversion *conversion, struct arguments *arguments, int argc,
                               char **argv)
 {
-    const struct option_row rows[] = {
+    const struct option_row first[] = {
         {"output", 'o', "OUT", "the file to write", take_text, &conversion->output},
         {"to", 0, "FORMAT", "its format, by name: see above", take_output_format, conversion},
-        {"from", 0, "FORMAT", "the format of IN", take_format, &conversion->from},
-        {"addresses", 0, "HOW", "HATF: id (default), bump or malloc", take_addresses,
-         &conversion->sink.records.addresses},
-        {"attributes", 0, "class", "HATF: store the class name with each object", take_attributes,
-         &conversion->sink.records.class_attributes},
-        {"encoding", 0, "NAME", "HATF: naive (default), small-size, ..., best or optimal",
-         take_encoding, &conversion->sink.encoding},
-        {"split", 0, "HOW", "HATF: a ZIP file of streams: fields or address", take_split,
-         &conversion->sink.split},
-        {"omit", 0, "FIELDS", "HATF: leave out time, thread, heap, attributes (with +)",
-         take_omitted, &conversion->sink.omitted},
-        {"plain", 0, NULL, "heap trace to STEP: addresses as they are", take_flag,
-         &conversion->sink.is_plain},
-        {"unpacked", 0, NULL, "Meta-TF: do not compress sections", take_flag,
-         &conversion->sink.is_unpacked},
-        {"level", 0, "N", "of the compression, 1 to 19 (gzip: 9)", take_level,
-         &conversion->sink.level},
-        {"at", 0, "MOMENT", "heaps: peak (default), end, gc:N or a time", take_heap_moment,
-         &conversion->sink.heap},
-        {"every", 0, "STEP", "memory-infra: a dump at every step (100ms) or after every gc",
-         take_every, &conversion->sink.heap},
-        {"allocated", 0, NULL, "heaps: what was allocated, dead or not", take_flag,
-         &conversion->sink.heap.allocated},
-        {"least", 0, "SIZE", "memory-infra: of an entry, bytes or a share (0.1%)", take_heap_least,
-         &conversion->sink.heap},
-        {"v2", 0, NULL, "memory-infra: write heaps_v2", take_flag, &conversion->sink.heap.v2},
+        {"from", 0, "FORMAT", "the format of IN", take_format, &conversion->from}};
+    const struct option_row last[] = {
         {"record", 0, "NAMES", "records: of these types and those that extend them", take_text,
          &conversion->records.names},
         {"where", 0, "FIELD=VALUE", "records: whose field is so; also != < <= > >=", take_condition,
          &conversion->records},
         SELECTION_ROWS(&conversion->selected),
         MEMORY_ROW};
+    enum { FIRST = sizeof first / sizeof first[0], LAST = sizeof last / sizeof last[0] };
+    struct option_row rows[OPTIONS_MOST];
+    memcpy(rows, first, sizeof first);
+    size_t count =
+        FIRST + trace_format_options(rows + FIRST, OPTIONS_MOST - FIRST - LAST, &conversion->sink);
+    memcpy(rows + count, last, sizeof last);
+    const struct verb_help help = {"convert", "IN -o OUT [OPTION]...", help_text()};
     arguments->help = &help;
     arguments->rows = rows;
-    arguments->row_count = sizeof rows / sizeof rows[0];
+    arguments->row_count = count + LAST;
     enum step_status status = arguments_parse(arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments->help_wanted)
         return status;
@@ -305,9 +214,7 @@ static enum step_status pour_events(struct input *input, const struct conversion
     struct event_sink *sink = NULL;
     const struct trace_format *to = conversion->to;
     enum step_status status =
-        to->open_sink != NULL ? to->open_sink(file, input->source, &conversion->sink, &sink, error)
-                              : event_sink_create(to->open_record_sink, file, input->source,
-                                                  &conversion->sink, &sink, error);
+        trace_format_open_sink(to, file, input->source, &conversion->sink, &sink, error);
     if (status != STEP_STATUS_OK)
         return status;
     status = input_each(input, put_events, sink);
@@ -328,7 +235,7 @@ static enum step_status pour(struct input *input, const struct conversion *conve
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     bool is_reported = false;
-    bool has_records = input->source->records != NULL && conversion->to->open_record_sink != NULL;
+    bool has_records = input->allocs != NULL && conversion->to->open_record_sink != NULL;
     enum step_status status = has_records
                                   ? pour_records(input, conversion, file, &error, &is_reported)
                                   : pour_events(input, conversion, file, &error, &is_reported);
@@ -341,13 +248,15 @@ static enum step_status pour(struct input *input, const struct conversion *conve
 
 enum step_status verb_convert(int argc, char **argv)
 {
-    struct conversion conversion = {.sink = {.heap = {.at = {.kind = HEAP_AT_PEAK}}}};
+    struct conversion conversion = {.heap = {.at = {.kind = HEAP_AT_PEAK}}};
     struct arguments arguments = {0};
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct input input;
     struct output_file file;
     event_selection_init(&conversion.selected);
     conversion.records.selected = &conversion.selected;
+    conversion.sink.records = &conversion.allocs;
+    conversion.sink.heap = &conversion.heap;
     enum step_status status = parse(&conversion, &arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
@@ -360,7 +269,7 @@ enum step_status verb_convert(int argc, char **argv)
     status = input_open(&input, arguments.operands[0], conversion.from, &conversion.selected);
     if (status != STEP_STATUS_OK)
         return status;
-    if (input.source->is_foreign && strcmp(conversion.to->name, "step") == 0) {
+    if (input.source->is_foreign && conversion.to->takes_any_records) {
         const char *path = input.spool >= 0 ? input.spool_path : arguments.operands[0];
         status = record_export(path, conversion.output, RECORDS_AS_STEP, conversion.sink.level,
                                &conversion.records);

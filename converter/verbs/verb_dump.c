@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace dump: the events as lines of text on standard output. */
 #include "converter/base/memory_limit.h"
+#include "converter/base/output_file.h"
+#include "converter/events/selection_options.h"
+#include "converter/formats/hatf/hatf_format.h"
+#include "converter/formats/text/text_format.h"
 #include "converter/open/input.h"
-#include "converter/verbs/record_dump.h"
+#include "converter/records/record_dump.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {
@@ -65,8 +69,8 @@ static enum step_status print(struct input *input)
     bool is_reported = false;
     enum step_status status = output_file_open(&file, "-", &error);
     if (status == STEP_STATUS_OK) {
-        status = input->source->records != NULL ? print_records(input, &file, &is_reported, &error)
-                                                : print_events(input, &file, &is_reported, &error);
+        status = input->allocs != NULL ? print_records(input, &file, &is_reported, &error)
+                                       : print_events(input, &file, &is_reported, &error);
         if (status == STEP_STATUS_OK)
             status = output_file_commit(&file, &error);
         output_file_abort(&file);

@@ -9,8 +9,8 @@
 #include "converter/base/memory_limit.h"
 #include "converter/base/quantity.h"
 #include "converter/open/input.h"
+#include "converter/records/record_dump.h"
 #include "converter/verbs/info_allocs.h"
-#include "converter/verbs/record_dump.h"
 #include "converter/verbs/verb.h"
 #include "format/json/json_output.h"
 
@@ -370,7 +370,7 @@ static enum step_status run(const char *path, const struct event_selection *sele
     enum step_status status = input_open(&input, path, NULL, selected);
     if (status != STEP_STATUS_OK)
         return status;
-    if (input.source->records != NULL) {
+    if (input.allocs != NULL) {
         status = info_allocs(&input, path, json);
         input_close(&input);
         return status;

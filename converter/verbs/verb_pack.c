@@ -10,8 +10,10 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/memory_limit.h"
+#include "converter/base/output_file.h"
+#include "converter/formats/step/stepfile.h"
 #include "converter/open/input.h"
-#include "converter/verbs/copy_trace.h"
+#include "converter/records/copy_trace.h"
 #include "converter/verbs/pack_allocs.h"
 #include "converter/verbs/verb.h"
 

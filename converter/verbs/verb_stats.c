@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "converter/base/memory_limit.h"
+#include "converter/events/selection_options.h"
 #include "converter/open/input.h"
 #include "converter/statistics/statistics_report.h"
 #include "converter/verbs/verb.h"

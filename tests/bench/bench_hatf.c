@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "converter/allocs/alloc_source.h"
-#include "converter/open/format_table.h"
+#include "converter/base/output_file.h"
+#include "converter/formats/step/stepfile.h"
+#include "converter/open/open_trace.h"
 #include "steptrace/packed.h"
 #include "tests/bench/bench.h"
 
@@ -55,7 +57,7 @@ static void load(struct trace *trace, const char *path, size_t limit)
     struct step_error error = {.message = ""};
     struct hatf_record record;
     size_t capacity = 0;
-    if (alloc_source_open(path, NULL, &source, &error) != STEP_STATUS_OK)
+    if (trace_open_allocs(path, NULL, &source, &error) != STEP_STATUS_OK)
         die(path, &error);
     while (trace->count < limit && alloc_source_next(source, &record, &error) == STEP_STATUS_OK) {
         if (record.tag == HATF_COMMENT)
@@ -221,7 +223,8 @@ static void write_step_with(struct bench *bench, const struct event_sink_options
     struct output_file file;
     struct alloc_sink *sink;
     event_selection_init(&selected);
-    if (trace_format_open(bench->trace_path, NULL, &selected, &source, &error) != STEP_STATUS_OK ||
+    if (trace_open_events(bench->trace_path, NULL, &selected, &source, NULL, &error) !=
+            STEP_STATUS_OK ||
         output_file_open(&file, bench->path, &error) != STEP_STATUS_OK ||
         stepfile_alloc_sink_create(&file, source, options, &sink, &error) != STEP_STATUS_OK)
         die(bench->path, &error);
@@ -250,7 +253,7 @@ static uint64_t read_step(struct bench *bench)
     struct alloc_source *source;
     struct hatf_record record;
     uint64_t sum = 0;
-    if (alloc_source_open(bench->path, NULL, &source, NULL) != STEP_STATUS_OK)
+    if (trace_open_allocs(bench->path, NULL, &source, NULL) != STEP_STATUS_OK)
         die(bench->path, NULL);
     while (alloc_source_next(source, &record, NULL) == STEP_STATUS_OK)
         sum += sum_of(&record);

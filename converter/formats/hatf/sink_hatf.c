@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/allocs/alloc_sink.h"
+#include "converter/base/output_file.h"
+#include "converter/formats/hatf/hatf_format.h"
 #include "steptrace/packed.h"
 
 #define COMMENT_START "HATF 1.0"

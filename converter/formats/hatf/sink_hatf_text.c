@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/allocs/alloc_sink.h"
+#include "converter/base/output_file.h"
+#include "converter/formats/hatf/hatf_format.h"
 
 #define BUFFER_BYTES ((size_t) 1 << 17)
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "converter/allocs/alloc_source.h"
+#include "converter/formats/hatf/hatf_format.h"
 
 struct hatf_record_source {
     struct alloc_source base;
@@ -101,14 +101,16 @@ static enum step_status create(const char *path, bool is_text, struct alloc_sour
     return status;
 }
 
-enum step_status hatf_alloc_source_create(const char *path, struct alloc_source **out,
-                                          struct step_error *error)
+enum step_status hatf_source_create(const char *path, const struct event_selection *selected,
+                                    struct opened_trace *out, struct step_error *error)
 {
-    return create(path, false, out, error);
+    (void) selected;
+    return create(path, false, &out->allocs, error);
 }
 
-enum step_status hatf_text_alloc_source_create(const char *path, struct alloc_source **out,
-                                               struct step_error *error)
+enum step_status hatf_text_source_create(const char *path, const struct event_selection *selected,
+                                         struct opened_trace *out, struct step_error *error)
 {
-    return create(path, true, out, error);
+    (void) selected;
+    return create(path, true, &out->allocs, error);
 }

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/open/format_table.h"
+#include "converter/base/arguments.h"
+#include "converter/base/output_file.h"
+#include "converter/formats/metatf/metatf_format.h"
 #include "steptrace/hatf_metatf.h"
 #include "steptrace/hatf_split_metatf.h"
 #include "steptrace/java_metatf.h"
@@ -380,4 +382,12 @@ enum step_status metatf_alloc_sink_create(struct output_file *output,
     else
         free(sink);
     return status;
+}
+
+size_t metatf_options(struct option_row *rows, struct event_sink_options *options)
+{
+    const struct option_row mine[] = {{"unpacked", 0, NULL, "Meta-TF: do not compress sections",
+                                       take_flag, &options->is_unpacked}};
+    memcpy(rows, mine, sizeof mine);
+    return sizeof mine / sizeof mine[0];
 }

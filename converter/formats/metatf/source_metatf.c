@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/allocs/alloc_source.h"
+#include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
-#include "converter/open/format_table.h"
 #include "steptrace/java_metatf.h"
 
 /* Where the entries of a table stand in their section, in order: the first has number 1. */
@@ -449,20 +448,8 @@ static enum step_status begin(struct metatf_source *source, struct step_error *e
     return STEP_STATUS_OK;
 }
 
-/* A heap trace is a source of records. */
-static enum step_status open_records(struct metatf_source *source,
-                                     const struct event_selection *selected,
-                                     struct event_source **out, struct step_error *error)
-{
-    struct alloc_source *records;
-    enum step_status status =
-        metatf_alloc_source_create(source->trace.path, selected->dtd_path, &records, error);
-    return status == STEP_STATUS_OK ? record_trace_source_create(records, selected, out, error)
-                                    : status;
-}
-
 enum step_status metatf_source_create(const char *path, const struct event_selection *selected,
-                                      struct event_source **out, struct step_error *error)
+                                      struct opened_trace *out, struct step_error *error)
 {
     struct metatf_source *source = calloc(1, sizeof *source);
     if (source == NULL)
@@ -472,14 +459,14 @@ enum step_status metatf_source_create(const char *path, const struct event_selec
         status = no_memory(error);
     if (status == STEP_STATUS_OK &&
         metatf_reader_check(source->trace.reader, &java_metatf_dtd, NULL) != STEP_STATUS_OK) {
-        status = open_records(source, selected, out, error);
+        status = metatf_alloc_source_create(path, selected->dtd_path, &out->allocs, error);
         destroy(&source->base);
         return status;
     }
     if (status == STEP_STATUS_OK)
         status = begin(source, error);
     if (status == STEP_STATUS_OK)
-        *out = &source->base;
+        out->events = &source->base;
     else
         destroy(&source->base);
     return status;

@@ -9,9 +9,11 @@
 #include <string.h>
 
 #include "converter/allocs/address_model.h"
-#include "converter/allocs/alloc_sink.h"
+#include "converter/base/arguments.h"
 #include "converter/base/name_index.h"
+#include "converter/base/output_file.h"
 #include "converter/formats/step/alloc_forms.h"
+#include "converter/formats/step/stepfile.h"
 #include "steptrace/hatf_trace.h"
 
 /* One stream, so that the order of the records is kept. */
@@ -192,4 +194,13 @@ enum step_status stepfile_alloc_sink_create(struct output_file *output,
     put_properties(sink, source, &summary);
     *out = &sink->base;
     return status;
+}
+
+size_t stepfile_options(struct option_row *rows, struct event_sink_options *options)
+{
+    const struct option_row mine[] = {{"plain", 0, NULL,
+                                       "heap trace to STEP: addresses as they are", take_flag,
+                                       &options->is_plain}};
+    memcpy(rows, mine, sizeof mine);
+    return sizeof mine / sizeof mine[0];
 }

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/output_file.h"
 #include "converter/formats/step/event_of_record.h"
-#include "converter/open/format_table.h"
+#include "converter/formats/step/stepfile.h"
 #include "steptrace/live.h"
 
 #define STREAM (STEP_LIVE_STREAM_FREES + 1)

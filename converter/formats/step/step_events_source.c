@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "converter/formats/step/event_order.h"
-#include "converter/open/format_table.h"
+#include "converter/formats/step/stepfile.h"
 
 struct stepfile_source {
     struct event_source base;
@@ -240,18 +240,14 @@ static enum step_status start(struct stepfile_source *source, struct step_reader
 }
 
 enum step_status stepfile_source_create(const char *path, const struct event_selection *selected,
-                                        struct event_source **out, struct step_error *error)
+                                        struct opened_trace *out, struct step_error *error)
 {
     struct step_reader *reader;
-    struct alloc_source *records;
     enum step_status status = step_reader_open(path, &reader, error);
     if (status != STEP_STATUS_OK)
         return status;
-    if (stepfile_reader_has_heap_events(reader)) {
-        status = stepfile_alloc_source_create(path, reader, &records, error);
-        return status == STEP_STATUS_OK ? record_trace_source_create(records, selected, out, error)
-                                        : status;
-    }
+    if (stepfile_reader_has_heap_events(reader))
+        return stepfile_alloc_source_create(path, reader, &out->allocs, error);
     struct stepfile_source *source = calloc(1, sizeof *source);
     if (source == NULL) {
         step_reader_destroy(reader);
@@ -268,6 +264,6 @@ enum step_status stepfile_source_create(const char *path, const struct event_sel
         destroy(&source->base);
         return status;
     }
-    *out = &source->base;
+    out->events = &source->base;
     return status;
 }

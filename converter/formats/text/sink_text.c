@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/open/format_table.h"
+#include "converter/base/output_file.h"
+#include "converter/formats/text/text_format.h"
 #include "steptrace/show.h"
 #include "steptrace/text.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "converter/base/name_index.h"
-#include "converter/open/format_table.h"
+#include "converter/formats/text/text_format.h"
 #include "steptrace/text.h"
 
 struct text_source {
@@ -242,7 +242,7 @@ typedef enum step_status (*open_function)(struct text_source *source, const char
                                           struct step_error *error);
 
 static enum step_status create(open_function open_reader, const char *path,
-                               const struct event_selection *selected, struct event_source **out,
+                               const struct event_selection *selected, struct opened_trace *out,
                                struct step_error *error)
 {
     struct text_source *source = calloc(1, sizeof *source);
@@ -258,18 +258,18 @@ static enum step_status create(open_function open_reader, const char *path,
         destroy(&source->base);
         return status;
     }
-    *out = &source->base;
+    out->events = &source->base;
     return status;
 }
 
 enum step_status text_source_create(const char *path, const struct event_selection *selected,
-                                    struct event_source **out, struct step_error *error)
+                                    struct opened_trace *out, struct step_error *error)
 {
     return create(open_zip, path, selected, out, error);
 }
 
 enum step_status lines_source_create(const char *path, const struct event_selection *selected,
-                                     struct event_source **out, struct step_error *error)
+                                     struct opened_trace *out, struct step_error *error)
 {
     return create(open_plain, path, selected, out, error);
 }

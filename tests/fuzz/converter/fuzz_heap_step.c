@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "converter/allocs/address_model.h"
-#include "converter/allocs/alloc_source.h"
 #include "converter/formats/step/alloc_forms.h"
+#include "converter/formats/step/stepfile.h"
 #include "steptrace/hatf_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/verbs/copy_trace.h"
+#include "converter/records/copy_trace.h"
 #include "format/step/layout.h"
 #include "tests/fuzz/step/seal.h"
 

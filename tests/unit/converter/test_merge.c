@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "converter/open/format_table.h"
+#include "converter/open/open_trace.h"
 #include "steptrace/java_trace.h"
 #include "steptrace/live.h"
 
@@ -93,7 +93,7 @@ static const char *order(const struct event_selection *selected)
     struct trace_event events[3];
     size_t count;
     text[0] = '\0';
-    CU_ASSERT_FATAL(stepfile_source_create(path, selected, &source, NULL) == STEP_STATUS_OK);
+    CU_ASSERT_FATAL(trace_open_events(path, NULL, selected, &source, NULL, NULL) == STEP_STATUS_OK);
     while (source->operations->read(source, events, 3, &count, NULL) == STEP_STATUS_OK) {
         for (size_t i = 0; i < count; i++) {
             size_t used = strlen(text);
@@ -205,7 +205,8 @@ static void test_many_streams(void)
     unsigned events = 0;
     unsigned wrong = 0;
     event_selection_init(&selected);
-    CU_ASSERT_FATAL(stepfile_source_create(path, &selected, &source, NULL) == STEP_STATUS_OK);
+    CU_ASSERT_FATAL(trace_open_events(path, NULL, &selected, &source, NULL, NULL) ==
+                    STEP_STATUS_OK);
     while (source->operations->read(source, &event, 1, &count, NULL) == STEP_STATUS_OK) {
         wrong += event.time_ns < last;
         last = event.time_ns;

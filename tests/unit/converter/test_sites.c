@@ -6,8 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "converter/base/output_file.h"
+#include "converter/formats/step/stepfile.h"
 #include "converter/heap/heap_sites.h"
-#include "converter/open/format_table.h"
+#include "converter/open/open_trace.h"
 #include "steptrace/java_trace.h"
 #include "tests/unit/converter/unit_convert.h"
 
@@ -75,7 +77,8 @@ static const char *stacks_of(const char *path)
     struct heap_sites sites;
     size_t count = 0, used = 0;
     event_selection_init(&selected);
-    CU_ASSERT_EQUAL_FATAL(stepfile_source_create(path, &selected, &source, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(trace_open_events(path, NULL, &selected, &source, NULL, NULL),
+                          STEP_STATUS_OK);
     CU_ASSERT_EQUAL(source->operations->read(source, events, 8, &count, NULL), STEP_STATUS_OK);
     CU_ASSERT_TRUE_FATAL(heap_sites_init(&sites, &source->names));
     for (size_t i = 0; i < count; i++) {
@@ -102,7 +105,8 @@ static void copy_trace(const char *from, const char *to)
     struct trace_event events[8];
     size_t count = 0;
     event_selection_init(&selected);
-    CU_ASSERT_EQUAL_FATAL(stepfile_source_create(from, &selected, &source, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(trace_open_events(from, NULL, &selected, &source, NULL, NULL),
+                          STEP_STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(output_file_open(&output, to, NULL), STEP_STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(stepfile_sink_create(&output, source, &options, &sink, NULL),
                           STEP_STATUS_OK);

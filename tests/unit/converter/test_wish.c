@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "converter/base/arguments.h"
-#include "converter/events/event_selection.h"
+#include "converter/events/selection_options.h"
 #include "tests/unit/converter/unit_convert.h"
 
 static bool matches(const char *glob, const char *name)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/verbs/record_values.h"
+#include "converter/records/record_values.h"
 
 enum { NAME_BYTES = 600, COLUMNS_MOST = 65536 };
 

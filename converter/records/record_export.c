@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading, filtering, writing. */
-#include "converter/verbs/record_export.h"
+#include "converter/records/record_export.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "converter/base/output_file.h"
 #include "converter/open/input.h"
-#include "converter/verbs/copy_trace.h"
-#include "converter/verbs/record_dump.h"
-#include "converter/verbs/record_values.h"
+#include "converter/records/copy_trace.h"
+#include "converter/records/record_dump.h"
+#include "converter/records/record_values.h"
 
 struct exporting {
     struct step_reader *reader;
@@ -20,15 +21,24 @@ struct exporting {
     int spool;
 };
 
+/* STEP has no name here: it is meant where records are chosen. */
 static const struct {
     const char *name, *ending;
     enum record_format format;
-} formats[] = {{"jsonl", ".jsonl", RECORDS_AS_JSON_LINES}, {"csv", ".csv", RECORDS_AS_CSV}};
+    const char *help;
+} formats[] = {
+    {"jsonl", ".jsonl", RECORDS_AS_JSON_LINES,
+     ".jsonl     JSON lines, an object a record                    (out)"},
+    {"csv", ".csv", RECORDS_AS_CSV,
+     ".csv       a table                                           (out)"},
+    {NULL, NULL, RECORDS_AS_STEP,
+     ".step      STEP, of the same definition                      (out)"},
+};
 
 enum record_format record_format_by_name(const char *name)
 {
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        if (strcmp(name, formats[i].name) == 0)
+        if (formats[i].name != NULL && strcmp(name, formats[i].name) == 0)
             return formats[i].format;
     return RECORDS_AS_NOTHING;
 }
@@ -36,11 +46,20 @@ enum record_format record_format_by_name(const char *name)
 enum record_format record_format_by_ending(const char *path)
 {
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (formats[i].ending == NULL)
+            continue;
         size_t length = strlen(path), ending = strlen(formats[i].ending);
         if (length >= ending && strcmp(path + length - ending, formats[i].ending) == 0)
             return formats[i].format;
     }
     return RECORDS_AS_NOTHING;
+}
+
+void record_format_help(char *out, size_t out_size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0] && used < out_size; i++)
+        used += (size_t) snprintf(out + used, out_size - used, "  %s\n", formats[i].help);
 }
 
 static enum step_status no_memory(struct step_error *error)

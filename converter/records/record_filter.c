@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Conditions on records, looked up once for each record type. */
-#include "converter/verbs/record_filter.h"
+#include "converter/records/record_filter.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Selecting, slicing, printing. */
-#include "converter/verbs/record_dump.h"
+#include "converter/records/record_dump.h"
 #include "converter/base/error_report.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "converter/open/input.h"
-#include "converter/verbs/record_text.h"
+#include "converter/records/record_text.h"
 
 enum { MOST_DAMAGE_TOLD = 20 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the fields' types and attributes rule what is shown. */
-#include "converter/verbs/record_text.h"
+#include "converter/records/record_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Record after record, block after block. */
-#include "converter/verbs/copy_trace.h"
+#include "converter/records/copy_trace.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

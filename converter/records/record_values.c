@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records of any definition as JSON. */
-#include "converter/verbs/record_values.h"
+#include "converter/records/record_values.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef CONVERTER_RECORD_DUMP_H
 #define CONVERTER_RECORD_DUMP_H
 
-#include "converter/verbs/record_filter.h"
+#include "converter/records/record_filter.h"
 
 struct record_dump {
     struct record_wish selected;

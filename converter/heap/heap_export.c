@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The limit of an export, and its options. */
+#include "converter/heap/heap_export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/arguments.h"
+#include "converter/heap/heap_writer.h"
+
+uint64_t heap_export_least_bytes(const struct heap_export *options, uint64_t total_bytes)
+{
+    if (!options->has_least)
+        return 0;
+    return options->least_is_percent ? (uint64_t) ((double) total_bytes * options->least / 100)
+                                     : (uint64_t) options->least;
+}
+
+static bool take_heap_moment(void *export_target, const char *value, const char **fault)
+{
+    struct heap_export *heap = export_target;
+    *fault = "peak, end, gc:N or a time is expected";
+    heap->has_moment = true;
+    return heap_moment_parse(value, &heap->at);
+}
+
+static bool take_heap_series(void *export_target, const char *value, const char **fault)
+{
+    struct heap_export *heap = export_target;
+    heap->every_collection = strcmp(value, "gc") == 0;
+    *fault = "gc or a time is expected";
+    return heap->every_collection ||
+           (take_time(&heap->every_ns, value, fault) && heap->every_ns > 0);
+}
+
+bool take_heap_least(void *export_target, const char *value, const char **fault)
+{
+    struct heap_export *heap = export_target;
+    char *end;
+    *fault = "bytes or a share are expected, as in 4096 or 0.5%";
+    heap->least = strtod(value, &end);
+    heap->least_is_percent = strcmp(end, "%") == 0;
+    heap->has_least = true;
+    return end != value && (*end == '\0' || heap->least_is_percent) && heap->least >= 0 &&
+           heap->least < 1e18 && (!heap->least_is_percent || heap->least <= 100);
+}
+
+size_t heap_options(struct option_row *rows, struct event_sink_options *options)
+{
+    const struct option_row mine[] = {
+        {"at", 0, "MOMENT", "heaps: peak (default), end, gc:N or a time", take_heap_moment,
+         options->heap},
+        {"every", 0, "STEP", "memory-infra: a dump at every step (100ms) or after every gc",
+         take_heap_series, options->heap},
+        {"allocated", 0, NULL, "heaps: what was allocated, dead or not", take_flag,
+         &options->heap->allocated},
+        {"least", 0, "SIZE", "memory-infra: of an entry, bytes or a share (0.1%)", take_heap_least,
+         options->heap},
+        {"v2", 0, NULL, "memory-infra: write heaps_v2", take_flag, &options->heap->v2}};
+    memcpy(rows, mine, sizeof mine);
+    return sizeof mine / sizeof mine[0];
+}

@@ -328,6 +328,13 @@ static void queue_full(struct live_map *map, struct live_chunk_ref *ref)
     sem_post(&map->work);
 }
 
+static void fail_to_grow(struct live_map *map, int code)
+{
+    if (!atomic_load(&map->failed))
+        map->code = code;
+    atomic_store(&map->failed, true);
+}
+
 uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, size_t words)
 {
     struct live_chunk_ref *old = atomic_load_explicit(&stream->ref, memory_order_relaxed);
@@ -340,7 +347,7 @@ uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, s
     if (wait_for_room(map, stream)) {
         ref = take_chunk(map, stream);
         if (ref == NULL)
-            atomic_store(&map->failed, true);
+            fail_to_grow(map, errno);
         else if (old != NULL)
             map->active_bytes -= old->chunk->size_bytes;
     }

@@ -66,6 +66,7 @@ struct live_map {
     bool drop;
     _Atomic bool stopping; /* nobody waits any more, reserve fails */
     _Atomic bool failed;   /* the file could not grow */
+    int code;              /* then: its errno */
     pthread_mutex_t lock;
     pthread_cond_t room;
     struct live_chunk_ref *free_chunks[LIVE_CHUNK_SIZES];
@@ -99,7 +100,7 @@ void live_stream_give_back(struct live_map *map, struct live_stream *stream);
 /* The slow path of live_reserve. */
 uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, size_t words);
 
-/* Room for `words` words, or NULL: dropped, stopping, or the disk is full. */
+/* Room for `words` words, or NULL: dropped, stopping, or failed. */
 static inline uint64_t *live_reserve(struct live_map *map, struct live_stream *stream, size_t words)
 {
     if (__builtin_expect((size_t) (stream->end - stream->cursor) >= words, 1))

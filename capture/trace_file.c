@@ -49,6 +49,11 @@ enum step_status trace_file_open(const char *path, struct trace_file **out,
     return STEP_STATUS_OK;
 }
 
+bool trace_file_is_full(int code)
+{
+    return code == ENOSPC || code == EDQUOT || code == EFBIG;
+}
+
 bool trace_file_reserve(struct trace_file *file, uint64_t length)
 {
     uint64_t wanted = file->size + length;
@@ -62,6 +67,7 @@ bool trace_file_reserve(struct trace_file *file, uint64_t length)
     while (code == EINTR);
     if (code == EOPNOTSUPP)
         return true; /* this file system cannot: a write will tell */
+    file->code = code;
     if (code != 0)
         return false;
     file->reserved = wanted;
@@ -73,8 +79,8 @@ static enum step_status write_all(void *user, const void *data, size_t length,
 {
     struct trace_file *file = user;
     if (!file->ending && !trace_file_reserve(file, length)) {
-        file->full = true;
-        errno = ENOSPC;
+        file->full = trace_file_is_full(file->code);
+        errno = file->code;
         return io_error(file, error);
     }
     for (size_t done = 0; done < length;) {
@@ -83,7 +89,7 @@ static enum step_status write_all(void *user, const void *data, size_t length,
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0) {
-            file->full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+            file->full = trace_file_is_full(errno);
             return io_error(file, error);
         }
         done += (size_t) put;

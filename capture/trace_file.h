@@ -17,15 +17,18 @@ struct trace_file {
     uint64_t size;
     uint64_t reserved; /* disk blocks are there up to this offset */
     bool full;         /* the disk is: nothing but the end is written */
+    int code;          /* the errno of what could not be set aside last */
     bool ending;
 };
 
 /* Creates the file; BUSY if another process writes it. */
 enum step_status trace_file_open(const char *path, struct trace_file **out,
                                  struct step_error *error);
-/* Sets disk blocks aside for `length` more bytes and the end of the file; false: the disk is full.
- */
+/* Sets disk blocks aside for `length` more bytes and the end of the file; false: there are none,
+ * file->code says why. */
 bool trace_file_reserve(struct trace_file *file, uint64_t length);
+/* Does that errno say that the file may have no more bytes? */
+bool trace_file_is_full(int code);
 struct step_output trace_file_output(struct trace_file *file);
 /* Gives back what was set aside and closes. */
 void trace_file_close(struct trace_file *file);

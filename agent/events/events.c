@@ -32,10 +32,12 @@ static uint64_t record_object(struct session *session, struct live_stream *strea
     if (room == NULL)
         return 0;
     uint64_t id = live_next_object(session->map, stream);
+    /* before any other thread can find the id */
+    uint64_t stamp = thread_stamp(session, stream);
     if ((tag & TAG_MARKS) != 0 ? !object_claim_tag(session, tag, id)
                                : !set_tag(object, tag_of_object(session, id)))
         return object_of_tag(session, tag);
-    write_alloc(session, stream, room, class, size_bytes, id, existing);
+    write_alloc_at(stamp, stream, room, class, size_bytes, id, existing);
     return id;
 }
 

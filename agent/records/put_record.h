@@ -35,10 +35,10 @@ static inline uint64_t *reserve_alloc(struct session *session, struct live_strea
 }
 
 /* Most objects of a stream have the id after the one before: then it needs no word. */
-static inline void write_alloc(struct session *session, struct live_stream *stream, uint64_t *room,
-                               uint64_t class, uint64_t size_bytes, uint64_t object, bool existing)
+static inline void write_alloc_at(uint64_t stamp, struct live_stream *stream, uint64_t *room,
+                                  uint64_t class, uint64_t size_bytes, uint64_t object,
+                                  bool existing)
 {
-    uint64_t stamp = thread_stamp(session, stream);
     stream->base_stamp = stamp;
     room[1] = class | (size_bytes / 8) << 32;
     if (!existing && object == stream->last_object + 1 && object != 1) {
@@ -52,6 +52,13 @@ static inline void write_alloc(struct session *session, struct live_stream *stre
     if (!existing)
         stream->last_object = object;
     live_commit(stream, 3, 1);
+}
+
+static inline void write_alloc(struct session *session, struct live_stream *stream, uint64_t *room,
+                               uint64_t class, uint64_t size_bytes, uint64_t object, bool existing)
+{
+    write_alloc_at(thread_stamp(session, stream), stream, room, class, size_bytes, object,
+                   existing);
 }
 
 /* The short form of a method event: one word, with the time since the stamp before.  False if it

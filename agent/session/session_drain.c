@@ -2,6 +2,7 @@
 /* The drain thread: full chunks to records, records to the trace file, and the end of a session. */
 #include "agent/session/session_drain.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +180,14 @@ static void answer_flush(struct drain *drain)
     pthread_mutex_unlock(&session->state_lock);
 }
 
+/* A file takes no more, for the reason that this errno tells. */
+static void end_for_file(struct session *session, int code)
+{
+    session->end = trace_file_is_full(code) ? END_DISK_FULL : END_FAILED;
+    log_message("%s: the trace ends here: %s", session->options.file,
+                code == ENOSPC ? "the disk is full" : strerror(code));
+}
+
 /* Reasons to end that the drain thread finds itself. */
 static bool must_end(struct drain *drain)
 {
@@ -192,10 +201,10 @@ static bool must_end(struct drain *drain)
     } else if (session->options.limit_bytes != 0 && likely >= session->options.limit_bytes) {
         session->end = END_LIMIT;
         log_message("%s: the trace ends here: limit reached", session->options.file);
-    } else if (atomic_load(&session->map->failed) ||
-               !trace_file_reserve(session->file, backlog / WORST_RATIO)) {
-        session->end = END_DISK_FULL;
-        log_message("%s: the trace ends here: the disk is full", session->options.file);
+    } else if (atomic_load(&session->map->failed)) {
+        end_for_file(session, session->map->code);
+    } else if (!trace_file_reserve(session->file, backlog / WORST_RATIO)) {
+        end_for_file(session, session->file->code);
     } else if (atomic_load(&session->end_wanted)) {
         session->end = session->wanted_end;
     } else {

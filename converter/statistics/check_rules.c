@@ -222,25 +222,74 @@ static void check_thread(struct check_rules *rules, const struct trace_event *ev
 
 /* ---- rules 6 and 8: calls ---- */
 
+static bool is_constructor(const struct trace_method *method)
+{
+    return method->name.length == 6 && memcmp(method->name.data, "<init>", 6) == 0;
+}
+
+static void breach_of_receiver(struct check_rules *rules, const struct trace_event *event)
+{
+    breach(rules, 8, event, "MN of instance method " NAME_FORMAT " carries no object",
+           NAME(trace_method_of(rules->names, event->method_id)->name));
+}
+
+/* A constructor's object may be told of while it is open: in a trace that is cut, how it ends
+ * decides.  A frame's `site` says that it waits so, `inner_ns` is its event's number. */
+static bool is_judged_later(const struct check_rules *rules, const struct trace_event *event)
+{
+    return rules->is_cut && event->thread_id != 0 &&
+           is_constructor(trace_method_of(rules->names, event->method_id));
+}
+
 static void check_receiver(struct check_rules *rules, const struct trace_event *event)
 {
     const struct trace_method *method = trace_method_of(rules->names, event->method_id);
     bool is_static =
         method->descriptor.length > 0 && (method->modifiers & TRACE_METHOD_STATIC) != 0;
-    bool is_constructor = method->name.length == 6 && memcmp(method->name.data, "<init>", 6) == 0;
-    bool is_instance = is_constructor || (method->descriptor.length > 0 && !is_static);
+    bool is_instance = is_constructor(method) || (method->descriptor.length > 0 && !is_static);
     if (is_static && event->object != 0)
         breach(rules, 8, event, "MN of static method " NAME_FORMAT " carries object %" PRIu64,
                NAME(method->name), event->object);
-    if (is_instance && event->object == 0 && rules->names_objects)
-        breach(rules, 8, event, "MN of instance method " NAME_FORMAT " carries no object",
-               NAME(method->name));
+    if (is_instance && event->object == 0 && rules->names_objects && !is_judged_later(rules, event))
+        breach_of_receiver(rules, event);
     if (event->object == 0)
         return;
     if (!id_set_has(&rules->allocated, event->object))
         breach(rules, 3, event, "MN names object %" PRIu64 " before its OA", event->object);
     else if (id_set_has(&rules->freed, event->object))
         breach(rules, 5, event, "MN names object %" PRIu64 " after its OF", event->object);
+}
+
+static bool open_call(struct check_rules *rules, const struct trace_event *event,
+                      struct check_thread *thread)
+{
+    bool waits = rules->names_objects && event->object == 0 && is_judged_later(rules, event);
+    const struct call_frame frame = {.method_id = event->method_id,
+                                     .site = waits,
+                                     .entered_ns = event->time_ns,
+                                     .inner_ns = rules->event_count};
+    return call_stack_push(&thread->calls, &frame);
+}
+
+/* Of the calls from `depth` on, which are over. */
+static void judge_receivers(struct check_rules *rules, const struct call_stack *calls, size_t depth)
+{
+    uint64_t number = rules->event_count;
+    for (size_t i = depth; i < calls->depth; i++) {
+        const struct call_frame *frame = &calls->frames[i];
+        if (frame->site == 0)
+            continue;
+        rules->event_count = frame->inner_ns;
+        breach_of_receiver(rules, &(struct trace_event){.method_id = frame->method_id,
+                                                        .time_ns = frame->entered_ns});
+    }
+    rules->event_count = number;
+}
+
+static void close_calls(struct check_rules *rules, struct call_stack *calls, size_t depth)
+{
+    judge_receivers(rules, calls, depth);
+    call_stack_cut(calls, depth);
 }
 
 static bool check_call(struct check_rules *rules, const struct trace_event *event,
@@ -250,8 +299,7 @@ static bool check_call(struct check_rules *rules, const struct trace_event *even
     check_class(rules, event, method->class_id);
     if (event->kind == EVENT_METHOD_ENTRY) {
         check_receiver(rules, event);
-        return thread == NULL ||
-               call_stack_push(&thread->calls, &(struct call_frame){.method_id = event->method_id});
+        return thread == NULL || open_call(rules, event, thread);
     }
     if (thread == NULL)
         return true;
@@ -263,7 +311,7 @@ static bool check_call(struct check_rules *rules, const struct trace_event *even
         breach(rules, 6, event, "%s of " NAME_FORMAT " while %zu calls made by it are open",
                kind_name(event), NAME(method->name), thread->calls.depth - depth);
     if (depth != 0)
-        call_stack_cut(&thread->calls, depth - 1);
+        close_calls(rules, &thread->calls, depth - 1);
     return true;
 }
 
@@ -296,9 +344,33 @@ bool check_rules_put(struct check_rules *rules, const struct trace_event *event)
     }
 }
 
+static uint64_t count_waiting(const struct call_stack *calls)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < calls->depth; i++)
+        count += calls->frames[i].site;
+    return count;
+}
+
+/* What a thread that has ended left open is over, too. */
+static void finish_thread(struct check_rules *rules, struct check_thread *thread)
+{
+    if (thread->state == THREAD_ENDED)
+        close_calls(rules, &thread->calls, 0);
+    else
+        rules->unknown_objects += count_waiting(&thread->calls);
+}
+
 void check_rules_finish(struct check_rules *rules)
 {
+    for (uint32_t i = 0; rules->is_cut && id_table_next(&rules->threads, &i); i++) {
+        struct check_thread *thread = id_table_find(&rules->threads, i);
+        if (thread != NULL)
+            finish_thread(rules, thread);
+    }
     rules->event_count++;
+    if (rules->is_cut)
+        return;
     if (rules->event_count == 1)
         breach(rules, 1, NULL, "the trace has no events");
     else if ((rules->seen_kinds & TRACE_KIND_BIT(EVENT_VM_DEATH)) == 0)

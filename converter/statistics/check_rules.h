@@ -30,6 +30,9 @@ struct check_rules {
     void *user;
     uint32_t judged;    /* a bit for each rule, 1 << its number: others have no breaches */
     bool names_objects; /* each instance call does; set to false where objects were not traced */
+    bool is_cut; /* set to true where the trace ends before its process: VD may be missing, and what
+                    the constructors make that are open at the end need not be known */
+    uint64_t unknown_objects; /* of such constructors */
     uint64_t event_count;
     uint64_t time_ns; /* of the event before */
     uint64_t init_ns; /* of VI */

@@ -24,8 +24,10 @@ static const struct verb_help help = {
             "calls of instance methods carry the object (8).  In a heap trace (HATF): double\n"
             "frees, frees and reallocs of what does not live, objects that overlap, threads and\n"
             "heaps that are not created or used after their end, time that goes back, each\n"
-            "with record and offset.  Exit code 3 if there is a breach.  While the process of a\n"
-            "trace still runs only rules 4, 5 and 7 can be tested; it says so, and ends with 3.\n",
+            "with record and offset.  Exit code 3 if there is a breach.  Of a trace that is cut\n"
+            "it says so, and that constructors open at its end have no object yet is no breach;\n"
+            "nor is VD that is missing, but the exit code is 3.  While the process of a trace\n"
+            "still runs only rules 4, 5 and 7 can be tested; it says so, and ends with 3.\n",
 };
 
 struct check {
@@ -57,6 +59,18 @@ static enum step_status visit(void *user, const struct trace_event *events, size
     return STEP_STATUS_OK;
 }
 
+/* Where the trace ends before its process did. */
+static void print_end(const struct check_rules *rules)
+{
+    if (!rules->is_cut || rules->judged == CHECK_RULES_OF_PARTS)
+        return;
+    if ((rules->seen_kinds & TRACE_KIND_BIT(EVENT_VM_DEATH)) == 0)
+        puts("the trace is cut: it ends without VD");
+    if (rules->unknown_objects > 0)
+        printf("the trace ends within %" PRIu64 " constructors whose object is not known yet\n",
+               rules->unknown_objects);
+}
+
 static void print_verdict(const struct check *check, bool is_damaged)
 {
     const struct check_rules *rules = &check->rules;
@@ -69,6 +83,7 @@ static void print_verdict(const struct check *check, bool is_damaged)
         if (rules->breaches[rule] > 0)
             printf("rule %u (%s): %" PRIu64 " breaches\n", rule, check_rule_text(rule),
                    rules->breaches[rule]);
+    print_end(rules);
     if (count > 0)
         printf("%" PRIu64 " events: %" PRIu64 " breaches\n", events, count);
     else
@@ -79,12 +94,15 @@ static void print_verdict(const struct check *check, bool is_damaged)
                             : "closed");
 }
 
-/* Of a trace that is being written the streams are there up to different times. */
-static bool is_running(const struct input *input)
+/* Its process was killed, or wrote no more: the limit was reached, or the disk full. */
+static bool is_cut(const struct event_source *source, const struct trace_summary *summary)
 {
-    struct trace_summary summary;
-    input->source->operations->summary(input->source, &summary);
-    return summary.running;
+    static const char *const early[] = {"limit", "disk-full", "failed"};
+    const char *end = event_source_property(source, "end");
+    for (size_t i = 0; end != NULL && i < sizeof early / sizeof early[0]; i++)
+        if (strcmp(end, early[i]) == 0)
+            return true;
+    return !summary->whole;
 }
 
 /* Calls name their objects only where all objects have an id. */
@@ -99,8 +117,12 @@ static bool traces_all_objects(const struct event_source *source)
 static enum step_status check_input(struct check *check, struct input *input)
 {
     check_rules_init(&check->rules, &input->source->names, print_breach, check);
-    if (is_running(input))
+    struct trace_summary summary;
+    input->source->operations->summary(input->source, &summary);
+    /* of a trace that is being written the streams are there up to different times */
+    if (summary.running)
         check->rules.judged = CHECK_RULES_OF_PARTS;
+    check->rules.is_cut = is_cut(input->source, &summary);
     check->rules.names_objects = traces_all_objects(input->source);
     enum step_status status = input_each(input, visit, check);
     if (status == STEP_STATUS_OK) {

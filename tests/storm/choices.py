@@ -30,15 +30,12 @@ OWN = (("Mix", ("400", "3")), ("Finalized", ("300000",)), ("Overflow", ("6",)),
 NOT_RANDOM = ("ManyThreads", "Histogram", "StackShapes", "Tangents")
 
 
-def agent(rng, only=None, is_full=True):
+def agent(rng, only=None):
     """Options of the agent: which events, and some of the rest."""
     words = [only if only is not None else rng.choice(EVENTS)]
     words += [rng.choice(REST[key]) for key in sorted(REST) if rng.random() < 0.25]
     if "existing=no" in words[0]:
         words = [words[0]] + [word for word in words[1:] if word != "existing=no"]
-    # A trace that is cut within a constructor breaks rule 8 yet: that is for the hour to find.
-    if not is_full and ("method" in words[0] or "all," in words[0] + ","):
-        words = [word for word in words if not word.startswith("limit=")]
     if rng.random() < 0.12 and "method" not in words[0] and "all" not in words[0]:
         words.append("engine=jvmti")
     return ",".join(word for word in words if word)

@@ -117,13 +117,19 @@ def hunger(words, vm, expected=0):
     return run
 
 
+def overflows(case, dives, options):
+    """Zero's frames are the compiler's, and its interpreter has no room set aside for a `finally`: some
+    of them are lost untraced, too, and which depends on the depth."""
+    lost = rb"uneven -?\d+" if case.machine.name.endswith("zero") else None
+    case.compare("Overflow", [dives], options=options, but=lost)
+
+
 def overflow(case):
-    case.compare("Overflow", [case.scale("12", "200")], options="events=method")
+    overflows(case, case.scale("12", "200"), "events=method")
 
 
 def overflow_everywhere(case):
-    case.compare("Overflow", [case.scale("3", "60")],
-                 options=case.options("events=all,include=**,existing=no"))
+    overflows(case, case.scale("3", "60"), case.options("events=all,include=**,existing=no"))
 
 
 # Threads.

@@ -5,7 +5,7 @@
 
 #include "converter/base/arguments.h"
 #include "converter/events/event_selection.h"
-#include "tests/unit/converter/unit_convert.h"
+#include "tests/unit/run_suite.h"
 
 static bool matches(const char *glob, const char *name)
 {
@@ -94,7 +94,7 @@ static void test_nearest(void)
     CU_ASSERT_PTR_NULL(nearest_word("", words, 3));
 }
 
-void add_selection_tests(void)
+void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("wishes", NULL, NULL);
     CU_add_test(suite, "class patterns", test_globs);

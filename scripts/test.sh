@@ -4,8 +4,8 @@
 # one ctest, whose summary ends the output.  The exit status is 0 where everything passed.
 #
 #   gcc      RelWithDebInfo: all tests, on every JDK found
-#   asan     Clang, AddressSanitizer and UBSan: the native tests
-#   tsan     Clang, ThreadSanitizer: the tests of the buffers
+#   asan     Clang, AddressSanitizer and UBSan: the unit, golden and cli tests
+#   tsan     Clang, ThreadSanitizer: the tests with the label tsan
 #   fuzz     Clang, libFuzzer: each target for some seconds
 #   no-zstd  GCC, zlib only: the unit tests
 #
@@ -19,18 +19,18 @@ usage() {
 usage: scripts/test.sh [--quick] [-L LABEL_REGEX] [-j JOBS]
   --quick   the GCC build and its unit, golden and cli tests only
   -L REGEX  the GCC build (and that of the fuzz targets, if REGEX matches "fuzz"), and those tests
-            of it that have a matching label: unit, golden, cli, jvm, fuzz, check
+            of it that have a matching label: unit, golden, cli, jvm, storm, malloc-recorder, fuzz, check
   -j JOBS   how many at once (default: one a processor)
 END
 }
 
-native='unit|golden|cli'
+quick='unit|golden|cli'
 labels=
 jobs=$(nproc)
 builds=(gcc asan tsan fuzz no-zstd)
 while [ $# -gt 0 ]; do
     case $1 in
-        --quick) labels="$native" builds=(gcc) ;;
+        --quick) labels="$quick" builds=(gcc) ;;
         -L) labels=${2:?-L needs a regular expression} builds=(gcc) && shift ;;
         -L*) labels=${1#-L} builds=(gcc) ;;
         -j) jobs=${2:?-j needs a number} && shift ;;
@@ -40,7 +40,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-if [ "$labels" != "$native" ] && [ -n "$labels" ] && [[ fuzz =~ $labels ]]; then
+if [ "$labels" != "$quick" ] && [ -n "$labels" ] && [[ fuzz =~ $labels ]]; then
     builds+=(fuzz)
 fi
 
@@ -53,10 +53,15 @@ targets() {
     ninja -C "build-$1" -t targets all | sed -n "s/^\($2\): phony\$/\1/p"
 }
 
+# labelled BUILD LABEL: the build's tests that have the label, each of which is a target.
+labelled() {
+    ctest --test-dir "build-$1" -N -L "^$2\$" | sed -n 's/^ *Test *#[0-9]*: //p'
+}
+
 # What a build makes, where that is less than all.
 build_targets() {
     case $1 in
-        tsan) targets tsan 'unit_\(live\|agent\)[a-z0-9_]*' ;;
+        tsan) labelled tsan tsan ;;
         fuzz) targets fuzz 'fuzz_[a-z0-9_]*' ;;
         no-zstd) targets no-zstd '\(unit\|replay\|fuzz_seeds\)_[a-z0-9_]*' ;;
     esac
@@ -85,11 +90,11 @@ merge() {
 merge_build() {
     case $1 in
         gcc) merge tests gcc build-gcc ;;
-        tsan) merge tests tsan build-tsan --prefix tsan. --name 'unit_(live|agent)' \
+        tsan) merge tests tsan build-tsan --prefix tsan. --label tsan \
             --wrap "${unrandomized[*]}" ;;
         fuzz) merge tests fuzz build-fuzz --label fuzz --wrap "${unrandomized[*]}" ;;
         no-zstd) merge tests no-zstd build-no-zstd --prefix no-zstd. --label unit ;;
-        asan) merge tests asan build-asan --prefix asan. --label "$native" \
+        asan) merge tests asan build-asan --prefix asan. --label "$quick" \
             --wrap "${unrandomized[*]}" ;;
     esac
 }
@@ -119,7 +124,7 @@ for name in "${builds[@]}"; do
     build "$name" >"$out/build-$name.log" 2>&1 || status=$?
     [ "$status" = 0 ] || printf 'FAILED, '
     echo "$((SECONDS - started)) s"
-    merge command "build.$name" "$native" \
+    merge command "build.$name" "$quick" \
         scripts/show-build.sh "$out/build-$name.log" "$status"
     if [ "$status" = 0 ]; then
         merge_build "$name"

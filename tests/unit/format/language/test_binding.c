@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Generated C: its tables against the parser's, and reading records of other definitions. */
-#include "tests/unit/format/language/dl_test.h"
+#include "tests/unit/format/language/language_test.h"
 
 #include "sample_trace.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tests/unit/format/language/dl_test.h"
+#include "tests/unit/format/language/language_test.h"
 
 #include "sample_trace.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Definitions with faults: where each is reported, and that limits hold. */
-#include "tests/unit/format/language/dl_test.h"
+#include "tests/unit/format/language/language_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

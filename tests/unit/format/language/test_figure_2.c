@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The STEP paper's figure 2, through the client interface of its figure 3. */
-#include "tests/unit/format/language/dl_test.h"
+#include "tests/unit/format/language/language_test.h"
 
 #include "figure_2.h"
 #include "format/io/memory_output.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the constructs of STEP-DL mean. */
-#include "tests/unit/format/language/dl_test.h"
+#include "tests/unit/format/language/language_test.h"
 
 #define ATTRIBUTES(list) dl_attributes(list, text, sizeof text)
 

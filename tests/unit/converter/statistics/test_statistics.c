@@ -6,7 +6,7 @@
 #include "converter/base/id_set.h"
 #include "converter/statistics/level_curve.h"
 #include "converter/statistics/lifetimes.h"
-#include "tests/unit/converter/unit_convert.h"
+#include "tests/unit/run_suite.h"
 
 static void test_id_set(void)
 {
@@ -68,7 +68,7 @@ static void test_live_curve(void)
     free(curve);
 }
 
-void add_statistics_tests(void)
+void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("statistics", NULL, NULL);
     CU_add_test(suite, "sets of ids", test_id_set);

@@ -7,7 +7,7 @@
 
 #include "converter/heap/heap_dump.h"
 #include "converter/heap/heap_tracker.h"
-#include "tests/unit/converter/unit_convert.h"
+#include "tests/unit/run_suite.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -347,7 +347,7 @@ static void test_peak_of_many(void)
     heap_cells_reset(&cells);
 }
 
-void add_heap_tests(void)
+void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("heaps", NULL, NULL);
     CU_add_test(suite, "the note's example", test_example_of_the_note);

@@ -4,8 +4,13 @@
 #include <string.h>
 
 #include "converter/base/arguments.h"
+<<<<<<< HEAD:tests/unit/converter/test_wish.c
 #include "converter/events/selection_options.h"
 #include "tests/unit/converter/unit_convert.h"
+=======
+#include "converter/events/event_selection.h"
+#include "tests/unit/run_suite.h"
+>>>>>>> docsG:tests/unit/converter/events/test_selection.c
 
 static bool matches(const char *glob, const char *name)
 {
@@ -94,7 +99,7 @@ static void test_nearest(void)
     CU_ASSERT_PTR_NULL(nearest_word("", words, 3));
 }
 
-void add_selection_tests(void)
+void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("wishes", NULL, NULL);
     CU_add_test(suite, "class patterns", test_globs);

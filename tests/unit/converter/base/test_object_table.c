@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "converter/base/object_table.h"
-#include "tests/unit/converter/unit_convert.h"
+#include "tests/unit/run_suite.h"
 
 enum { OBJECTS = 40000 };
 
@@ -154,7 +154,7 @@ static void test_memory_follows_what_lives(void)
     object_table_reset(&table);
 }
 
-void add_live_table_tests(void)
+void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("live table", NULL, NULL);
     CU_add_test(suite, "put, find, take", test_put_find_take);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "format/json/json_input.h"
-#include "tests/unit/converter/unit_convert.h"
+#include "tests/unit/run_suite.h"
 
 /* The tokens of a text as one string: `{k"a"s"b"n1}`, and how reading ended. */
 static enum step_status read_all(const char *text, size_t length, char *out, size_t out_size,
@@ -118,7 +118,7 @@ static void test_limits(void)
     free(text);
 }
 
-void add_json_input_tests(void)
+void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("JSON", NULL, NULL);
     CU_add_test(suite, "good", test_good);

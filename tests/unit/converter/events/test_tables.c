@@ -9,7 +9,7 @@
 #include "converter/events/call_stack.h"
 #include "converter/events/names.h"
 #include "steptrace/show.h"
-#include "tests/unit/converter/unit_convert.h"
+#include "tests/unit/run_suite.h"
 
 static struct step_bytes bytes_of(const char *text)
 {
@@ -161,7 +161,7 @@ static void test_unknown_names(void)
     trace_names_reset(&names);
 }
 
-void add_table_tests(void)
+void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("tables", NULL, NULL);
     CU_add_test(suite, "by number", test_id_table);

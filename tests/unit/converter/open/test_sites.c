@@ -11,7 +11,7 @@
 #include "converter/heap/heap_sites.h"
 #include "converter/open/open_trace.h"
 #include "steptrace/java_trace.h"
-#include "tests/unit/converter/unit_convert.h"
+#include "tests/unit/run_suite.h"
 
 #define STREAM 2u
 
@@ -135,7 +135,7 @@ static void test_stacks(void)
     unlink(copy);
 }
 
-void add_sites_tests(void)
+void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("sites", NULL, NULL);
     CU_add_test(suite, "stacks of a trace", test_stacks);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unit tests of STEP-DL: the program, and what its suites share. */
-#include "tests/unit/format/language/dl_test.h"
+#include "tests/unit/format/language/language_test.h"
 
 #include <CUnit/Basic.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include <CUnit/Basic.h>
 
 #include "converter/report/report_timeline.h"
-#include "tests/unit/converter/unit_convert.h"
+#include "tests/unit/run_suite.h"
 
 static struct trace_event event_of(uint8_t kind, uint64_t time_ns, uint64_t size)
 {
@@ -119,7 +119,7 @@ static void test_many_threads(void)
     timeline_reset(&timeline);
 }
 
-void add_timeline_tests(void)
+void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("timeline", NULL, NULL);
     CU_add_test(suite, "steps fold", test_folding);

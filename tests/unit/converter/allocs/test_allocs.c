@@ -7,7 +7,7 @@
 
 #include "converter/allocs/address_model.h"
 #include "converter/base/address_map.h"
-#include "tests/unit/converter/unit_convert.h"
+#include "tests/unit/run_suite.h"
 
 static uint64_t next_random(uint64_t *seed)
 {
@@ -156,7 +156,7 @@ static void test_map(void)
     CU_ASSERT_PTR_NULL(map.root);
 }
 
-void add_heap_trace_tests(void)
+void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("heap traces", NULL, NULL);
     CU_add_test(suite, "the model, there and back", test_model);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the converter's unit tests. */
-#include "tests/unit/converter/unit_convert.h"
+/* The main() of a unit test that has one suite. */
+#include "tests/unit/run_suite.h"
 
 #include <CUnit/Basic.h>
 
@@ -8,15 +8,7 @@ int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 1;
-    add_heap_tests();
-    add_heap_trace_tests();
-    add_json_input_tests();
-    add_live_table_tests();
-    add_table_tests();
-    add_timeline_tests();
-    add_selection_tests();
-    add_sites_tests();
-    add_statistics_tests();
+    add_suite();
     CU_basic_set_mode(CU_BRM_VERBOSE);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check-docs.py: is what the pages about the source say still there?
+
+In architecture.md, CONTRIBUTING.md, README.md's source tour and the READMEs of folders, each `path` must be a file
+or a folder, each `path:function` must be a function that this file has, each unit_x, fuzz_x and
+bench_x a test of the tree (or the beginning of its name), and each link must lead somewhere.
+"""
+import os
+import re
+import subprocess
+import sys
+
+PAGES = ["docs/architecture.md", "docs/README.md", "CONTRIBUTING.md", "README.md"]
+TOPS = r"(?:agent|capture|cmake|compilers|converter|docs|examples|format|java-tests|malloc-recorder|scripts|tests)"
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def defines(path, name):
+    """A definition at the line's start, or `name(` in a table or macro of a header."""
+    return re.search(rf"^[A-Za-z].*\b{name}\(|^{name}\(", read(path), re.M) is not None
+
+
+def tests():
+    """The names of unit tests' folders, fuzz targets and benchmarks."""
+    names = ["fuzz_verbs"]
+    for folder, _, files in os.walk("tests"):
+        names += [n[:-2] for n in files if re.match(r"(fuzz|bench)_\w+\.c$", n)]
+        if folder.startswith("tests/unit/"):
+            names.append("unit_" + re.sub(r"\W", "_", folder[len("tests/unit/"):]))
+    return names
+
+
+def is_test(name, names):
+    return any(n.startswith(name) or (n.startswith("unit_") and name.startswith(n)) for n in names)
+
+
+def main():
+    os.chdir(os.path.dirname(os.path.abspath(__file__)) + "/..")
+    tracked = subprocess.run(["git", "ls-files", "*README.md"], check=True, text=True,
+                             stdout=subprocess.PIPE).stdout.split()
+    pages = PAGES + [p for p in tracked if p not in PAGES and not p.startswith(("tests/", "java-tests"))]
+    faults, count, names = [], 0, tests()
+    for page in pages:
+        text = read(page)
+        here = os.path.dirname(page)
+        prose = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+        for quoted in re.findall(r"`([^`\n]+)`", prose):
+            found = re.fullmatch(rf"({TOPS}/[\w./-]*|{TOPS}/?|[A-Z][\w.]+\.(?:md|txt|json))(?::(\w+))?", quoted)
+            if found is None:
+                continue
+            path, function = found.groups()
+            count += 1
+            if not any(os.path.exists(p) for p in (path, os.path.join(here, path))):
+                faults.append(f"{page}: {path}: is not there")
+            elif function and not defines(path, function):
+                faults.append(f"{page}: {path}: has no {function}()")
+        for name in re.findall(r"\b(?:unit|fuzz|bench)_[a-z]\w*", text):
+            count += 1
+            if not is_test(name, names):
+                faults.append(f"{page}: {name}: no such test")
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", prose):
+            count += 1
+            if "://" not in link and not os.path.exists(os.path.join(here, link)):
+                faults.append(f"{page}: {link}: leads nowhere")
+    print(*faults, f"{len(pages)} pages, {count} places", sep="\n")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -63,10 +63,14 @@ endif()
 configure_file(${CMAKE_SOURCE_DIR}/cmake/steptrace.pc.in ${CMAKE_BINARY_DIR}/steptrace.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/steptrace.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# An install into a temporary prefix, and a program that is built against it.
+# An install into a temporary prefix, and a program that is built against it; the headers, each
+# alone; what the shared library exports.
 if(STEPTRACE_TESTS AND NOT (STEPTRACE_SANITIZE OR STEPTRACE_TSAN OR STEPTRACE_FUZZ))
   add_test(NAME install COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-install.sh ${CMAKE_BINARY_DIR}
     ${CMAKE_INSTALL_LIBDIR})
-  set_tests_properties(install PROPERTIES LABELS cli TIMEOUT 120
+  add_test(NAME headers COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-headers.sh ${CMAKE_BINARY_DIR})
+  add_test(NAME exports COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-exports.sh
+    $<TARGET_FILE:steptrace_shared> ${CMAKE_SOURCE_DIR}/format/include ${STEPTRACE_GENERATED})
+  set_tests_properties(install headers exports PROPERTIES LABELS cli TIMEOUT 120
     ENVIRONMENT "CC=${CMAKE_C_COMPILER}")
 endif()

@@ -131,7 +131,35 @@ bool compiler_write_file(const char *program, const char *base, const char *endi
     return false;
 }
 
-const char *compiler_base(const char *program, const char *path, char *name, size_t size)
+static bool begins_c_name(const char *text)
+{
+    size_t length = strlen(text);
+    if (length == 0 || length > COMPILER_PREFIX_LIMIT || isdigit((unsigned char) text[0]))
+        return false;
+    for (; *text != '\0'; text++)
+        if (!isalnum((unsigned char) *text) && *text != '_')
+            return false;
+    return true;
+}
+
+bool compiler_take_prefix(int *count, char **arguments, const char **prefix)
+{
+    int kept = 1;
+    *prefix = "";
+    for (int i = 1; i < *count; i++) {
+        if (strcmp(arguments[i], "--prefix") != 0) {
+            arguments[kept++] = arguments[i];
+            continue;
+        }
+        if (++i == *count || !begins_c_name(arguments[i]))
+            return false;
+        *prefix = arguments[i];
+    }
+    *count = kept;
+    return true;
+}
+
+const char *compiler_base(const char *program, const char *path, const char *prefix, char *name)
 {
     const char *slash = strrchr(path, '/');
     const char *file = slash != NULL ? slash + 1 : path;
@@ -140,8 +168,8 @@ const char *compiler_base(const char *program, const char *path, char *name, siz
         fprintf(stderr, "%s: '%s' does not do as the name of C files\n", program, file);
         return NULL;
     }
-    bool digit = isdigit((unsigned char) file[0]) != 0;
-    snprintf(name, size, "%s%s", digit ? "n" : "", file);
+    bool digit = *prefix == '\0' && isdigit((unsigned char) file[0]) != 0;
+    snprintf(name, COMPILER_BASE_SIZE, "%s%s%s", prefix, digit ? "n" : "", file);
     for (char *at = name; *at != '\0'; at++)
         if (!isalnum((unsigned char) *at))
             *at = '_';

@@ -40,8 +40,14 @@ void compiler_report_fault(void *user, const struct step_fault *fault);
 bool compiler_write_file(const char *program, const char *base, const char *ending,
                          void (*write)(const void *user, FILE *out), const void *user);
 
-/* The file's name without directories, and "my-trace" as the C name "my_trace".  NULL: it does not
- * do, said on stderr. */
-const char *compiler_base(const char *program, const char *path, char *name, size_t size);
+enum { COMPILER_PREFIX_LIMIT = 64, COMPILER_BASE_SIZE = 192 };
+
+/* Takes `--prefix PREFIX` out of the arguments: what all C names are to begin with; "" without.
+ * False: it is missing, too long, or no C name begins so. */
+bool compiler_take_prefix(int *count, char **arguments, const char **prefix);
+
+/* The file's name without directories, and "my-trace" as the C name "my_trace" behind the prefix,
+ * in COMPILER_BASE_SIZE bytes.  NULL: it does not do, said on stderr. */
+const char *compiler_base(const char *program, const char *path, const char *prefix, char *name);
 
 #endif

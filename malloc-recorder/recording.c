@@ -152,7 +152,7 @@ static bool open_writer(struct recording *recording)
     struct step_error error = {.status = STEP_STATUS_OK};
     struct step_writer_options options;
     step_writer_options_init(&options);
-    options.definition = &hatf_trace_definition;
+    options.definition = &step_hatf_trace_definition;
     options.output = (struct step_output){recording, write_checked};
     options.level = (int) recording->options.level;
     if (step_writer_create(&options, &recording->writer, &error) != STEP_STATUS_OK)

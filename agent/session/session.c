@@ -73,7 +73,7 @@ static bool open_files(struct session *session)
     session->map->run_apart = session->keeps_apart ? apart_run : NULL;
     struct step_writer_options options;
     step_writer_options_init(&options);
-    options.definition = &java_trace_definition;
+    options.definition = &step_java_trace_definition;
     options.output = trace_file_output(session->file);
     options.level = (int) session->options.level;
     if (step_writer_create(&options, &session->writer, &error) != STEP_STATUS_OK) {

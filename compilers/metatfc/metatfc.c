@@ -11,6 +11,9 @@
 
 #define TEXT_LIMIT ((size_t) 1 << 20)
 
+/* --prefix, or "" */
+static const char *names_begin;
+
 static char *read_text(const char *path, size_t *length)
 {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
@@ -71,7 +74,7 @@ static int write_c(int count, char **arguments)
         return code;
     const char *slash = strrchr(arguments[1], '/');
     struct mc_model model = {.dtd = dtd, .source = slash != NULL ? slash + 1 : arguments[1]};
-    model.file = compiler_base("metatfc", arguments[0], model.base, sizeof model.base);
+    model.file = compiler_base("metatfc", arguments[0], names_begin, model.base);
     code = EXIT_USAGE;
     if (model.file != NULL) {
         code = EXIT_BAD_INPUT;
@@ -134,13 +137,15 @@ static const struct compiler metatfc = {
     .program = "metatfc",
     .title = "the compiler of Meta-TF's trace descriptions (DTDs)",
     .notes = "A DTD of '-' is standard input.\n"
+             "--prefix PREFIX: all C names that --c writes begin with PREFIX.\n"
              "Exit codes: 0 done, 1 failed, 2 usage, 3 a DTD has faults\n",
-    .usage = "--check|--c|--list|--help",
+    .usage = "[--prefix PREFIX] --check|--c|--list|--help",
     .outputs = outputs,
     .output_count = sizeof outputs / sizeof outputs[0],
 };
 
 int main(int count, char **arguments)
 {
-    return compiler_run(&metatfc, true, count, arguments);
+    bool valid = compiler_take_prefix(&count, arguments, &names_begin);
+    return compiler_run(&metatfc, valid, count, arguments);
 }

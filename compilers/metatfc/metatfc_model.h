@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "compilers/c_names.h"
+#include "compilers/compiler.h"
 #include "steptrace/metatf.h"
 
 /* A field in C. */
@@ -28,9 +29,9 @@ struct mc_record {
 
 struct mc_model {
     const struct metatf_dtd *dtd;
-    const char *file;   /* name of the files */
-    const char *source; /* of the DTD */
-    char base[128];     /* as a C name */
+    const char *file;              /* name of the files */
+    const char *source;            /* of the DTD */
+    char base[COMPILER_BASE_SIZE]; /* as a C name */
     struct mc_record *records;
     size_t record_count;
 };

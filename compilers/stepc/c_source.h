@@ -5,16 +5,19 @@
 
 #include <stdio.h>
 
+#include "compilers/compiler.h"
 #include "steptrace/definition.h"
 
 /* `file` is the name of the files without directory and ending ("java-trace"). */
 struct c_output {
     const struct step_definition *definition;
     const char *file;
-    char base[128];      /* that as a C name ("java_trace") */
-    char prefix[128];    /* of the enum: the package that all records are in, else the base */
-    char **names;        /* of each record, in C */
-    bool *is_dictionary; /* of each record: does a field hold numbers of its entries? */
+    const char *names_begin;         /* all of them: --prefix, or "" */
+    char base[COMPILER_BASE_SIZE];   /* of the file as a C name ("java_trace") */
+    char prefix[COMPILER_BASE_SIZE]; /* of the enum: the package that all records are in, else the
+                                        base */
+    char **names;                    /* of each record, in C */
+    bool *is_dictionary;             /* of each record: does a field hold numbers of its entries? */
 };
 
 /* Fills prefix, names and is_dictionary.  False: said why on stderr. */

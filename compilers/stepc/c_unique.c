@@ -12,12 +12,16 @@ void c_unique_prefix(struct c_output *output)
     const struct step_definition *definition = output->definition;
     const char *first = definition->record_count > 0 ? definition->records[0].name : "";
     size_t length = strcspn(first, ".");
-    bool shared = first[length] == '.';
+    bool shared = first[length] == '.' && length < COMPILER_BASE_SIZE - COMPILER_PREFIX_LIMIT - 2;
     for (size_t i = 0; i < definition->record_count; i++)
         shared = shared && strncmp(definition->records[i].name, first, length + 1) == 0;
-    snprintf(output->prefix, sizeof output->prefix, "%.*s", shared ? (int) length : 120,
-             shared ? first : output->base);
-    if (strcmp(output->prefix, "step") == 0 || strncmp(output->prefix, "step_", 5) == 0)
+    if (shared)
+        snprintf(output->prefix, sizeof output->prefix, "%s%.*s", output->names_begin, (int) length,
+                 first);
+    else
+        memcpy(output->prefix, output->base, sizeof output->prefix);
+    if (output->names_begin[0] == '\0' &&
+        (strcmp(output->prefix, "step") == 0 || strncmp(output->prefix, "step_", 5) == 0))
         strcat(output->prefix, "_");
 }
 
@@ -106,14 +110,24 @@ static bool take_whole(struct taken *taken, const struct c_output *output)
     return good && take(taken, upper);
 }
 
+/* The record's name behind what all begin with: without that, behind n_ if it began like the
+ * library's. */
+static void begin_name(const struct c_output *output, const struct step_record *record,
+                       char name[C_NAME_SIZE])
+{
+    size_t before = output->names_begin[0] != '\0' ? strlen(output->names_begin) : 2;
+    memcpy(name, output->names_begin[0] != '\0' ? output->names_begin : "n_", before);
+    c_names_of_record(record->name, name + before, C_NAME_SIZE - before);
+    if (output->names_begin[0] == '\0' && strncmp(name + 2, "step_", 5) != 0)
+        memmove(name, name + 2, strlen(name + 2) + 1);
+}
+
 static bool name_records(struct c_output *output, struct taken *taken)
 {
     bool good = take_whole(taken, output);
     for (size_t i = 0; good && i < output->definition->record_count; i++) {
-        char name[C_NAME_SIZE] = "n_";
-        c_names_of_record(output->definition->records[i].name, name + 2, sizeof name - 2);
-        if (strncmp(name + 2, "step_", 5) != 0) /* the library's begin so */
-            memmove(name, name + 2, strlen(name + 2) + 1);
+        char name[C_NAME_SIZE];
+        begin_name(output, &output->definition->records[i], name);
         while (!all_free(taken, name) && strlen(name) + 2 < sizeof name)
             strcat(name, "_");
         good = take_all(taken, name);
@@ -127,7 +141,7 @@ static bool names_are_short(const struct c_output *output, const char *file_name
 {
     for (size_t i = 0; i < output->definition->record_count; i++) {
         const struct step_record *record = &output->definition->records[i];
-        bool good = strlen(record->name) * 2 + 8 < C_NAME_SIZE;
+        bool good = strlen(record->name) * 2 + strlen(output->names_begin) + 8 < C_NAME_SIZE;
         for (size_t k = 0; good && k < record->field_count; k++)
             good = strlen(record->fields[k].name) + 8 < C_NAME_SIZE / 2;
         if (!good) {
@@ -142,7 +156,7 @@ static bool names_are_short(const struct c_output *output, const char *file_name
 bool c_unique_names(struct c_output *output, const char *file_name)
 {
     struct taken taken = {.slots = 64};
-    if (strncmp(output->base, "step_", 5) == 0) {
+    if (output->names_begin[0] == '\0' && strncmp(output->base, "step_", 5) == 0) {
         fprintf(stderr, "%s: the C name %s is the library's: they begin with step_\n", file_name,
                 output->base);
         return false;

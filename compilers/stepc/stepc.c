@@ -22,6 +22,9 @@ static struct {
 /* -Werror */
 static bool warnings_are_faults;
 
+/* --prefix, or "" */
+static const char *names_begin;
+
 static enum step_status read_stdin(const struct step_definition_options *options,
                                    struct step_definition **out, struct step_error *error)
 {
@@ -76,8 +79,8 @@ static int write_c(int count, char **arguments)
     struct step_definition *definition = parse_file(arguments[1], &code);
     if (definition == NULL)
         return code;
-    struct c_output output = {.definition = definition};
-    output.file = compiler_base("stepc", arguments[0], output.base, sizeof output.base);
+    struct c_output output = {.definition = definition, .names_begin = names_begin};
+    output.file = compiler_base("stepc", arguments[0], names_begin, output.base);
     if (output.file == NULL) {
         step_definition_destroy(definition);
         return EXIT_USAGE;
@@ -169,8 +172,9 @@ static const struct compiler stepc = {
     .title = "the compiler of STEP-DL definitions",
     .notes = "-I DIR before or behind an option: included files are looked for in DIR as well.\n"
              "-Werror: what --check and --c warn of is a fault.\n"
+             "--prefix PREFIX: all C names that --c writes begin with PREFIX.\n"
              "Exit codes: 0 done, 1 failed, 2 usage, 3 a definition has faults\n",
-    .usage = "[-I DIR] [-Werror] --check|--print|--doc|--json|--c|--help",
+    .usage = "[-I DIR] [-Werror] [--prefix PREFIX] --check|--print|--doc|--json|--c|--help",
     .outputs = outputs,
     .output_count = sizeof outputs / sizeof outputs[0],
 };
@@ -204,6 +208,7 @@ static bool take_options(int *count, char **arguments)
 
 int main(int count, char **arguments)
 {
-    bool valid = take_options(&count, arguments);
+    bool valid =
+        compiler_take_prefix(&count, arguments, &names_begin) && take_options(&count, arguments);
     return compiler_run(&stepc, valid, count, arguments);
 }

@@ -65,36 +65,36 @@ static enum step_status put_thread(const struct heap_raw *raw, uint32_t record)
 
 static enum step_status take_thread_create(const struct heap_raw *raw)
 {
-    return put_thread(raw, HEAP_THREAD_CREATE);
+    return put_thread(raw, STEP_HEAP_THREAD_CREATE);
 }
 
 static enum step_status take_thread_destroy(const struct heap_raw *raw)
 {
-    return put_thread(raw, HEAP_THREAD_DESTROY);
+    return put_thread(raw, STEP_HEAP_THREAD_DESTROY);
 }
 
 static enum step_status take_alloc(const struct heap_raw *raw)
 {
-    const struct heap_alloc event = {
+    const struct step_heap_alloc event = {
         .time = raw->ticks, .thread = raw->thread, .size = raw->words[1], .address = raw->words[2]};
-    return heap_alloc_put(raw->writer, raw->stream, &event);
+    return step_heap_alloc_put(raw->writer, raw->stream, &event);
 }
 
 static enum step_status take_free(const struct heap_raw *raw)
 {
-    const struct heap_free event = {
+    const struct step_heap_free event = {
         .time = raw->ticks, .thread = raw->thread, .address = raw->words[1]};
-    return heap_free_put(raw->writer, raw->stream, &event);
+    return step_heap_free_put(raw->writer, raw->stream, &event);
 }
 
 /* Its outcome shows in the two addresses. */
 static enum step_status take_realloc(const struct heap_raw *raw)
 {
     uint64_t old_address = raw->words[2], new_address = raw->words[3];
-    uint32_t record = old_address == 0             ? HEAP_REALLOC_ALLOC
-                      : new_address == 0           ? HEAP_REALLOC_FREE
-                      : old_address == new_address ? HEAP_REALLOC_IN_PLACE
-                                                   : HEAP_REALLOC_MOVE;
+    uint32_t record = old_address == 0             ? STEP_HEAP_REALLOC_ALLOC
+                      : new_address == 0           ? STEP_HEAP_REALLOC_FREE
+                      : old_address == new_address ? STEP_HEAP_REALLOC_IN_PLACE
+                                                   : STEP_HEAP_REALLOC_MOVE;
     const uint64_t slots[] = {raw->ticks,    raw->thread, 0,          0,
                               raw->words[1], old_address, new_address};
     return step_writer_put(raw->writer, raw->stream, record, slots);

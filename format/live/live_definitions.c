@@ -15,47 +15,53 @@ static bool entry_is_next(struct live_decoder *decoder, uint32_t record, uint64_
 enum step_status live_take_define_class(const struct raw *raw)
 {
     enum step_status status;
-    if (!entry_is_next(raw->decoder, JAVA_CLASS, raw->words[0] >> STEP_LIVE_KIND_BITS, &status))
+    if (!entry_is_next(raw->decoder, STEP_JAVA_CLASS, raw->words[0] >> STEP_LIVE_KIND_BITS,
+                       &status))
         return status;
-    struct java_class entry = {.name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]},
-                               .loader = raw->words[1]};
-    return java_class_define(raw->decoder->writer, &entry, NULL);
+    struct step_java_class entry = {
+        .name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]},
+        .loader = raw->words[1]};
+    return step_java_class_define(raw->decoder->writer, &entry, NULL);
 }
 
 enum step_status live_take_define_method(const struct raw *raw)
 {
     enum step_status status;
-    if (!entry_is_next(raw->decoder, JAVA_METHOD, raw->words[0] >> STEP_LIVE_KIND_BITS, &status))
+    if (!entry_is_next(raw->decoder, STEP_JAVA_METHOD, raw->words[0] >> STEP_LIVE_KIND_BITS,
+                       &status))
         return status;
     const uint8_t *text = (const uint8_t *) &raw->words[4];
     size_t name_length = (size_t) (raw->words[3] & UINT32_MAX);
-    struct java_method entry = {.class_ = raw->words[1],
-                                .name = {text, name_length},
-                                .descriptor = {text + name_length, (size_t) (raw->words[3] >> 32)},
-                                .modifiers = raw->words[2]};
-    return java_method_define(raw->decoder->writer, &entry, NULL);
+    struct step_java_method entry = {
+        .class_ = raw->words[1],
+        .name = {text, name_length},
+        .descriptor = {text + name_length, (size_t) (raw->words[3] >> 32)},
+        .modifiers = raw->words[2]};
+    return step_java_method_define(raw->decoder->writer, &entry, NULL);
 }
 
 enum step_status live_take_define_thread(const struct raw *raw)
 {
     enum step_status status;
-    if (!entry_is_next(raw->decoder, JAVA_THREAD, raw->words[0] >> STEP_LIVE_KIND_BITS, &status))
+    if (!entry_is_next(raw->decoder, STEP_JAVA_THREAD, raw->words[0] >> STEP_LIVE_KIND_BITS,
+                       &status))
         return status;
-    struct java_thread entry = {.name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]},
-                                .flags = raw->words[1]};
-    return java_thread_define(raw->decoder->writer, &entry, NULL);
+    struct step_java_thread entry = {
+        .name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]}, .flags = raw->words[1]};
+    return step_java_thread_define(raw->decoder->writer, &entry, NULL);
 }
 
 enum step_status live_take_define_frame(const struct raw *raw)
 {
     enum step_status status;
-    if (!entry_is_next(raw->decoder, JAVA_FRAME, raw->words[0] >> STEP_LIVE_KIND_BITS, &status))
+    if (!entry_is_next(raw->decoder, STEP_JAVA_FRAME, raw->words[0] >> STEP_LIVE_KIND_BITS,
+                       &status))
         return status;
-    struct java_frame entry = {.parent = raw->words[1] & UINT32_MAX,
-                               .method = raw->words[1] >> 32,
-                               .line = raw->words[2] & UINT32_MAX,
-                               .bytecode = raw->words[2] >> 32};
-    return java_frame_define(raw->decoder->writer, &entry, NULL);
+    struct step_java_frame entry = {.parent = raw->words[1] & UINT32_MAX,
+                                    .method = raw->words[1] >> 32,
+                                    .line = raw->words[2] & UINT32_MAX,
+                                    .bytecode = raw->words[2] >> 32};
+    return step_java_frame_define(raw->decoder->writer, &entry, NULL);
 }
 
 /* The next of the texts of a fact; false: it is longer than what is left. */
@@ -72,7 +78,7 @@ static bool take_text(const uint8_t **at, uint64_t *left, uint64_t length, struc
 static enum step_status take_not_probed(const struct raw *raw, const uint64_t *words,
                                         uint64_t length)
 {
-    struct java_not_probed event = {.time = raw->ticks, .thread = raw->state->thread};
+    struct step_java_not_probed event = {.time = raw->ticks, .thread = raw->state->thread};
     if (length < 3 * WORD_BYTES)
         return STEP_STATUS_CORRUPT;
     const uint8_t *at = (const uint8_t *) &words[3];
@@ -83,7 +89,7 @@ static enum step_status take_not_probed(const struct raw *raw, const uint64_t *w
         !take_text(&at, &left, words[2] & UINT32_MAX, &event.descriptor) ||
         !take_text(&at, &left, words[2] >> 32, &event.reason))
         return STEP_STATUS_CORRUPT;
-    return java_not_probed_put(raw->decoder->writer, raw->stream, &event);
+    return step_java_not_probed_put(raw->decoder->writer, raw->stream, &event);
 }
 
 static enum step_status take_method_count(const struct raw *raw, const uint64_t *words,
@@ -91,14 +97,14 @@ static enum step_status take_method_count(const struct raw *raw, const uint64_t 
 {
     if (length < STEP_LIVE_METHOD_COUNT_BYTES)
         return STEP_STATUS_CORRUPT;
-    struct java_method_count event = {.time = raw->ticks,
-                                      .thread = raw->state->thread,
-                                      .method = words[0],
-                                      .calls = words[1],
-                                      .exceptions = words[2],
-                                      .inclusive = words[3],
-                                      .exclusive = words[4]};
-    return java_method_count_put(raw->decoder->writer, raw->stream, &event);
+    struct step_java_method_count event = {.time = raw->ticks,
+                                           .thread = raw->state->thread,
+                                           .method = words[0],
+                                           .calls = words[1],
+                                           .exceptions = words[2],
+                                           .inclusive = words[3],
+                                           .exclusive = words[4]};
+    return step_java_method_count_put(raw->decoder->writer, raw->stream, &event);
 }
 
 /* record_words() has seen to it that all of it is there. */

@@ -7,51 +7,51 @@ enum step_status live_take_vm_event(const struct raw *raw)
 {
     uint32_t kind = (uint32_t) (raw->words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
     struct step_writer *writer = raw->decoder->writer;
-    struct java_vm_start event = {.time = raw->ticks, .thread = raw->state->thread};
-    uint32_t record = kind == STEP_LIVE_VM_START  ? JAVA_VM_START
-                      : kind == STEP_LIVE_VM_INIT ? JAVA_VM_INIT
-                                                  : JAVA_VM_DEATH;
+    struct step_java_vm_start event = {.time = raw->ticks, .thread = raw->state->thread};
+    uint32_t record = kind == STEP_LIVE_VM_START  ? STEP_JAVA_VM_START
+                      : kind == STEP_LIVE_VM_INIT ? STEP_JAVA_VM_INIT
+                                                  : STEP_JAVA_VM_DEATH;
     uint64_t slots[] = {event.time, event.thread};
     return step_writer_put(writer, raw->stream, record, slots);
 }
 
 enum step_status live_take_class_load(const struct raw *raw)
 {
-    struct java_class_load event = {
+    struct step_java_class_load event = {
         .time = raw->ticks, .thread = raw->state->thread, .class_ = raw->words[1]};
-    return java_class_load_put(raw->decoder->writer, raw->stream, &event);
+    return step_java_class_load_put(raw->decoder->writer, raw->stream, &event);
 }
 
 enum step_status live_take_class_existing(const struct raw *raw)
 {
-    struct java_class_existing event = {
+    struct step_java_class_existing event = {
         .time = raw->ticks, .thread = raw->state->thread, .class_ = raw->words[1]};
-    return java_class_existing_put(raw->decoder->writer, raw->stream, &event);
+    return step_java_class_existing_put(raw->decoder->writer, raw->stream, &event);
 }
 
 /* Starts of threads name the thread itself, whoever wrote the record. */
 enum step_status live_take_thread_start(const struct raw *raw)
 {
-    struct java_thread_start event = {.time = raw->ticks, .thread = raw->words[1]};
-    return java_thread_start_put(raw->decoder->writer, raw->stream, &event);
+    struct step_java_thread_start event = {.time = raw->ticks, .thread = raw->words[1]};
+    return step_java_thread_start_put(raw->decoder->writer, raw->stream, &event);
 }
 
 enum step_status live_take_thread_existing(const struct raw *raw)
 {
-    struct java_thread_existing event = {.time = raw->ticks, .thread = raw->words[1]};
-    return java_thread_existing_put(raw->decoder->writer, raw->stream, &event);
+    struct step_java_thread_existing event = {.time = raw->ticks, .thread = raw->words[1]};
+    return step_java_thread_existing_put(raw->decoder->writer, raw->stream, &event);
 }
 
 static enum step_status put_alloc_at(struct live_decoder *decoder, uint64_t stream,
                                      const struct window_event *from)
 {
-    struct java_object_alloc_at event = {.time = from->ticks,
-                                         .thread = from->thread,
-                                         .class_ = from->name & UINT32_MAX,
-                                         .size = (from->name >> 32) * 8,
-                                         .object = from->object,
-                                         .stack = from->stack};
-    return java_object_alloc_at_put(decoder->writer, stream, &event);
+    struct step_java_object_alloc_at event = {.time = from->ticks,
+                                              .thread = from->thread,
+                                              .class_ = from->name & UINT32_MAX,
+                                              .size = (from->name >> 32) * 8,
+                                              .object = from->object,
+                                              .stack = from->stack};
+    return step_java_object_alloc_at_put(decoder->writer, stream, &event);
 }
 
 static enum step_status put_alloc(struct live_decoder *decoder, uint64_t stream,
@@ -59,31 +59,31 @@ static enum step_status put_alloc(struct live_decoder *decoder, uint64_t stream,
 {
     if (from->stack != 0)
         return put_alloc_at(decoder, stream, from);
-    struct java_object_alloc event = {.time = from->ticks,
-                                      .thread = from->thread,
-                                      .class_ = from->name & UINT32_MAX,
-                                      .size = (from->name >> 32) * 8,
-                                      .object = from->object};
-    return java_object_alloc_put(decoder->writer, stream, &event);
+    struct step_java_object_alloc event = {.time = from->ticks,
+                                           .thread = from->thread,
+                                           .class_ = from->name & UINT32_MAX,
+                                           .size = (from->name >> 32) * 8,
+                                           .object = from->object};
+    return step_java_object_alloc_put(decoder->writer, stream, &event);
 }
 
 static enum step_status put_existing(struct live_decoder *decoder, uint64_t stream,
                                      const struct window_event *from)
 {
-    struct java_object_existing event = {.time = from->ticks,
-                                         .thread = from->thread,
-                                         .class_ = from->name & UINT32_MAX,
-                                         .size = (from->name >> 32) * 8,
-                                         .object = from->object};
-    return java_object_existing_put(decoder->writer, stream, &event);
+    struct step_java_object_existing event = {.time = from->ticks,
+                                              .thread = from->thread,
+                                              .class_ = from->name & UINT32_MAX,
+                                              .size = (from->name >> 32) * 8,
+                                              .object = from->object};
+    return step_java_object_existing_put(decoder->writer, stream, &event);
 }
 
 static enum step_status put_entry(struct live_decoder *decoder, uint64_t stream,
                                   const struct window_event *from)
 {
-    struct java_method_entry event = {
+    struct step_java_method_entry event = {
         .time = from->ticks, .thread = from->thread, .method = from->name, .object = from->object};
-    return java_method_entry_put(decoder->writer, stream, &event);
+    return step_java_method_entry_put(decoder->writer, stream, &event);
 }
 
 /* An event of a thread's stream, with the number that it has among the stream's records. */
@@ -92,9 +92,9 @@ static enum step_status put_event(struct live_decoder *decoder, struct stream_st
 {
     if (number < state->resumed)
         return STEP_STATUS_OK;
-    struct java_method_exit exit = {from->ticks, from->thread, from->name};
-    struct java_frame_pop pop = {from->ticks, from->thread, from->name};
-    struct java_thread_end end = {.time = from->ticks, .thread = from->name};
+    struct step_java_method_exit exit = {from->ticks, from->thread, from->name};
+    struct step_java_frame_pop pop = {from->ticks, from->thread, from->name};
+    struct step_java_thread_end end = {.time = from->ticks, .thread = from->name};
     switch (from->kind) {
     case STEP_LIVE_ALLOC:
         return put_alloc(decoder, stream, from);
@@ -103,11 +103,11 @@ static enum step_status put_event(struct live_decoder *decoder, struct stream_st
     case STEP_LIVE_ENTRY:
         return put_entry(decoder, stream, from);
     case STEP_LIVE_EXIT:
-        return java_method_exit_put(decoder->writer, stream, &exit);
+        return step_java_method_exit_put(decoder->writer, stream, &exit);
     case STEP_LIVE_FRAME_POP:
-        return java_frame_pop_put(decoder->writer, stream, &pop);
+        return step_java_frame_pop_put(decoder->writer, stream, &pop);
     default:
-        return java_thread_end_put(decoder->writer, stream, &end);
+        return step_java_thread_end_put(decoder->writer, stream, &end);
     }
 }
 

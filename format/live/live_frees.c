@@ -53,8 +53,8 @@ enum step_status live_put_frees(struct live_decoder *decoder, struct stream_stat
     for (size_t i = 0; i < frees->count && status == STEP_STATUS_OK; i++) {
         if (first + i < state->resumed)
             continue;
-        struct java_object_free event = {.time = ticks, .thread = 0, .object = frees->ids[i]};
-        status = java_object_free_put(decoder->writer, STEP_LIVE_STREAM_FREES, &event);
+        struct step_java_object_free event = {.time = ticks, .thread = 0, .object = frees->ids[i]};
+        status = step_java_object_free_put(decoder->writer, STEP_LIVE_STREAM_FREES, &event);
     }
     frees->count = 0;
     return status == STEP_STATUS_OK ? note_batch_end(&decoder->batch_ends, state->next_record)

@@ -18,11 +18,11 @@ static const struct {
     uint16_t group; /* METHODS, ALLOCATIONS or OBJECTS; 0: no such record */
     uint16_t type;
 } rows[1u << STEP_LIVE_KIND_BITS] = {
-    [STEP_LIVE_ENTRY_SHORT] = {METHODS, JAVA_METHOD_ENTRY},
-    [STEP_LIVE_EXIT_SHORT] = {METHODS, JAVA_METHOD_EXIT},
-    [STEP_LIVE_FRAME_POP_SHORT] = {METHODS, JAVA_FRAME_POP},
-    [STEP_LIVE_ALLOC_NEXT] = {ALLOCATIONS, JAVA_OBJECT_ALLOC},
-    [STEP_LIVE_ENTRY] = {OBJECTS, JAVA_METHOD_ENTRY},
+    [STEP_LIVE_ENTRY_SHORT] = {METHODS, STEP_JAVA_METHOD_ENTRY},
+    [STEP_LIVE_EXIT_SHORT] = {METHODS, STEP_JAVA_METHOD_EXIT},
+    [STEP_LIVE_FRAME_POP_SHORT] = {METHODS, STEP_JAVA_FRAME_POP},
+    [STEP_LIVE_ALLOC_NEXT] = {ALLOCATIONS, STEP_JAVA_OBJECT_ALLOC},
+    [STEP_LIVE_ENTRY] = {OBJECTS, STEP_JAVA_METHOD_ENTRY},
 };
 
 #define METHOD_KINDS                                                                               \
@@ -43,21 +43,21 @@ bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
         bool same; /* but for an object, where there are OBJECTS */
         uint8_t groups;
     } fields[] = {
-        {JAVA_METHOD_ENTRY, ENTRY_SLOTS, 0, TIME, false, METHODS | ALLOCATIONS | OBJECTS},
-        {JAVA_METHOD_ENTRY, ENTRY_SLOTS, 1, THREAD, true, METHODS | ALLOCATIONS | OBJECTS},
-        {JAVA_METHOD_ENTRY, ENTRY_SLOTS, 2, METHOD, false, METHODS | OBJECTS},
-        {JAVA_METHOD_ENTRY, ENTRY_SLOTS, 3, OBJECT, true, METHODS | OBJECTS},
-        {JAVA_METHOD_EXIT, EXIT_SLOTS, 0, TIME, false, METHODS},
-        {JAVA_METHOD_EXIT, EXIT_SLOTS, 1, THREAD, true, METHODS},
-        {JAVA_METHOD_EXIT, EXIT_SLOTS, 2, METHOD, false, METHODS},
-        {JAVA_FRAME_POP, EXIT_SLOTS, 0, TIME, false, METHODS},
-        {JAVA_FRAME_POP, EXIT_SLOTS, 1, THREAD, true, METHODS},
-        {JAVA_FRAME_POP, EXIT_SLOTS, 2, METHOD, false, METHODS},
-        {JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 0, TIME, false, ALLOCATIONS},
-        {JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 1, THREAD, true, ALLOCATIONS},
-        {JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 2, CLASS, false, ALLOCATIONS},
-        {JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 3, SIZE, false, ALLOCATIONS},
-        {JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 4, ALLOCATED, false, ALLOCATIONS},
+        {STEP_JAVA_METHOD_ENTRY, ENTRY_SLOTS, 0, TIME, false, METHODS | ALLOCATIONS | OBJECTS},
+        {STEP_JAVA_METHOD_ENTRY, ENTRY_SLOTS, 1, THREAD, true, METHODS | ALLOCATIONS | OBJECTS},
+        {STEP_JAVA_METHOD_ENTRY, ENTRY_SLOTS, 2, METHOD, false, METHODS | OBJECTS},
+        {STEP_JAVA_METHOD_ENTRY, ENTRY_SLOTS, 3, OBJECT, true, METHODS | OBJECTS},
+        {STEP_JAVA_METHOD_EXIT, EXIT_SLOTS, 0, TIME, false, METHODS},
+        {STEP_JAVA_METHOD_EXIT, EXIT_SLOTS, 1, THREAD, true, METHODS},
+        {STEP_JAVA_METHOD_EXIT, EXIT_SLOTS, 2, METHOD, false, METHODS},
+        {STEP_JAVA_FRAME_POP, EXIT_SLOTS, 0, TIME, false, METHODS},
+        {STEP_JAVA_FRAME_POP, EXIT_SLOTS, 1, THREAD, true, METHODS},
+        {STEP_JAVA_FRAME_POP, EXIT_SLOTS, 2, METHOD, false, METHODS},
+        {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 0, TIME, false, ALLOCATIONS},
+        {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 1, THREAD, true, ALLOCATIONS},
+        {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 2, CLASS, false, ALLOCATIONS},
+        {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 3, SIZE, false, ALLOCATIONS},
+        {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 4, ALLOCATED, false, ALLOCATIONS},
     };
     for (unsigned groups = 0; groups < LIVE_RUN_LAYOUTS; groups++) {
         layouts[groups].count = COLUMNS;
@@ -167,7 +167,7 @@ static void put_entry(struct filling *filling, struct ticker *ticker, const uint
     filling->times[filling->records] = ticks_of(ticker, ticker->state.last_stamp);
     filling->methods[filling->records - filling->allocations] = words[1];
     filling->objects[filling->entries++] = words[2];
-    filling->types[filling->records++] = JAVA_METHOD_ENTRY;
+    filling->types[filling->records++] = STEP_JAVA_METHOD_ENTRY;
 }
 
 static void put_allocation(struct filling *filling, struct ticker *ticker, const uint64_t *words)
@@ -179,7 +179,7 @@ static void put_allocation(struct filling *filling, struct ticker *ticker, const
     run->values[CLASS][place] = words[1] & UINT32_MAX;
     run->values[SIZE][place] = (words[1] >> 32) * 8;
     run->values[ALLOCATED][place] = ++ticker->state.last_object;
-    filling->types[filling->records++] = JAVA_OBJECT_ALLOC;
+    filling->types[filling->records++] = STEP_JAVA_OBJECT_ALLOC;
 }
 
 /* Fills in the records of `groups` at `words`; returns how many, and `*taken` words. */

@@ -17,42 +17,43 @@ struct put_record {
 };
 
 #define EVENT "time thread# "
-#define HEAP_EVENT "time thread attributes# "
-#define HEAP_REALLOC HEAP_EVENT "heap size address new_address "
+#define STEP_HEAP_EVENT "time thread attributes# "
+#define STEP_HEAP_REALLOC STEP_HEAP_EVENT "heap size address new_address "
 
 static const struct put_record java_records[] = {
-    {JAVA_CLASS, "java.Class", "name$ loader "},
-    {JAVA_METHOD, "java.Method", "class# name$ descriptor$ modifiers "},
-    {JAVA_THREAD, "java.Thread", "name$ flags "},
-    {JAVA_FRAME, "java.Frame", "parent# method# line bytecode "},
-    {JAVA_VM_START, "java.VMStart", EVENT},
-    {JAVA_VM_INIT, "java.VMInit", EVENT},
-    {JAVA_VM_DEATH, "java.VMDeath", EVENT},
-    {JAVA_CLASS_LOAD, "java.ClassLoad", EVENT "class# "},
-    {JAVA_CLASS_EXISTING, "java.ClassExisting", EVENT "class# "},
-    {JAVA_THREAD_START, "java.ThreadStart", EVENT},
-    {JAVA_THREAD_EXISTING, "java.ThreadExisting", EVENT},
-    {JAVA_THREAD_END, "java.ThreadEnd", EVENT},
-    {JAVA_OBJECT_ALLOC, "java.ObjectAlloc", EVENT "class# size object "},
-    {JAVA_OBJECT_EXISTING, "java.ObjectExisting", EVENT "class# size object "},
-    {JAVA_OBJECT_ALLOC_AT, "java.ObjectAllocAt", EVENT "class# size object stack# "},
-    {JAVA_OBJECT_FREE, "java.ObjectFree", EVENT "object "},
-    {JAVA_METHOD_ENTRY, "java.MethodEntry", EVENT "method# object "},
-    {JAVA_METHOD_EXIT, "java.MethodExit", EVENT "method# "},
-    {JAVA_FRAME_POP, "java.FramePop", EVENT "method# "},
-    {JAVA_NOT_PROBED, "java.NotProbed", EVENT "class$ method$ descriptor$ reason$ missing "},
-    {JAVA_METHOD_COUNT, "java.MethodCount", EVENT "method# calls exceptions inclusive exclusive "},
+    {STEP_JAVA_CLASS, "java.Class", "name$ loader "},
+    {STEP_JAVA_METHOD, "java.Method", "class# name$ descriptor$ modifiers "},
+    {STEP_JAVA_THREAD, "java.Thread", "name$ flags "},
+    {STEP_JAVA_FRAME, "java.Frame", "parent# method# line bytecode "},
+    {STEP_JAVA_VM_START, "java.VMStart", EVENT},
+    {STEP_JAVA_VM_INIT, "java.VMInit", EVENT},
+    {STEP_JAVA_VM_DEATH, "java.VMDeath", EVENT},
+    {STEP_JAVA_CLASS_LOAD, "java.ClassLoad", EVENT "class# "},
+    {STEP_JAVA_CLASS_EXISTING, "java.ClassExisting", EVENT "class# "},
+    {STEP_JAVA_THREAD_START, "java.ThreadStart", EVENT},
+    {STEP_JAVA_THREAD_EXISTING, "java.ThreadExisting", EVENT},
+    {STEP_JAVA_THREAD_END, "java.ThreadEnd", EVENT},
+    {STEP_JAVA_OBJECT_ALLOC, "java.ObjectAlloc", EVENT "class# size object "},
+    {STEP_JAVA_OBJECT_EXISTING, "java.ObjectExisting", EVENT "class# size object "},
+    {STEP_JAVA_OBJECT_ALLOC_AT, "java.ObjectAllocAt", EVENT "class# size object stack# "},
+    {STEP_JAVA_OBJECT_FREE, "java.ObjectFree", EVENT "object "},
+    {STEP_JAVA_METHOD_ENTRY, "java.MethodEntry", EVENT "method# object "},
+    {STEP_JAVA_METHOD_EXIT, "java.MethodExit", EVENT "method# "},
+    {STEP_JAVA_FRAME_POP, "java.FramePop", EVENT "method# "},
+    {STEP_JAVA_NOT_PROBED, "java.NotProbed", EVENT "class$ method$ descriptor$ reason$ missing "},
+    {STEP_JAVA_METHOD_COUNT, "java.MethodCount",
+     EVENT "method# calls exceptions inclusive exclusive "},
 };
 
 static const struct put_record heap_records[] = {
-    {HEAP_THREAD_CREATE, "heap.ThreadCreate", HEAP_EVENT},
-    {HEAP_THREAD_DESTROY, "heap.ThreadDestroy", HEAP_EVENT},
-    {HEAP_ALLOC, "heap.Alloc", HEAP_EVENT "heap size address "},
-    {HEAP_FREE, "heap.Free", HEAP_EVENT "heap address "},
-    {HEAP_REALLOC_IN_PLACE, "heap.ReallocInPlace", HEAP_REALLOC},
-    {HEAP_REALLOC_MOVE, "heap.ReallocMove", HEAP_REALLOC},
-    {HEAP_REALLOC_ALLOC, "heap.ReallocAlloc", HEAP_REALLOC},
-    {HEAP_REALLOC_FREE, "heap.ReallocFree", HEAP_REALLOC},
+    {STEP_HEAP_THREAD_CREATE, "heap.ThreadCreate", STEP_HEAP_EVENT},
+    {STEP_HEAP_THREAD_DESTROY, "heap.ThreadDestroy", STEP_HEAP_EVENT},
+    {STEP_HEAP_ALLOC, "heap.Alloc", STEP_HEAP_EVENT "heap size address "},
+    {STEP_HEAP_FREE, "heap.Free", STEP_HEAP_EVENT "heap address "},
+    {STEP_HEAP_REALLOC_IN_PLACE, "heap.ReallocInPlace", STEP_HEAP_REALLOC},
+    {STEP_HEAP_REALLOC_MOVE, "heap.ReallocMove", STEP_HEAP_REALLOC},
+    {STEP_HEAP_REALLOC_ALLOC, "heap.ReallocAlloc", STEP_HEAP_REALLOC},
+    {STEP_HEAP_REALLOC_FREE, "heap.ReallocFree", STEP_HEAP_REALLOC},
 };
 
 /* How it is encoded does not matter. */

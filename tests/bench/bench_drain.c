@@ -65,9 +65,9 @@ static const struct {
     enum step_live_kind brief, full;
     size_t slots;
 } kinds[] = {
-    [JAVA_METHOD_ENTRY] = {STEP_LIVE_ENTRY_SHORT, STEP_LIVE_ENTRY, 4},
-    [JAVA_METHOD_EXIT] = {STEP_LIVE_EXIT_SHORT, STEP_LIVE_EXIT, 3},
-    [JAVA_FRAME_POP] = {STEP_LIVE_FRAME_POP_SHORT, STEP_LIVE_FRAME_POP, 3},
+    [STEP_JAVA_METHOD_ENTRY] = {STEP_LIVE_ENTRY_SHORT, STEP_LIVE_ENTRY, 4},
+    [STEP_JAVA_METHOD_EXIT] = {STEP_LIVE_EXIT_SHORT, STEP_LIVE_EXIT, 3},
+    [STEP_JAVA_FRAME_POP] = {STEP_LIVE_FRAME_POP_SHORT, STEP_LIVE_FRAME_POP, 3},
 };
 
 static bool is_method_event(uint32_t record)
@@ -103,14 +103,14 @@ static void add(struct replay *replay, uint64_t stream, uint32_t record, const u
         replay->words = must(realloc(replay->words, replay->word_capacity * sizeof(uint64_t)));
     }
     uint64_t *words = replay->words + replay->word_count;
-    uint64_t object = record == JAVA_METHOD_ENTRY ? slots[3] : 0;
+    uint64_t object = record == STEP_JAVA_METHOD_ENTRY ? slots[3] : 0;
     uint64_t past = stamp - replay->last_stamp;
     size_t length = 1;
     if (chunk->events == 0 || object != 0 || past >> STEP_LIVE_PAST_BITS != 0) {
         words[0] = (uint64_t) kinds[record].full | stamp << STEP_LIVE_KIND_BITS;
         words[1] = slots[2];
         words[2] = object;
-        length = record == JAVA_METHOD_ENTRY ? 3 : 2;
+        length = record == STEP_JAVA_METHOD_ENTRY ? 3 : 2;
     } else {
         words[0] = (uint64_t) kinds[record].brief | (past << STEP_LIVE_METHOD_BITS | slots[2])
                                                         << STEP_LIVE_KIND_BITS;

@@ -236,7 +236,7 @@ static struct metatf_writer *start_writer(const struct form *form)
     struct step_error error = {.message = ""};
     metatf_writer_options_init(&options);
     metatf_bytes.length = 0;
-    options.dtd = form->split ? &hatf_split_metatf_dtd : &hatf_metatf_dtd;
+    options.dtd = form->split ? &step_hatf_split_metatf_dtd : &step_hatf_metatf_dtd;
     options.output = (struct step_output){&metatf_bytes, keep};
     options.big_endian = true; /* as HATF */
     options.embed_dtd = false;
@@ -333,16 +333,17 @@ static size_t end_writer(struct metatf_writer *writer)
         return count;                                                                              \
     }
 
-GENERATED(hatf_metatf, HATF_METATF)
-GENERATED(hatf_split_metatf, HATF_SPLIT_METATF)
+GENERATED(step_hatf_metatf, STEP_HATF_METATF)
+GENERATED(step_hatf_split_metatf, STEP_HATF_SPLIT_METATF)
 
 static size_t write_generated(const struct form *form)
 {
     struct metatf_writer *writer = start_writer(form);
     struct step_error error = {.message = ""};
     for (size_t i = 0; i < trace.count; i++)
-        if ((form->split ? put_hatf_split_metatf(writer, &trace.records[i], &error)
-                         : put_hatf_metatf(writer, &trace.records[i], &error)) != STEP_STATUS_OK)
+        if ((form->split
+                 ? put_step_hatf_split_metatf(writer, &trace.records[i], &error)
+                 : put_step_hatf_metatf(writer, &trace.records[i], &error)) != STEP_STATUS_OK)
             fail("metatf", &error);
     return end_writer(writer);
 }
@@ -395,7 +396,8 @@ static enum step_status read_at(void *user, uint64_t offset, void *buffer, size_
 static void read_metatf(const struct form *form, bool universal)
 {
     const struct metatf_input input = {&metatf_bytes, metatf_bytes.length, read_at};
-    const struct metatf_dtd *dtd = form->split ? &hatf_split_metatf_dtd : &hatf_metatf_dtd;
+    const struct metatf_dtd *dtd =
+        form->split ? &step_hatf_split_metatf_dtd : &step_hatf_metatf_dtd;
     struct metatf_file *file;
     struct metatf_reader *reader;
     struct metatf_event event;
@@ -405,8 +407,8 @@ static void read_metatf(const struct form *form, bool universal)
         metatf_reader_create(file, dtd, &reader, &error) != STEP_STATUS_OK)
         fail("metatf", &error);
     if (!universal)
-        count =
-            form->split ? read_hatf_split_metatf(reader, &error) : read_hatf_metatf(reader, &error);
+        count = form->split ? read_step_hatf_split_metatf(reader, &error)
+                            : read_step_hatf_metatf(reader, &error);
     else
         while (metatf_reader_next(reader, &event, &error) == STEP_STATUS_OK)
             if (event.record->role == METATF_DATA) {

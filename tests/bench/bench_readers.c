@@ -36,34 +36,34 @@ enum step_status read_blocks(const struct step_buffer *file, struct read_tally *
 }
 
 /* One case as a program would have it, for the records that fill traces. */
-static uint64_t use_record(const struct java_trace_binding *binding,
+static uint64_t use_record(const struct step_java_trace_binding *binding,
                            const struct step_record_view *view)
 {
-    switch (java_trace_record(binding, view->record)) {
-    case JAVA_OBJECT_ALLOC:
-    case JAVA_OBJECT_EXISTING: {
-        struct java_object_alloc alloc;
-        return java_object_alloc_get(binding, view, &alloc)
+    switch (step_java_trace_record(binding, view->record)) {
+    case STEP_JAVA_OBJECT_ALLOC:
+    case STEP_JAVA_OBJECT_EXISTING: {
+        struct step_java_object_alloc alloc;
+        return step_java_object_alloc_get(binding, view, &alloc)
                    ? alloc.time + alloc.class_ + alloc.size + alloc.object
                    : 0;
     }
-    case JAVA_OBJECT_FREE: {
-        struct java_object_free freed;
-        return java_object_free_get(binding, view, &freed) ? freed.time + freed.object : 0;
+    case STEP_JAVA_OBJECT_FREE: {
+        struct step_java_object_free freed;
+        return step_java_object_free_get(binding, view, &freed) ? freed.time + freed.object : 0;
     }
-    case JAVA_METHOD_ENTRY: {
-        struct java_method_entry entry;
-        return java_method_entry_get(binding, view, &entry)
+    case STEP_JAVA_METHOD_ENTRY: {
+        struct step_java_method_entry entry;
+        return step_java_method_entry_get(binding, view, &entry)
                    ? entry.time + entry.method + entry.object
                    : 0;
     }
-    case JAVA_METHOD_EXIT: {
-        struct java_method_exit left;
-        return java_method_exit_get(binding, view, &left) ? left.time + left.method : 0;
+    case STEP_JAVA_METHOD_EXIT: {
+        struct step_java_method_exit left;
+        return step_java_method_exit_get(binding, view, &left) ? left.time + left.method : 0;
     }
     default: {
-        struct java_event event;
-        return java_event_get(binding, view, &event) ? event.time + event.thread : 0;
+        struct step_java_event event;
+        return step_java_event_get(binding, view, &event) ? event.time + event.thread : 0;
     }
     }
 }
@@ -71,21 +71,21 @@ static uint64_t use_record(const struct java_trace_binding *binding,
 enum step_status read_generated(const struct step_buffer *file, struct read_tally *tally,
                                 struct step_error *error)
 {
-    struct java_trace_reader reader = {0};
+    struct step_java_trace_reader reader = {0};
     struct step_record_view view;
     *tally = (struct read_tally){0};
     enum step_status status = open_file(file, &reader.file, error);
     if (status == STEP_STATUS_OK)
-        status =
-            java_trace_bind(step_reader_borrow_definition(reader.file), &reader.binding, error);
+        status = step_java_trace_bind(step_reader_borrow_definition(reader.file), &reader.binding,
+                                      error);
     if (status == STEP_STATUS_OK)
         status = step_records_create(reader.file, NULL, &reader.records, error);
     while (status == STEP_STATUS_OK &&
-           (status = java_trace_next(&reader, &view, error)) == STEP_STATUS_OK) {
+           (status = step_java_trace_next(&reader, &view, error)) == STEP_STATUS_OK) {
         tally->records++;
         tally->sum += use_record(&reader.binding, &view);
     }
-    java_trace_close(&reader);
+    step_java_trace_close(&reader);
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
 }
 

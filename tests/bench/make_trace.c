@@ -56,10 +56,11 @@ static void define_names(struct maker *maker)
         int length = snprintf(text, sizeof text, is_class ? "made/Class%d" : "thread %d", i);
         struct step_bytes name = {(const uint8_t *) text, (size_t) length};
         if (is_class)
-            note(maker, java_class_define(maker->writer, &(struct java_class){.name = name}, NULL));
+            note(maker, step_java_class_define(maker->writer,
+                                               &(struct step_java_class){.name = name}, NULL));
         else
-            note(maker,
-                 java_thread_define(maker->writer, &(struct java_thread){.name = name}, NULL));
+            note(maker, step_java_thread_define(maker->writer,
+                                                &(struct step_java_thread){.name = name}, NULL));
     }
     maker->events = 0;
 }
@@ -70,34 +71,34 @@ static void begin(struct maker *maker)
     note(maker, step_writer_property(writer, "resolution-ns", "1000"));
     note(maker, step_writer_property(writer, "producer", "make_trace"));
     define_names(maker);
-    note(maker, java_vm_start_put(writer, STREAM_VM, &(struct java_vm_start){.time = 0}));
-    note(maker, java_vm_init_put(writer, STREAM_VM, &(struct java_vm_init){.time = 0}));
+    note(maker, step_java_vm_start_put(writer, STREAM_VM, &(struct step_java_vm_start){.time = 0}));
+    note(maker, step_java_vm_init_put(writer, STREAM_VM, &(struct step_java_vm_init){.time = 0}));
     for (uint64_t i = 1; i <= THREADS; i++)
-        note(maker, java_thread_existing_put(writer, STREAM_VM,
-                                             &(struct java_thread_existing){.thread = i}));
+        note(maker, step_java_thread_existing_put(
+                        writer, STREAM_VM, &(struct step_java_thread_existing){.thread = i}));
     for (uint64_t i = 1; i <= CLASSES; i++)
-        note(maker, java_class_existing_put(writer, STREAM_VM,
-                                            &(struct java_class_existing){.class_ = i}));
+        note(maker, step_java_class_existing_put(writer, STREAM_VM,
+                                                 &(struct step_java_class_existing){.class_ = i}));
 }
 
 static void allocate(struct maker *maker)
 {
     uint64_t thread = maker->next_object / 64 % THREADS, random = next_random(maker);
-    struct java_object_alloc alloc = {.time = now(maker),
-                                      .thread = thread + 1,
-                                      .class_ = random % (random % CLASSES + 1) + 1,
-                                      .object = maker->next_object++};
+    struct step_java_object_alloc alloc = {.time = now(maker),
+                                           .thread = thread + 1,
+                                           .class_ = random % (random % CLASSES + 1) + 1,
+                                           .object = maker->next_object++};
     alloc.size = 16 + 8 * (alloc.class_ % 7);
-    note(maker, java_object_alloc_put(maker->writer, STREAM_THREADS + thread, &alloc));
+    note(maker, step_java_object_alloc_put(maker->writer, STREAM_THREADS + thread, &alloc));
 }
 
 static void free_range(struct maker *maker, uint64_t time, uint64_t first, uint64_t end,
                        bool survivors)
 {
     for (uint64_t object = first; object < end; object++) {
-        struct java_object_free record = {.time = time, .object = object};
+        struct step_java_object_free record = {.time = time, .object = object};
         if (survives(object) == survivors)
-            note(maker, java_object_free_put(maker->writer, STREAM_FREES, &record));
+            note(maker, step_java_object_free_put(maker->writer, STREAM_FREES, &record));
     }
 }
 
@@ -118,8 +119,8 @@ static void make(struct maker *maker, uint64_t events)
             allocate(maker);
         collect(maker);
     }
-    struct java_vm_death death = {.time = now(maker) + 1};
-    note(maker, java_vm_death_put(maker->writer, STREAM_VM, &death));
+    struct step_java_vm_death death = {.time = now(maker) + 1};
+    note(maker, step_java_vm_death_put(maker->writer, STREAM_VM, &death));
 }
 
 static enum step_status write_file(void *user, const void *data, size_t length,
@@ -138,7 +139,7 @@ static int run(uint64_t events, uint64_t live, FILE *file)
     for (int i = 0; i <= ROUNDS_SURVIVED; i++)
         maker.first_of[i] = 1;
     step_writer_options_init(&options);
-    options.definition = &java_trace_definition;
+    options.definition = &step_java_trace_definition;
     options.output = (struct step_output){file, write_file};
     enum step_status status = step_writer_create(&options, &maker.writer, &error);
     if (status == STEP_STATUS_OK) {

@@ -53,10 +53,10 @@ static struct metatf_sink *of(struct event_sink *sink)
     return (struct metatf_sink *) sink;
 }
 
-static void put_java(struct metatf_sink *sink, const struct java_metatf_event *event)
+static void put_java(struct metatf_sink *sink, const struct step_java_metatf_event *event)
 {
     if (sink->status == STEP_STATUS_OK)
-        sink->status = java_metatf_put_event(sink->writer, event, &sink->error);
+        sink->status = step_java_metatf_put_event(sink->writer, event, &sink->error);
 }
 
 /* The offset's slot; *slot is not 0 where the entry was written. */
@@ -69,7 +69,7 @@ static uint64_t *slot_of(struct metatf_sink *sink, unsigned table, uint32_t id)
 }
 
 static uint64_t write_entry(struct metatf_sink *sink, uint64_t *slot,
-                            const struct java_metatf_event *entry)
+                            const struct step_java_metatf_event *entry)
 {
     put_java(sink, entry);
     return *slot = metatf_writer_position(sink->writer);
@@ -81,7 +81,7 @@ static uint64_t class_place(struct metatf_sink *sink, uint32_t id)
     if (slot == NULL || *slot != 0)
         return slot != NULL ? *slot : 0;
     const struct trace_class *class = trace_class_of(sink->names, id);
-    struct java_metatf_event event = {.kind = JAVA_METATF_CLASSES_CLASS};
+    struct step_java_metatf_event event = {.kind = STEP_JAVA_METATF_CLASSES_CLASS};
     event.as.classes_class.loader = class->loader;
     event.as.classes_class.name_data = class->name;
     return write_entry(sink, slot, &event);
@@ -93,7 +93,7 @@ static uint64_t method_place(struct metatf_sink *sink, uint32_t id)
     if (slot == NULL || *slot != 0)
         return slot != NULL ? *slot : 0;
     const struct trace_method *method = trace_method_of(sink->names, id);
-    struct java_metatf_event event = {.kind = JAVA_METATF_METHODS_METHOD};
+    struct step_java_metatf_event event = {.kind = STEP_JAVA_METATF_METHODS_METHOD};
     event.as.methods_method.class_ = class_place(sink, method->class_id);
     event.as.methods_method.modifiers = method->modifiers;
     event.as.methods_method.name_data = method->name;
@@ -107,7 +107,7 @@ static uint64_t thread_place(struct metatf_sink *sink, uint32_t id)
     if (slot == NULL || *slot != 0)
         return slot != NULL ? *slot : 0;
     const struct trace_thread *thread = trace_thread_of(sink->names, id);
-    struct java_metatf_event event = {.kind = JAVA_METATF_THREADS_THREAD};
+    struct step_java_metatf_event event = {.kind = STEP_JAVA_METATF_THREADS_THREAD};
     event.as.threads_thread.number = thread->number;
     event.as.threads_thread.flags = thread->flags;
     event.as.threads_thread.name_data = thread->name;
@@ -131,7 +131,7 @@ static uint64_t frame_place(struct metatf_sink *sink, uint32_t id)
         }
         const struct trace_frame *frame = trace_frame_of(sink->names, first);
         const uint64_t *parent = id_table_find(&sink->places[FRAMES], frame->parent);
-        struct java_metatf_event event = {.kind = JAVA_METATF_FRAMES_FRAME};
+        struct step_java_metatf_event event = {.kind = STEP_JAVA_METATF_FRAMES_FRAME};
         event.as.frames_frame.parent = parent != NULL ? *parent : 0;
         event.as.frames_frame.method = method_place(sink, frame->method_id);
         event.as.frames_frame.line = frame->line;
@@ -144,10 +144,10 @@ static uint64_t frame_place(struct metatf_sink *sink, uint32_t id)
 }
 
 static void put_object(struct metatf_sink *sink, const struct trace_event *event,
-                       struct java_metatf_event *out)
+                       struct step_java_metatf_event *out)
 {
     if (event->kind == EVENT_OBJECT_ALLOC) {
-        out->kind = JAVA_METATF_EVENTS_ALLOC;
+        out->kind = STEP_JAVA_METATF_EVENTS_ALLOC;
         out->as.events_alloc.class_ = class_place(sink, event->class_id);
         out->as.events_alloc.size = event->size;
         out->as.events_alloc.object = event->object;
@@ -157,28 +157,28 @@ static void put_object(struct metatf_sink *sink, const struct trace_event *event
     }
     /* a reader learns the class from the allocation, if that is there and says the same */
     bool is_known = !sink->is_part && (event->flags & TRACE_BORN_CLASS) != 0;
-    out->kind = JAVA_METATF_EVENTS_FREE;
+    out->kind = STEP_JAVA_METATF_EVENTS_FREE;
     out->as.events_free.object = event->object;
     out->as.events_free.class_ = is_known ? 0 : class_place(sink, event->class_id);
 }
 
 static void put_event(struct metatf_sink *sink, const struct trace_event *event)
 {
-    struct java_metatf_event out = {.section = 0};
+    struct step_java_metatf_event out = {.section = 0};
     /* time and thread stand first in each struct of an event */
-    struct java_metatf_events_vmStart *common = &out.as.events_vmStart;
+    struct step_java_metatf_events_vmStart *common = &out.as.events_vmStart;
     switch ((enum step_text_kind) event->kind) {
     case EVENT_VM_START:
-        out.kind = JAVA_METATF_EVENTS_VMSTART;
+        out.kind = STEP_JAVA_METATF_EVENTS_VMSTART;
         break;
     case EVENT_VM_INIT:
-        out.kind = JAVA_METATF_EVENTS_VMINIT;
+        out.kind = STEP_JAVA_METATF_EVENTS_VMINIT;
         break;
     case EVENT_VM_DEATH:
-        out.kind = JAVA_METATF_EVENTS_VMDEATH;
+        out.kind = STEP_JAVA_METATF_EVENTS_VMDEATH;
         break;
     case EVENT_CLASS_LOAD:
-        out.kind = JAVA_METATF_EVENTS_CLASSLOAD;
+        out.kind = STEP_JAVA_METATF_EVENTS_CLASSLOAD;
         out.as.events_classLoad.class_ = class_place(sink, event->class_id);
         out.as.events_classLoad.flags = event->flags & TRACE_EXISTING;
         break;
@@ -187,21 +187,21 @@ static void put_event(struct metatf_sink *sink, const struct trace_event *event)
         put_object(sink, event, &out);
         break;
     case EVENT_THREAD_BEGIN:
-        out.kind = JAVA_METATF_EVENTS_THREADSTART;
+        out.kind = STEP_JAVA_METATF_EVENTS_THREADSTART;
         out.as.events_threadStart.flags = event->flags & TRACE_EXISTING;
         break;
     case EVENT_THREAD_END:
-        out.kind = JAVA_METATF_EVENTS_THREADEND;
+        out.kind = STEP_JAVA_METATF_EVENTS_THREADEND;
         break;
     case EVENT_METHOD_ENTRY:
-        out.kind = JAVA_METATF_EVENTS_ENTER;
+        out.kind = STEP_JAVA_METATF_EVENTS_ENTER;
         out.as.events_enter.method = method_place(sink, event->method_id);
         out.as.events_enter.object = event->object;
         break;
     case EVENT_METHOD_EXIT:
     case EVENT_METHOD_POP:
-        out.kind =
-            event->kind == EVENT_METHOD_EXIT ? JAVA_METATF_EVENTS_LEAVE : JAVA_METATF_EVENTS_POP;
+        out.kind = event->kind == EVENT_METHOD_EXIT ? STEP_JAVA_METATF_EVENTS_LEAVE
+                                                    : STEP_JAVA_METATF_EVENTS_POP;
         out.as.events_leave.method = method_place(sink, event->method_id);
         break;
     case EVENT_KIND_COUNT:
@@ -245,7 +245,7 @@ static const struct event_sink_operations operations = {
 
 static void put_property(struct metatf_sink *sink, const char *key, const char *value)
 {
-    struct java_metatf_event event = {.kind = JAVA_METATF_PROPERTIES_PROPERTY};
+    struct step_java_metatf_event event = {.kind = STEP_JAVA_METATF_PROPERTIES_PROPERTY};
     event.as.properties_property.key_data = (struct step_bytes){(const uint8_t *) key, strlen(key)};
     event.as.properties_property.value_data =
         (struct step_bytes){(const uint8_t *) value, strlen(value)};
@@ -287,7 +287,7 @@ enum step_status metatf_sink_create(struct output_file *output, const struct eve
     for (unsigned i = 0; i < TABLES; i++)
         id_table_init(&sink->places[i], sizeof(uint64_t));
     enum step_status status =
-        create_writer(output, options, &java_metatf_dtd, "java.dtd", &sink->writer, error);
+        create_writer(output, options, &step_java_metatf_dtd, "java.dtd", &sink->writer, error);
     if (status == STEP_STATUS_OK)
         status = begin(sink, source, error);
     if (status == STEP_STATUS_OK)
@@ -371,7 +371,7 @@ enum step_status metatf_alloc_sink_create(struct output_file *output,
     if (sink == NULL)
         return no_memory(error);
     bool split = options->split == HATF_SPLIT_ADDRESS;
-    const struct metatf_dtd *dtd = split ? &hatf_split_metatf_dtd : &hatf_metatf_dtd;
+    const struct metatf_dtd *dtd = split ? &step_hatf_split_metatf_dtd : &step_hatf_metatf_dtd;
     sink->base.operations = &record_operations;
     for (unsigned tag = 0; tag < HATF_METADATA; tag++)
         sink->records[tag] = metatf_section_record(&dtd->sections[1], metatf_heap_records[tag]);

@@ -29,7 +29,7 @@ struct metatf_source {
     struct places places[TABLES];
     struct property *properties;
     size_t property_count;
-    struct java_metatf_event pending; /* the first event behind the properties */
+    struct step_java_metatf_event pending; /* the first event behind the properties */
     bool has_pending;
     bool has_damage;
     struct step_damage damage;
@@ -97,9 +97,10 @@ static enum step_status dangling(const struct metatf_source *source, const char 
 }
 
 static enum step_status take_class(struct metatf_source *source,
-                                   const struct java_metatf_event *event, struct step_error *error)
+                                   const struct step_java_metatf_event *event,
+                                   struct step_error *error)
 {
-    const struct java_metatf_classes_class *in = &event->as.classes_class;
+    const struct step_java_metatf_classes_class *in = &event->as.classes_class;
     uint32_t id = add_place(&source->places[CLASSES], event->position);
     struct trace_class *class = id != 0 ? id_table_get(&source->base.names.classes, id) : NULL;
     if (class == NULL || !trace_names_copy(&source->base.names, in->name_data, &class->name))
@@ -110,9 +111,10 @@ static enum step_status take_class(struct metatf_source *source,
 }
 
 static enum step_status take_method(struct metatf_source *source,
-                                    const struct java_metatf_event *event, struct step_error *error)
+                                    const struct step_java_metatf_event *event,
+                                    struct step_error *error)
 {
-    const struct java_metatf_methods_method *in = &event->as.methods_method;
+    const struct step_java_metatf_methods_method *in = &event->as.methods_method;
     uint32_t class_id;
     if (!find(&source->places[CLASSES], in->class_, &class_id))
         return dangling(source, "class", in->class_, error);
@@ -129,9 +131,10 @@ static enum step_status take_method(struct metatf_source *source,
 }
 
 static enum step_status take_thread(struct metatf_source *source,
-                                    const struct java_metatf_event *event, struct step_error *error)
+                                    const struct step_java_metatf_event *event,
+                                    struct step_error *error)
 {
-    const struct java_metatf_threads_thread *in = &event->as.threads_thread;
+    const struct step_java_metatf_threads_thread *in = &event->as.threads_thread;
     uint32_t id = add_place(&source->places[THREADS], event->position);
     struct trace_thread *thread = id != 0 ? id_table_get(&source->base.names.threads, id) : NULL;
     if (thread == NULL || !trace_names_copy(&source->base.names, in->name_data, &thread->name))
@@ -143,9 +146,10 @@ static enum step_status take_thread(struct metatf_source *source,
 }
 
 static enum step_status take_frame(struct metatf_source *source,
-                                   const struct java_metatf_event *event, struct step_error *error)
+                                   const struct step_java_metatf_event *event,
+                                   struct step_error *error)
 {
-    const struct java_metatf_frames_frame *in = &event->as.frames_frame;
+    const struct step_java_metatf_frames_frame *in = &event->as.frames_frame;
     uint32_t parent, method;
     if (!find(&source->places[FRAMES], in->parent, &parent))
         return dangling(source, "frame", in->parent, error);
@@ -177,10 +181,10 @@ static char *text_of(struct step_bytes bytes)
 #define PROPERTIES_MAX 4096u
 
 static enum step_status take_property(struct metatf_source *source,
-                                      const struct java_metatf_event *event,
+                                      const struct step_java_metatf_event *event,
                                       struct step_error *error)
 {
-    const struct java_metatf_properties_property *in = &event->as.properties_property;
+    const struct step_java_metatf_properties_property *in = &event->as.properties_property;
     struct property *grown =
         source->property_count < PROPERTIES_MAX
             ? realloc(source->properties, (source->property_count + 1) * sizeof *grown)
@@ -202,17 +206,17 @@ static enum step_status take_property(struct metatf_source *source,
 /* ---- events ---- */
 
 static const uint8_t kinds[] = {
-    [JAVA_METATF_EVENTS_VMSTART] = EVENT_VM_START,
-    [JAVA_METATF_EVENTS_VMINIT] = EVENT_VM_INIT,
-    [JAVA_METATF_EVENTS_VMDEATH] = EVENT_VM_DEATH,
-    [JAVA_METATF_EVENTS_CLASSLOAD] = EVENT_CLASS_LOAD,
-    [JAVA_METATF_EVENTS_THREADSTART] = EVENT_THREAD_BEGIN,
-    [JAVA_METATF_EVENTS_THREADEND] = EVENT_THREAD_END,
-    [JAVA_METATF_EVENTS_ALLOC] = EVENT_OBJECT_ALLOC,
-    [JAVA_METATF_EVENTS_FREE] = EVENT_OBJECT_FREE,
-    [JAVA_METATF_EVENTS_ENTER] = EVENT_METHOD_ENTRY,
-    [JAVA_METATF_EVENTS_LEAVE] = EVENT_METHOD_EXIT,
-    [JAVA_METATF_EVENTS_POP] = EVENT_METHOD_POP,
+    [STEP_JAVA_METATF_EVENTS_VMSTART] = EVENT_VM_START,
+    [STEP_JAVA_METATF_EVENTS_VMINIT] = EVENT_VM_INIT,
+    [STEP_JAVA_METATF_EVENTS_VMDEATH] = EVENT_VM_DEATH,
+    [STEP_JAVA_METATF_EVENTS_CLASSLOAD] = EVENT_CLASS_LOAD,
+    [STEP_JAVA_METATF_EVENTS_THREADSTART] = EVENT_THREAD_BEGIN,
+    [STEP_JAVA_METATF_EVENTS_THREADEND] = EVENT_THREAD_END,
+    [STEP_JAVA_METATF_EVENTS_ALLOC] = EVENT_OBJECT_ALLOC,
+    [STEP_JAVA_METATF_EVENTS_FREE] = EVENT_OBJECT_FREE,
+    [STEP_JAVA_METATF_EVENTS_ENTER] = EVENT_METHOD_ENTRY,
+    [STEP_JAVA_METATF_EVENTS_LEAVE] = EVENT_METHOD_EXIT,
+    [STEP_JAVA_METATF_EVENTS_POP] = EVENT_METHOD_POP,
 };
 
 /* What an event refers to, by offset. */
@@ -220,36 +224,37 @@ struct references {
     uint64_t class_place, method_place, frame_place;
 };
 
-static struct references take_fields(const struct java_metatf_event *in, struct trace_event *event)
+static struct references take_fields(const struct step_java_metatf_event *in,
+                                     struct trace_event *event)
 {
     struct references refer = {0, 0, 0};
     switch (in->kind) {
-    case JAVA_METATF_EVENTS_CLASSLOAD:
+    case STEP_JAVA_METATF_EVENTS_CLASSLOAD:
         refer.class_place = in->as.events_classLoad.class_;
         event->flags = (uint8_t) in->as.events_classLoad.flags & TRACE_EXISTING;
         break;
-    case JAVA_METATF_EVENTS_THREADSTART:
+    case STEP_JAVA_METATF_EVENTS_THREADSTART:
         event->flags = (uint8_t) in->as.events_threadStart.flags & TRACE_EXISTING;
         break;
-    case JAVA_METATF_EVENTS_ALLOC:
+    case STEP_JAVA_METATF_EVENTS_ALLOC:
         refer.class_place = in->as.events_alloc.class_;
         refer.frame_place = in->as.events_alloc.frame;
         event->size = in->as.events_alloc.size;
         event->object = in->as.events_alloc.object;
         event->flags = (uint8_t) in->as.events_alloc.flags & TRACE_EXISTING;
         break;
-    case JAVA_METATF_EVENTS_FREE:
+    case STEP_JAVA_METATF_EVENTS_FREE:
         refer.class_place = in->as.events_free.class_;
         event->object = in->as.events_free.object;
         break;
-    case JAVA_METATF_EVENTS_ENTER:
+    case STEP_JAVA_METATF_EVENTS_ENTER:
         refer.method_place = in->as.events_enter.method;
         event->object = in->as.events_enter.object;
         break;
-    case JAVA_METATF_EVENTS_LEAVE:
+    case STEP_JAVA_METATF_EVENTS_LEAVE:
         refer.method_place = in->as.events_leave.method;
         break;
-    case JAVA_METATF_EVENTS_POP:
+    case STEP_JAVA_METATF_EVENTS_POP:
         refer.method_place = in->as.events_pop.method;
         break;
     default:
@@ -258,11 +263,12 @@ static struct references take_fields(const struct java_metatf_event *in, struct 
     return refer;
 }
 
-static enum step_status take_event(struct metatf_source *source, const struct java_metatf_event *in,
+static enum step_status take_event(struct metatf_source *source,
+                                   const struct step_java_metatf_event *in,
                                    struct trace_event *event, struct step_error *error)
 {
     /* time and thread stand first in each struct of an event */
-    const struct java_metatf_events_vmStart *common = &in->as.events_vmStart;
+    const struct step_java_metatf_events_vmStart *common = &in->as.events_vmStart;
     *event = (struct trace_event){.kind = kinds[in->kind], .time_ns = common->time};
     struct references refer = take_fields(in, event);
     if (!find(&source->places[THREADS], common->thread, &event->thread_id))
@@ -277,31 +283,31 @@ static enum step_status take_event(struct metatf_source *source, const struct ja
 }
 
 /* Reads on to the next event; what stands in tables is taken on the way. */
-static enum step_status next_event(struct metatf_source *source, struct java_metatf_event *event,
-                                   struct step_error *error)
+static enum step_status next_event(struct metatf_source *source,
+                                   struct step_java_metatf_event *event, struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
     while (status == STEP_STATUS_OK) {
-        status = java_metatf_get_next_event(source->trace.reader, event, error);
+        status = step_java_metatf_get_next_event(source->trace.reader, event, error);
         if (status != STEP_STATUS_OK)
             return status;
         switch (event->kind) {
-        case JAVA_METATF_CLASSES_CLASS:
+        case STEP_JAVA_METATF_CLASSES_CLASS:
             status = take_class(source, event, error);
             break;
-        case JAVA_METATF_METHODS_METHOD:
+        case STEP_JAVA_METATF_METHODS_METHOD:
             status = take_method(source, event, error);
             break;
-        case JAVA_METATF_THREADS_THREAD:
+        case STEP_JAVA_METATF_THREADS_THREAD:
             status = take_thread(source, event, error);
             break;
-        case JAVA_METATF_FRAMES_FRAME:
+        case STEP_JAVA_METATF_FRAMES_FRAME:
             status = take_frame(source, event, error);
             break;
-        case JAVA_METATF_PROPERTIES_PROPERTY:
+        case STEP_JAVA_METATF_PROPERTIES_PROPERTY:
             status = take_property(source, event, error);
             break;
-        case JAVA_METATF_COMMENT:
+        case STEP_JAVA_METATF_COMMENT:
             break;
         default:
             return STEP_STATUS_OK;
@@ -326,7 +332,7 @@ static void note_damage(struct metatf_source *source, const struct step_error *e
 static enum step_status read_one(struct metatf_source *source, struct trace_event *event,
                                  struct step_error *error)
 {
-    struct java_metatf_event in;
+    struct step_java_metatf_event in;
     struct step_error local = {.offset = STEP_NO_OFFSET};
     enum step_status status = STEP_STATUS_OK;
     if (source->has_damage)
@@ -458,7 +464,7 @@ enum step_status metatf_source_create(const char *path, const struct event_selec
     if (!event_source_init(&source->base, &operations, path, selected) && status == STEP_STATUS_OK)
         status = no_memory(error);
     if (status == STEP_STATUS_OK &&
-        metatf_reader_check(source->trace.reader, &java_metatf_dtd, NULL) != STEP_STATUS_OK) {
+        metatf_reader_check(source->trace.reader, &step_java_metatf_dtd, NULL) != STEP_STATUS_OK) {
         status = metatf_alloc_source_create(path, selected->dtd_path, &out->allocs, error);
         destroy(&source->base);
         return status;

@@ -10,31 +10,31 @@
 static const struct {
     uint8_t kind;
     uint8_t flags;
-} kinds[JAVA_RECORD_COUNT] = {
-    [JAVA_CLASS] = {EVENT_KIND_COUNT, 0},
-    [JAVA_METHOD] = {EVENT_KIND_COUNT, 0},
-    [JAVA_THREAD] = {EVENT_KIND_COUNT, 0},
-    [JAVA_EVENT] = {EVENT_KIND_COUNT, 0},
-    [JAVA_METHOD_EVENT] = {EVENT_KIND_COUNT, 0},
-    [JAVA_VM_START] = {EVENT_VM_START, 0},
-    [JAVA_VM_INIT] = {EVENT_VM_INIT, 0},
-    [JAVA_VM_DEATH] = {EVENT_VM_DEATH, 0},
-    [JAVA_CLASS_LOAD] = {EVENT_CLASS_LOAD, 0},
-    [JAVA_CLASS_EXISTING] = {EVENT_CLASS_LOAD, TRACE_EXISTING},
-    [JAVA_THREAD_START] = {EVENT_THREAD_BEGIN, 0},
-    [JAVA_THREAD_EXISTING] = {EVENT_THREAD_BEGIN, TRACE_EXISTING},
-    [JAVA_THREAD_END] = {EVENT_THREAD_END, 0},
-    [JAVA_OBJECT_ALLOC] = {EVENT_OBJECT_ALLOC, 0},
-    [JAVA_OBJECT_EXISTING] = {EVENT_OBJECT_ALLOC, TRACE_EXISTING},
-    [JAVA_OBJECT_ALLOC_AT] = {EVENT_OBJECT_ALLOC, 0},
-    [JAVA_FRAME] = {EVENT_KIND_COUNT, 0},
-    [JAVA_OBJECT_FREE] = {EVENT_OBJECT_FREE, 0},
-    [JAVA_OBJECT_FREE_UNKNOWN] = {EVENT_OBJECT_FREE, 0},
-    [JAVA_METHOD_ENTRY] = {EVENT_METHOD_ENTRY, 0},
-    [JAVA_METHOD_EXIT] = {EVENT_METHOD_EXIT, 0},
-    [JAVA_FRAME_POP] = {EVENT_METHOD_POP, 0},
-    [JAVA_NOT_PROBED] = {EVENT_KIND_COUNT, 0},
-    [JAVA_METHOD_COUNT] = {EVENT_KIND_COUNT, 0},
+} kinds[STEP_JAVA_RECORD_COUNT] = {
+    [STEP_JAVA_CLASS] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_METHOD] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_THREAD] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_EVENT] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_METHOD_EVENT] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_VM_START] = {EVENT_VM_START, 0},
+    [STEP_JAVA_VM_INIT] = {EVENT_VM_INIT, 0},
+    [STEP_JAVA_VM_DEATH] = {EVENT_VM_DEATH, 0},
+    [STEP_JAVA_CLASS_LOAD] = {EVENT_CLASS_LOAD, 0},
+    [STEP_JAVA_CLASS_EXISTING] = {EVENT_CLASS_LOAD, TRACE_EXISTING},
+    [STEP_JAVA_THREAD_START] = {EVENT_THREAD_BEGIN, 0},
+    [STEP_JAVA_THREAD_EXISTING] = {EVENT_THREAD_BEGIN, TRACE_EXISTING},
+    [STEP_JAVA_THREAD_END] = {EVENT_THREAD_END, 0},
+    [STEP_JAVA_OBJECT_ALLOC] = {EVENT_OBJECT_ALLOC, 0},
+    [STEP_JAVA_OBJECT_EXISTING] = {EVENT_OBJECT_ALLOC, TRACE_EXISTING},
+    [STEP_JAVA_OBJECT_ALLOC_AT] = {EVENT_OBJECT_ALLOC, 0},
+    [STEP_JAVA_FRAME] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_OBJECT_FREE] = {EVENT_OBJECT_FREE, 0},
+    [STEP_JAVA_OBJECT_FREE_UNKNOWN] = {EVENT_OBJECT_FREE, 0},
+    [STEP_JAVA_METHOD_ENTRY] = {EVENT_METHOD_ENTRY, 0},
+    [STEP_JAVA_METHOD_EXIT] = {EVENT_METHOD_EXIT, 0},
+    [STEP_JAVA_FRAME_POP] = {EVENT_METHOD_POP, 0},
+    [STEP_JAVA_NOT_PROBED] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_METHOD_COUNT] = {EVENT_KIND_COUNT, 0},
 };
 
 static uint64_t resolution_of(const struct step_reader *reader)
@@ -54,20 +54,20 @@ enum step_status stepfile_decoder_init(struct stepfile_decoder *decoder, struct 
                                          .names = names};
     const char *numbers = step_reader_property(reader, THREAD_NUMBERS_PROPERTY);
     decoder->numbers_in_names = numbers != NULL && strcmp(numbers, THREAD_NUMBERS_IN_NAMES) == 0;
-    enum step_status status = java_trace_bind(definition, &decoder->binding, error);
+    enum step_status status = step_java_trace_bind(definition, &decoder->binding, error);
     if (status != STEP_STATUS_OK)
         return status;
     decoder->records = calloc(definition->record_count + 1, sizeof *decoder->records);
     if (decoder->records == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
     for (size_t i = 0; i < definition->record_count; i++)
-        decoder->records[i] = java_trace_record(&decoder->binding, (uint32_t) i);
+        decoder->records[i] = step_java_trace_record(&decoder->binding, (uint32_t) i);
     return STEP_STATUS_OK;
 }
 
 void stepfile_decoder_reset(struct stepfile_decoder *decoder)
 {
-    java_trace_unbind(&decoder->binding);
+    step_java_trace_unbind(&decoder->binding);
     free(decoder->records);
     decoder->records = NULL;
 }
@@ -75,7 +75,7 @@ void stepfile_decoder_reset(struct stepfile_decoder *decoder)
 enum step_text_kind stepfile_decoder_kind(const struct stepfile_decoder *decoder, uint32_t record)
 {
     int known = record < decoder->record_count ? decoder->records[record] : -1;
-    return known >= 0 && known < JAVA_RECORD_COUNT ? kinds[known].kind : EVENT_KIND_COUNT;
+    return known >= 0 && known < STEP_JAVA_RECORD_COUNT ? kinds[known].kind : EVENT_KIND_COUNT;
 }
 
 /* "?17" for what the dictionary does not have. */
@@ -110,8 +110,8 @@ static uint32_t resolve_class(struct stepfile_decoder *decoder, uint64_t id)
     class = id_table_get(&decoder->names->classes, class_id);
     if (class == NULL)
         return give_up(decoder);
-    struct java_class entry;
-    if (java_class_look_up(&decoder->binding, decoder->reader, id, &entry)) {
+    struct step_java_class entry;
+    if (step_java_class_look_up(&decoder->binding, decoder->reader, id, &entry)) {
         class->name = entry.name;
         class->loader = entry.loader;
     } else {
@@ -130,8 +130,8 @@ static uint32_t resolve_method(struct stepfile_decoder *decoder, uint64_t id)
     method = id_table_get(&decoder->names->methods, method_id);
     if (method == NULL)
         return give_up(decoder);
-    struct java_method entry;
-    if (java_method_look_up(&decoder->binding, decoder->reader, id, &entry)) {
+    struct step_java_method entry;
+    if (step_java_method_look_up(&decoder->binding, decoder->reader, id, &entry)) {
         method->class_id = resolve_class(decoder, entry.class_);
         method->name = entry.name;
         method->descriptor = entry.descriptor;
@@ -151,8 +151,8 @@ static uint32_t resolve_frame(struct stepfile_decoder *decoder, uint64_t id)
         struct trace_frame *frame = id_table_find(&decoder->names->frames, at);
         if (frame != NULL && frame->known)
             break;
-        struct java_frame entry;
-        if (!java_frame_look_up(&decoder->binding, decoder->reader, at, &entry))
+        struct step_java_frame entry;
+        if (!step_java_frame_look_up(&decoder->binding, decoder->reader, at, &entry))
             return at == id ? 0 : narrow(id);
         if ((frame = id_table_get(&decoder->names->frames, at)) == NULL)
             return give_up(decoder);
@@ -186,9 +186,9 @@ static uint64_t take_number(struct step_bytes *name, uint64_t otherwise)
 
 uint64_t stepfile_decoder_thread_number(const struct stepfile_decoder *decoder, uint64_t id)
 {
-    struct java_thread entry;
+    struct step_java_thread entry;
     if (!decoder->numbers_in_names ||
-        !java_thread_look_up(&decoder->binding, decoder->reader, id, &entry))
+        !step_java_thread_look_up(&decoder->binding, decoder->reader, id, &entry))
         return id;
     return take_number(&entry.name, id);
 }
@@ -202,9 +202,9 @@ static uint32_t resolve_thread(struct stepfile_decoder *decoder, uint64_t id)
     thread = id_table_get(&decoder->names->threads, thread_id);
     if (thread == NULL)
         return give_up(decoder);
-    struct java_thread entry;
+    struct step_java_thread entry;
     thread->number = id;
-    if (java_thread_look_up(&decoder->binding, decoder->reader, id, &entry)) {
+    if (step_java_thread_look_up(&decoder->binding, decoder->reader, id, &entry)) {
         if (decoder->numbers_in_names)
             thread->number = take_number(&entry.name, id);
         thread->name = entry.name;
@@ -224,8 +224,8 @@ static uint64_t put_common(struct stepfile_decoder *decoder, struct trace_event 
 /* What the macros below name: a record that has but time and thread, and reading it. */
 #define GET(record, ...)                                                                           \
     {                                                                                              \
-        struct java_##record out;                                                                  \
-        if (!java_##record##_get(&decoder->binding, view, &out))                                   \
+        struct step_java_##record out;                                                             \
+        if (!step_java_##record##_get(&decoder->binding, view, &out))                              \
             return false;                                                                          \
         *ticks = put_common(decoder, event, out.time, out.thread);                                 \
         __VA_ARGS__                                                                                \
@@ -236,31 +236,31 @@ bool stepfile_decoder_event(struct stepfile_decoder *decoder, const struct step_
                             struct trace_event *event, uint64_t *ticks)
 {
     int known = view->record < decoder->record_count ? decoder->records[view->record] : -1;
-    if (known < 0 || known >= JAVA_RECORD_COUNT || kinds[known].kind == EVENT_KIND_COUNT)
+    if (known < 0 || known >= STEP_JAVA_RECORD_COUNT || kinds[known].kind == EVENT_KIND_COUNT)
         return false;
     *event = (struct trace_event){.kind = kinds[known].kind, .flags = kinds[known].flags};
     switch (known) {
-    case JAVA_OBJECT_ALLOC:
-    case JAVA_OBJECT_EXISTING:
+    case STEP_JAVA_OBJECT_ALLOC:
+    case STEP_JAVA_OBJECT_EXISTING:
         GET(object_alloc, event->class_id = resolve_class(decoder, out.class_);
             event->size = out.size; event->object = out.object;)
-    case JAVA_OBJECT_ALLOC_AT:
+    case STEP_JAVA_OBJECT_ALLOC_AT:
         GET(object_alloc_at, event->class_id = resolve_class(decoder, out.class_);
             event->size = out.size; event->object = out.object;
             event->stack_id = resolve_frame(decoder, out.stack);)
-    case JAVA_OBJECT_FREE:
+    case STEP_JAVA_OBJECT_FREE:
         GET(object_free, event->object = out.object;)
-    case JAVA_OBJECT_FREE_UNKNOWN:
+    case STEP_JAVA_OBJECT_FREE_UNKNOWN:
         GET(object_free_unknown, event->object = out.object;
             event->class_id = resolve_class(decoder, out.class_);)
-    case JAVA_METHOD_ENTRY:
+    case STEP_JAVA_METHOD_ENTRY:
         GET(method_entry, event->object = out.object;
             event->method_id = resolve_method(decoder, out.method);)
-    case JAVA_METHOD_EXIT:
-    case JAVA_FRAME_POP:
+    case STEP_JAVA_METHOD_EXIT:
+    case STEP_JAVA_FRAME_POP:
         GET(method_event, event->method_id = resolve_method(decoder, out.method);)
-    case JAVA_CLASS_LOAD:
-    case JAVA_CLASS_EXISTING:
+    case STEP_JAVA_CLASS_LOAD:
+    case STEP_JAVA_CLASS_EXISTING:
         GET(class_load, event->class_id = resolve_class(decoder, out.class_);)
     default:
         GET(event)
@@ -270,10 +270,10 @@ bool stepfile_decoder_event(struct stepfile_decoder *decoder, const struct step_
 bool stepfile_decoder_fact(struct stepfile_decoder *decoder, const struct step_record_view *view,
                            struct trace_fact *fact)
 {
-    struct java_not_probed not_probed;
-    struct java_method_count count;
+    struct step_java_not_probed not_probed;
+    struct step_java_method_count count;
     uint64_t ticks;
-    if (java_not_probed_get(&decoder->binding, view, &not_probed)) {
+    if (step_java_not_probed_get(&decoder->binding, view, &not_probed)) {
         *fact = (struct trace_fact){.kind = TRACE_NOT_PROBED,
                                     .class_name = not_probed.class_,
                                     .method_name = not_probed.method,
@@ -281,7 +281,7 @@ bool stepfile_decoder_fact(struct stepfile_decoder *decoder, const struct step_r
                                     .reason = not_probed.reason,
                                     .missing = not_probed.missing};
         ticks = not_probed.time;
-    } else if (java_method_count_get(&decoder->binding, view, &count)) {
+    } else if (step_java_method_count_get(&decoder->binding, view, &count)) {
         *fact = (struct trace_fact){.kind = TRACE_METHOD_COUNT,
                                     .method_id = resolve_method(decoder, count.method),
                                     .calls = count.calls,

@@ -13,7 +13,7 @@
 
 struct stepfile_decoder {
     struct step_reader *reader; /* borrowed */
-    struct java_trace_binding binding;
+    struct step_java_trace_binding binding;
     int *records; /* by record of the file: the nearest that we know, or -1 */
     size_t record_count;
     uint64_t resolution_ns;

@@ -20,7 +20,7 @@ static uint64_t thread_id_of(const struct event_order *order, uint64_t number)
         return number;
     const struct step_definition *definition = step_reader_borrow_definition(order->reader);
     for (uint32_t i = 0; i < definition->record_count; i++) {
-        if (order->decoder.records[i] != JAVA_THREAD)
+        if (order->decoder.records[i] != STEP_JAVA_THREAD)
             continue;
         uint64_t count = step_reader_dictionary_count(order->reader, i);
         for (uint64_t id = 1; id <= count && id < UINT32_MAX; id++)

@@ -53,7 +53,7 @@ static bool define(struct step_allocs_sink *sink, uint32_t id, struct step_bytes
     sink->texts[sink->text_count++] = text;
     sink->text_bytes += value.length;
     name_index_set_text(&sink->attributes, id, (struct step_bytes){text, value.length});
-    return heap_attributes_define(sink->writer, &(struct heap_attributes){value}, NULL) ==
+    return step_heap_attributes_define(sink->writer, &(struct step_heap_attributes){value}, NULL) ==
            STEP_STATUS_OK;
 }
 
@@ -67,8 +67,9 @@ static bool put_attributes(struct step_allocs_sink *sink, struct step_bytes valu
     bool has_room =
         sink->text_count < ENTRIES_MAX && value.length <= ENTRY_BYTES_MAX - sink->text_bytes;
     if (!has_room && name_index_find(&sink->attributes, 0, value) == 0)
-        return heap_next_attributes_put(sink->writer, STREAM,
-                                        &(struct heap_next_attributes){value}) == STEP_STATUS_OK;
+        return step_heap_next_attributes_put(sink->writer, STREAM,
+                                             &(struct step_heap_next_attributes){value}) ==
+               STEP_STATUS_OK;
     *id = name_index_put(&sink->attributes, 0, value, &is_new);
     return *id != 0 && (!is_new || define(sink, (uint32_t) *id, value));
 }
@@ -102,7 +103,8 @@ static enum step_status put(struct alloc_sink *base, const struct hatf_record *r
     uint64_t attributes;
     enum step_status status;
     if (record->tag == HATF_COMMENT) {
-        status = heap_comment_put(sink->writer, STREAM, &(struct heap_comment){record->comment});
+        status = step_heap_comment_put(sink->writer, STREAM,
+                                       &(struct step_heap_comment){record->comment});
         return status == STEP_STATUS_OK ? status : step_writer_close(sink->writer, error);
     }
     enum heap_answer answer =
@@ -176,7 +178,7 @@ enum step_status stepfile_alloc_sink_create(struct output_file *output,
         status = no_memory(error);
     struct step_writer_options writer_options;
     step_writer_options_init(&writer_options);
-    writer_options.definition = &hatf_trace_definition;
+    writer_options.definition = &step_hatf_trace_definition;
     writer_options.output = output_file_as_output(output);
     writer_options.verify = true;
     writer_options.level = options->level;

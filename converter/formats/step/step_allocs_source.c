@@ -15,12 +15,12 @@
 struct step_record_source {
     struct alloc_source base;
     struct step_reader *reader;
-    struct hatf_trace_binding binding;
+    struct step_hatf_trace_binding binding;
     struct address_model *model; /* where the trace has places */
     uint64_t resolution_ns;
     struct step_records *records;
     size_t damage_before;              /* what opening found */
-    struct step_bytes next_attributes; /* of HEAP_NEXT_ATTRIBUTES: a copy */
+    struct step_bytes next_attributes; /* of STEP_HEAP_NEXT_ATTRIBUTES: a copy */
     bool has_next_attributes;
     uint8_t next_bytes[HATF_ATTRIBUTES_MAX];
 };
@@ -58,10 +58,11 @@ static enum step_status no_memory(struct step_error *error)
 static void take_attributes(struct step_record_source *source, uint64_t id,
                             struct hatf_record *record)
 {
-    struct heap_attributes entry;
+    struct step_heap_attributes entry;
     if (source->has_next_attributes)
         record->attributes = source->next_attributes;
-    else if (id != 0 && heap_attributes_look_up(&source->binding, source->reader, id, &entry) &&
+    else if (id != 0 &&
+             step_heap_attributes_look_up(&source->binding, source->reader, id, &entry) &&
              entry.value.length <= HATF_ATTRIBUTES_MAX)
         record->attributes = entry.value;
     source->has_next_attributes = false;
@@ -143,17 +144,18 @@ static enum step_status take_event(struct step_record_source *source,
 static enum step_status take(struct step_record_source *source, const struct step_record_view *view,
                              struct hatf_record *record, struct step_error *error)
 {
-    struct heap_comment comment;
-    struct heap_next_attributes next;
-    int known = hatf_trace_record(&source->binding, view->record);
+    struct step_heap_comment comment;
+    struct step_heap_next_attributes next;
+    int known = step_hatf_trace_record(&source->binding, view->record);
     *record = (struct hatf_record){.tag = HATF_COMMENT};
-    if (known == HEAP_COMMENT && heap_comment_get(&source->binding, view, &comment)) {
+    if (known == STEP_HEAP_COMMENT && step_heap_comment_get(&source->binding, view, &comment)) {
         record->comment = comment.text;
         if (record->comment.length > HATF_COMMENT_MAX)
             record->comment.length = HATF_COMMENT_MAX;
         return STEP_STATUS_OK;
     }
-    if (known == HEAP_NEXT_ATTRIBUTES && heap_next_attributes_get(&source->binding, view, &next)) {
+    if (known == STEP_HEAP_NEXT_ATTRIBUTES &&
+        step_heap_next_attributes_get(&source->binding, view, &next)) {
         if (next.value.length > HATF_ATTRIBUTES_MAX)
             return damage_of(source, "attributes of more than 65535 bytes", error);
         if (next.value.length > 0)
@@ -227,7 +229,7 @@ static void destroy(struct alloc_source *base)
     struct step_record_source *source = of(base);
     step_records_destroy(source->records);
     if (source->binding.inner != NULL)
-        hatf_trace_unbind(&source->binding);
+        step_hatf_trace_unbind(&source->binding);
     address_model_destroy(source->model);
     step_reader_destroy(source->reader);
     free(source);
@@ -249,7 +251,7 @@ static const struct alloc_source_operations operations = {
 static bool has_places(const struct step_record_source *source, const struct step_block_info *info)
 {
     for (size_t i = 0; i < info->type_count; i++) {
-        int known = hatf_trace_record(&source->binding, info->counts[i].record);
+        int known = step_hatf_trace_record(&source->binding, info->counts[i].record);
         enum hatf_tag tag;
         bool is_placed;
         if (tag_of(known, &tag, &is_placed) && is_placed)
@@ -264,8 +266,8 @@ static enum step_status start(struct step_record_source *source, struct step_err
     const char *resolution = step_reader_property(source->reader, "resolution-ns");
     unsigned long long value = resolution != NULL ? strtoull(resolution, NULL, 10) : 0;
     source->resolution_ns = value > 0 ? value : 1;
-    enum step_status status =
-        hatf_trace_bind(step_reader_borrow_definition(source->reader), &source->binding, error);
+    enum step_status status = step_hatf_trace_bind(step_reader_borrow_definition(source->reader),
+                                                   &source->binding, error);
     if (status != STEP_STATUS_OK)
         return status;
     bool is_placed = false;

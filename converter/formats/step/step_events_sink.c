@@ -44,8 +44,8 @@ static uint64_t class_id(struct stepfile_sink *sink, uint32_t id)
     if (known == NULL || *known != 0)
         return known != NULL ? *known : 0;
     const struct trace_class *class = trace_class_of(&sink->source->names, id);
-    struct java_class entry = {.name = class->name, .loader = class->loader};
-    java_class_define(sink->writer, &entry, known);
+    struct step_java_class entry = {.name = class->name, .loader = class->loader};
+    step_java_class_define(sink->writer, &entry, known);
     return *known;
 }
 
@@ -56,13 +56,13 @@ static uint64_t method_id(struct stepfile_sink *sink, uint32_t id)
         return known != NULL ? *known : 0;
     const struct trace_method *method = trace_method_of(&sink->source->names, id);
     static const uint8_t nothing[1] = {0};
-    struct java_method entry = {.class_ = class_id(sink, method->class_id),
-                                .name = method->name,
-                                .descriptor = {nothing, 0},
-                                .modifiers = method->modifiers};
+    struct step_java_method entry = {.class_ = class_id(sink, method->class_id),
+                                     .name = method->name,
+                                     .descriptor = {nothing, 0},
+                                     .modifiers = method->modifiers};
     if (method->descriptor.length > 0)
         entry.descriptor = method->descriptor;
-    java_method_define(sink->writer, &entry, known);
+    step_java_method_define(sink->writer, &entry, known);
     return *known;
 }
 
@@ -83,11 +83,11 @@ static uint64_t frame_id(struct stepfile_sink *sink, uint32_t id)
             break;
         const struct trace_frame *frame = trace_frame_of(&sink->source->names, undefined);
         uint64_t *parent = id_table_find(&sink->frames, frame->parent);
-        struct java_frame entry = {.parent = parent != NULL ? *parent : 0,
-                                   .method = method_id(sink, frame->method_id),
-                                   .line = frame->line,
-                                   .bytecode = frame->bytecode};
-        java_frame_define(sink->writer, &entry, known);
+        struct step_java_frame entry = {.parent = parent != NULL ? *parent : 0,
+                                        .method = method_id(sink, frame->method_id),
+                                        .line = frame->line,
+                                        .bytecode = frame->bytecode};
+        step_java_frame_define(sink->writer, &entry, known);
         if (*known == 0 || undefined == id)
             break;
     }
@@ -97,8 +97,8 @@ static uint64_t frame_id(struct stepfile_sink *sink, uint32_t id)
 static bool define_thread(struct stepfile_sink *sink, const struct trace_thread *thread,
                           uint64_t *id)
 {
-    uint64_t next = step_writer_dictionary_count(sink->writer, JAVA_THREAD) + 1;
-    struct java_thread entry = {.name = thread->name, .flags = thread->flags};
+    uint64_t next = step_writer_dictionary_count(sink->writer, STEP_JAVA_THREAD) + 1;
+    struct step_java_thread entry = {.name = thread->name, .flags = thread->flags};
     uint8_t *text = NULL;
     static const uint8_t nothing[1] = {0};
     if (entry.name.length == 0)
@@ -113,7 +113,7 @@ static bool define_thread(struct stepfile_sink *sink, const struct trace_thread 
             memcpy(text + length, thread->name.data, thread->name.length);
         entry.name = (struct step_bytes){text, (size_t) length + thread->name.length};
     }
-    enum step_status status = java_thread_define(sink->writer, &entry, id);
+    enum step_status status = step_java_thread_define(sink->writer, &entry, id);
     free(text);
     return status == STEP_STATUS_OK;
 }
@@ -132,25 +132,26 @@ static uint64_t thread_id(struct stepfile_sink *sink, uint32_t id)
 static enum step_status put_alloc(struct stepfile_sink *sink, const struct trace_event *event,
                                   uint64_t time, uint64_t thread)
 {
-    struct java_object_alloc record = {.time = time,
-                                       .thread = thread,
-                                       .class_ = class_id(sink, event->class_id),
-                                       .size = event->size,
-                                       .object = event->object};
+    struct step_java_object_alloc record = {.time = time,
+                                            .thread = thread,
+                                            .class_ = class_id(sink, event->class_id),
+                                            .size = event->size,
+                                            .object = event->object};
     if (sink->is_part &&
         !object_table_put(&sink->live, &(struct live_object){.object = event->object,
                                                              .class_id = event->class_id}))
         return STEP_STATUS_NO_MEMORY;
     if ((event->flags & TRACE_EXISTING) == 0 && event->stack_id != 0)
-        return java_object_alloc_at_put(
+        return step_java_object_alloc_at_put(
             sink->writer, STREAM,
-            &(struct java_object_alloc_at){record.time, record.thread, record.class_, record.size,
-                                           record.object, frame_id(sink, event->stack_id)});
+            &(struct step_java_object_alloc_at){record.time, record.thread, record.class_,
+                                                record.size, record.object,
+                                                frame_id(sink, event->stack_id)});
     if ((event->flags & TRACE_EXISTING) == 0)
-        return java_object_alloc_put(sink->writer, STREAM, &record);
-    struct java_object_existing existing = {record.time, record.thread, record.class_, record.size,
-                                            record.object};
-    return java_object_existing_put(sink->writer, STREAM, &existing);
+        return step_java_object_alloc_put(sink->writer, STREAM, &record);
+    struct step_java_object_existing existing = {record.time, record.thread, record.class_,
+                                                 record.size, record.object};
+    return step_java_object_existing_put(sink->writer, STREAM, &existing);
 }
 
 /* A reader learns the class from the allocation, if that is there and says the same. */
@@ -163,30 +164,32 @@ static enum step_status put_free(struct stepfile_sink *sink, const struct trace_
         is_known = object_table_take(&sink->live, event->object, &born) &&
                    born.class_id == event->class_id;
     if (is_known || event->class_id == 0)
-        return java_object_free_put(
-            sink->writer, STREAM,
-            &(struct java_object_free){.time = time, .thread = thread, .object = event->object});
-    return java_object_free_unknown_put(
+        return step_java_object_free_put(sink->writer, STREAM,
+                                         &(struct step_java_object_free){.time = time,
+                                                                         .thread = thread,
+                                                                         .object = event->object});
+    return step_java_object_free_unknown_put(
         sink->writer, STREAM,
-        &(struct java_object_free_unknown){.time = time,
-                                           .thread = thread,
-                                           .object = event->object,
-                                           .class_ = class_id(sink, event->class_id)});
+        &(struct step_java_object_free_unknown){.time = time,
+                                                .thread = thread,
+                                                .object = event->object,
+                                                .class_ = class_id(sink, event->class_id)});
 }
 
 /* The records of one kind that have but time and thread. */
 #define PUT_PLAIN(name)                                                                            \
-    java_##name##_put(sink->writer, STREAM, &(struct java_##name){.time = time, .thread = thread})
+    step_java_##name##_put(sink->writer, STREAM,                                                   \
+                           &(struct step_java_##name){.time = time, .thread = thread})
 #define PUT_CLASS(name)                                                                            \
-    java_##name##_put(sink->writer, STREAM,                                                        \
-                      &(struct java_##name){.time = time,                                          \
-                                            .thread = thread,                                      \
-                                            .class_ = class_id(sink, event->class_id)})
+    step_java_##name##_put(sink->writer, STREAM,                                                   \
+                           &(struct step_java_##name){.time = time,                                \
+                                                      .thread = thread,                            \
+                                                      .class_ = class_id(sink, event->class_id)})
 #define PUT_METHOD(name)                                                                           \
-    java_##name##_put(sink->writer, STREAM,                                                        \
-                      &(struct java_##name){.time = time,                                          \
-                                            .thread = thread,                                      \
-                                            .method = method_id(sink, event->method_id)})
+    step_java_##name##_put(                                                                        \
+        sink->writer, STREAM,                                                                      \
+        &(struct step_java_##name){                                                                \
+            .time = time, .thread = thread, .method = method_id(sink, event->method_id)})
 
 static enum step_status put_event(struct stepfile_sink *sink, const struct trace_event *event)
 {
@@ -211,12 +214,12 @@ static enum step_status put_event(struct stepfile_sink *sink, const struct trace
     case EVENT_THREAD_END:
         return PUT_PLAIN(thread_end);
     case EVENT_METHOD_ENTRY:
-        return java_method_entry_put(
+        return step_java_method_entry_put(
             sink->writer, STREAM,
-            &(struct java_method_entry){.time = time,
-                                        .thread = thread,
-                                        .method = method_id(sink, event->method_id),
-                                        .object = event->object});
+            &(struct step_java_method_entry){.time = time,
+                                             .thread = thread,
+                                             .method = method_id(sink, event->method_id),
+                                             .object = event->object});
     case EVENT_METHOD_EXIT:
         return PUT_METHOD(method_exit);
     case EVENT_METHOD_POP:
@@ -247,21 +250,22 @@ static enum step_status put_fact(void *user, const struct trace_fact *fact)
     struct stepfile_sink *sink = of(user);
     uint64_t time = fact->time_ns / sink->resolution_ns;
     if (fact->kind == TRACE_NOT_PROBED)
-        return java_not_probed_put(sink->writer, STEP_LIVE_STREAM_GLOBAL,
-                                   &(struct java_not_probed){.time = time,
-                                                             .class_ = fact->class_name,
-                                                             .method = fact->method_name,
-                                                             .descriptor = fact->descriptor,
-                                                             .reason = fact->reason,
-                                                             .missing = fact->missing});
-    return java_method_count_put(
+        return step_java_not_probed_put(
+            sink->writer, STEP_LIVE_STREAM_GLOBAL,
+            &(struct step_java_not_probed){.time = time,
+                                           .class_ = fact->class_name,
+                                           .method = fact->method_name,
+                                           .descriptor = fact->descriptor,
+                                           .reason = fact->reason,
+                                           .missing = fact->missing});
+    return step_java_method_count_put(
         sink->writer, STEP_LIVE_STREAM_GLOBAL,
-        &(struct java_method_count){.time = time,
-                                    .method = method_id(sink, fact->method_id),
-                                    .calls = fact->calls,
-                                    .exceptions = fact->exceptions,
-                                    .inclusive = fact->inclusive_ns,
-                                    .exclusive = fact->exclusive_ns});
+        &(struct step_java_method_count){.time = time,
+                                         .method = method_id(sink, fact->method_id),
+                                         .calls = fact->calls,
+                                         .exceptions = fact->exceptions,
+                                         .inclusive = fact->inclusive_ns,
+                                         .exclusive = fact->exclusive_ns});
 }
 
 static enum step_status close_sink(struct event_sink *base, struct step_error *error)
@@ -329,7 +333,7 @@ enum step_status stepfile_sink_create(struct output_file *output, const struct e
     id_table_init(&sink->frames, sizeof(uint64_t));
     struct step_writer_options writer_options;
     step_writer_options_init(&writer_options);
-    writer_options.definition = &java_trace_definition;
+    writer_options.definition = &step_java_trace_definition;
     writer_options.output = output_file_as_output(output);
     writer_options.verify = true;
     writer_options.level = options->level;

@@ -111,9 +111,9 @@ static void count_names(const struct stepfile_source *source, struct trace_inven
     const struct stepfile_decoder *decoder = &source->order.decoder;
     for (uint32_t i = 0; i < decoder->record_count; i++) {
         uint64_t count = step_reader_dictionary_count(source->reader, i);
-        inventory->classes += decoder->records[i] == JAVA_CLASS ? count : 0;
-        inventory->methods += decoder->records[i] == JAVA_METHOD ? count : 0;
-        inventory->threads += decoder->records[i] == JAVA_THREAD ? count : 0;
+        inventory->classes += decoder->records[i] == STEP_JAVA_CLASS ? count : 0;
+        inventory->methods += decoder->records[i] == STEP_JAVA_METHOD ? count : 0;
+        inventory->threads += decoder->records[i] == STEP_JAVA_THREAD ? count : 0;
     }
 }
 
@@ -157,8 +157,8 @@ static size_t fact_names(const struct stepfile_source *source, const char *names
     for (uint32_t i = 0; i < definition->record_count; i++) {
         int known = source->order.decoder.records[i];
         const char *name = definition->records[i].name;
-        if ((known == JAVA_NOT_PROBED || known == JAVA_METHOD_COUNT) && count < 2 &&
-            strcmp(name, java_trace_definition.records[known].name) == 0)
+        if ((known == STEP_JAVA_NOT_PROBED || known == STEP_JAVA_METHOD_COUNT) && count < 2 &&
+            strcmp(name, step_java_trace_definition.records[known].name) == 0)
             names[count++] = name;
     }
     return count;

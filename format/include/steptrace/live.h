@@ -10,7 +10,13 @@
 #ifndef STEPTRACE_LIVE_H
 #define STEPTRACE_LIVE_H
 
+#ifdef __cplusplus
+#include <atomic>
+#define STEP_LIVE_ATOMIC(type) std::atomic<type>
+#else
 #include <stdatomic.h>
+#define STEP_LIVE_ATOMIC(type) _Atomic type
+#endif
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,6 +25,9 @@
 
 /* What follows is what the shared library exports. */
 #pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define STEP_LIVE_SUFFIX ".live"
 #define STEP_LIVE_MAGIC "STEPLIVE"
@@ -40,10 +49,10 @@ struct step_live_header {
     uint64_t clock_multiplier;
     uint32_t clock_shift;
     uint32_t resolution_ns;
-    _Atomic uint64_t file_bytes; /* header and all chunks */
-    _Atomic uint64_t dropped;    /* records that found no room (overflow=drop) */
-    _Atomic uint64_t free_stamp; /* when the last FREE_OBJECT was written */
-    uint64_t definition;         /* enum step_live_definition */
+    STEP_LIVE_ATOMIC(uint64_t) file_bytes; /* header and all chunks */
+    STEP_LIVE_ATOMIC(uint64_t) dropped;    /* records that found no room (overflow=drop) */
+    STEP_LIVE_ATOMIC(uint64_t) free_stamp; /* when the last FREE_OBJECT was written */
+    uint64_t definition;                   /* enum step_live_definition */
     uint8_t reserved[176];
     /* which internals of the JVM the agent used (the property of that name), ended by a 0 byte;
      * nothing: it does not say */
@@ -58,14 +67,14 @@ enum step_live_state { STEP_LIVE_FREE = 0, STEP_LIVE_ACTIVE = 1, STEP_LIVE_FULL 
 /* Stands at the start of a chunk; raw records follow it. */
 struct step_live_chunk {
     uint32_t magic;
-    uint32_t size_bytes;    /* header included; a multiple of the page */
-    _Atomic uint32_t state; /* enum step_live_state */
+    uint32_t size_bytes;              /* header included; a multiple of the page */
+    STEP_LIVE_ATOMIC(uint32_t) state; /* enum step_live_state */
     uint32_t reserved;
     uint64_t stream;
-    uint64_t order;        /* position among the stream's chunks */
-    uint64_t first_record; /* number, in the stream, of the first event record in it */
-    uint64_t thread;       /* the thread in force where the chunk starts */
-    _Atomic uint64_t used; /* bytes of whole raw records after this header */
+    uint64_t order;                  /* position among the stream's chunks */
+    uint64_t first_record;           /* number, in the stream, of the first event record in it */
+    uint64_t thread;                 /* the thread in force where the chunk starts */
+    STEP_LIVE_ATOMIC(uint64_t) used; /* bytes of whole raw records after this header */
     uint64_t padding;
 };
 
@@ -163,6 +172,9 @@ bool step_live_is_written(const char *path);
 enum step_status step_live_recover(const char *path, struct step_writer *writer,
                                    struct step_live_report *report, struct step_error *error);
 
+#ifdef __cplusplus
+}
+#endif
 #pragma GCC visibility pop
 
 #endif

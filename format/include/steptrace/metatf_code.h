@@ -131,14 +131,16 @@ static inline uint64_t metatf_take_number(struct metatf_reader *reader, const ui
 static inline struct step_bytes metatf_take_bytes(struct metatf_reader *reader, const uint8_t **at,
                                                   const struct metatf_state *state, uint64_t length)
 {
+    struct step_bytes bytes = {NULL, 0};
     if (!state->width_by_field)
         length = state->width;
     if (length == 0)
-        return (struct step_bytes){NULL, 0};
+        return bytes;
     size_t left = *at <= reader->stream.end ? (size_t) (reader->stream.end - *at) : 0;
     if ((left < length || left - length < reader->need) && !metatf_reader_more(reader, at, length))
-        return (struct step_bytes){NULL, 0};
-    struct step_bytes bytes = {*at, (size_t) length};
+        return bytes;
+    bytes.data = *at;
+    bytes.length = (size_t) length;
     *at += length;
     return bytes;
 }
@@ -233,6 +235,14 @@ bool metatf_writer_undo_room(struct metatf_writer *writer, uint64_t count);
 void metatf_writer_misfit(struct metatf_writer *writer, const struct metatf_state *state,
                           uint32_t field, uint64_t value, uint64_t argument, uint64_t previous);
 
+/* What to put back if the record turns out not to fit. */
+static inline void metatf_note_undo(struct metatf_writer *writer, uint64_t *cell,
+                                    struct metatf_writing *data, uint64_t old)
+{
+    struct metatf_undo undo = {cell, data, old};
+    writer->undo[writer->undo_count++] = undo;
+}
+
 static inline void metatf_put_split(struct metatf_writer *writer, const struct metatf_state *state,
                                     uint64_t value)
 {
@@ -240,7 +250,7 @@ static inline void metatf_put_split(struct metatf_writer *writer, const struct m
     if ((data->owner != writer->current || data->capacity - data->length < STEP_FIELD_WIDTH_MAX) &&
         !metatf_writer_split_room(writer, data))
         return;
-    writer->undo[writer->undo_count++] = (struct metatf_undo){NULL, data, data->length};
+    metatf_note_undo(writer, NULL, data, data->length);
     step_number_store(data->data + data->length, value, (unsigned) state->stride,
                       writer->big_endian);
     data->length += state->stride;
@@ -259,7 +269,7 @@ static inline void metatf_put_number(struct metatf_writer *writer, uint8_t **at,
             metatf_writer_misfit(writer, state, field, value, argument, previous);
         return;
     }
-    writer->undo[writer->undo_count++] = (struct metatf_undo){cell, NULL, previous};
+    metatf_note_undo(writer, cell, NULL, previous);
     *cell = value;
     if (split)
         metatf_put_split(writer, state, value);

@@ -36,11 +36,12 @@ static void put_record(struct step_writer *writer, const uint8_t *bytes)
         slots[i] = (uint64_t) bytes[1 + i % 7] << (bytes[7] >> i & 1 ? 20 : 0);
     slots[2] = bytes[3] % 3;
     if (kind == 20)
-        heap_comment_put(writer, 0, &(struct heap_comment){text});
+        step_heap_comment_put(writer, 0, &(struct step_heap_comment){text});
     else if (kind == 21)
-        heap_next_attributes_put(writer, bytes[2] % 2, &(struct heap_next_attributes){text});
+        step_heap_next_attributes_put(writer, bytes[2] % 2,
+                                      &(struct step_heap_next_attributes){text});
     else if (kind == 22)
-        heap_attributes_define(writer, &(struct heap_attributes){text}, NULL);
+        step_heap_attributes_define(writer, &(struct step_heap_attributes){text}, NULL);
     else
         step_writer_put(writer, bytes[2] % 2,
                         kind < 10 ? alloc_forms[kind].plain : alloc_forms[kind - 10].placed, slots);
@@ -52,7 +53,7 @@ static struct output make_trace(const uint8_t *data, size_t size)
     struct step_writer_options options;
     struct step_writer *writer;
     step_writer_options_init(&options);
-    options.definition = &hatf_trace_definition;
+    options.definition = &step_hatf_trace_definition;
     options.output = (struct step_output){&output, keep};
     options.compression = STEP_COMPRESSION_NONE;
     options.block_records = 64;

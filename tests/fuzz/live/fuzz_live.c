@@ -7,6 +7,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    recover_bytes(data, size, &java_trace_definition);
+    recover_bytes(data, size, &step_java_trace_definition);
     return 0;
 }

@@ -84,9 +84,9 @@ static struct outcome read_universal(struct metatf_file *file, const struct meta
             abort();                                                                               \
     }
 
-READ(hatf_metatf)
-READ(hatf_split_metatf)
-READ(java_metatf)
+READ(step_hatf_metatf)
+READ(step_hatf_split_metatf)
+READ(step_java_metatf)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -100,11 +100,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (about->dtd_text != NULL)
         metatf_dtd_parse(about->dtd_text, about->dtd_length, "fuzz", NULL, NULL, &own, NULL);
     if (about->dtd_text == NULL || own != NULL) {
-        const struct metatf_dtd *dtd = own != NULL ? own : &hatf_split_metatf_dtd;
+        const struct metatf_dtd *dtd = own != NULL ? own : &step_hatf_split_metatf_dtd;
         struct outcome outcome = read_universal(file, dtd);
-        check_hatf_metatf(file, dtd, outcome);
-        check_hatf_split_metatf(file, dtd, outcome);
-        check_java_metatf(file, dtd, outcome);
+        check_step_hatf_metatf(file, dtd, outcome);
+        check_step_hatf_split_metatf(file, dtd, outcome);
+        check_step_java_metatf(file, dtd, outcome);
     }
     metatf_dtd_destroy(own);
     metatf_file_close(file);

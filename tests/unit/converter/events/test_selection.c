@@ -4,13 +4,8 @@
 #include <string.h>
 
 #include "converter/base/arguments.h"
-<<<<<<< HEAD:tests/unit/converter/test_wish.c
 #include "converter/events/selection_options.h"
-#include "tests/unit/converter/unit_convert.h"
-=======
-#include "converter/events/event_selection.h"
 #include "tests/unit/run_suite.h"
->>>>>>> docsG:tests/unit/converter/events/test_selection.c
 
 static bool matches(const char *glob, const char *name)
 {

@@ -36,46 +36,48 @@ static void start(uint32_t block_records)
     CU_ASSERT_FATAL(descriptor >= 0);
     file = fdopen(descriptor, "wb");
     step_writer_options_init(&options);
-    options.definition = &java_trace_definition;
+    options.definition = &step_java_trace_definition;
     options.output = (struct step_output){file, write_file};
     options.block_records = block_records;
     CU_ASSERT_FATAL(step_writer_create(&options, &writer, NULL) == STEP_STATUS_OK);
     step_writer_property(writer, "resolution-ns", "1000");
-    const struct java_class class = {.name = {(const uint8_t *) "C", 1}};
-    const struct java_method method = {.class_ = 1,
-                                       .name = {(const uint8_t *) "m", 1},
-                                       .descriptor = {(const uint8_t *) "()V", 3}};
-    CU_ASSERT_FATAL(java_class_define(writer, &class, NULL) == STEP_STATUS_OK);
-    CU_ASSERT_FATAL(java_method_define(writer, &method, NULL) == STEP_STATUS_OK);
+    const struct step_java_class class = {.name = {(const uint8_t *) "C", 1}};
+    const struct step_java_method method = {.class_ = 1,
+                                            .name = {(const uint8_t *) "m", 1},
+                                            .descriptor = {(const uint8_t *) "()V", 3}};
+    CU_ASSERT_FATAL(step_java_class_define(writer, &class, NULL) == STEP_STATUS_OK);
+    CU_ASSERT_FATAL(step_java_method_define(writer, &method, NULL) == STEP_STATUS_OK);
     for (unsigned i = 0; i < 3; i++) {
-        const struct java_thread thread = {.name = {(const uint8_t *) "t", 1}};
-        CU_ASSERT_FATAL(java_thread_define(writer, &thread, NULL) == STEP_STATUS_OK);
+        const struct step_java_thread thread = {.name = {(const uint8_t *) "t", 1}};
+        CU_ASSERT_FATAL(step_java_thread_define(writer, &thread, NULL) == STEP_STATUS_OK);
     }
 }
 
 static void put_alloc(uint64_t stream, uint64_t time, uint64_t object)
 {
-    java_object_alloc_put(
+    step_java_object_alloc_put(
         writer, stream,
-        &(struct java_object_alloc){.time = time, .class_ = 1, .size = 16, .object = object});
+        &(struct step_java_object_alloc){.time = time, .class_ = 1, .size = 16, .object = object});
 }
 
 static void put_free(uint64_t time, uint64_t object)
 {
-    java_object_free_put(writer, FREES, &(struct java_object_free){.time = time, .object = object});
+    step_java_object_free_put(writer, FREES,
+                              &(struct step_java_object_free){.time = time, .object = object});
 }
 
 static void put_entry(uint64_t stream, uint64_t time, uint64_t object)
 {
-    java_method_entry_put(
+    step_java_method_entry_put(
         writer, stream,
-        &(struct java_method_entry){
+        &(struct step_java_method_entry){
             .time = time, .thread = stream - FREES, .method = 1, .object = object});
 }
 
 static void put_class(uint64_t time)
 {
-    java_class_load_put(writer, GLOBAL, &(struct java_class_load){.time = time, .class_ = 1});
+    step_java_class_load_put(writer, GLOBAL,
+                             &(struct step_java_class_load){.time = time, .class_ = 1});
 }
 
 static void finish(void)
@@ -123,7 +125,7 @@ static void test_ranks(void)
     put_alloc(A, 5, 2);
     put_class(2);
     put_class(5);
-    java_vm_death_put(writer, GLOBAL, &(struct java_vm_death){.time = 5});
+    step_java_vm_death_put(writer, GLOBAL, &(struct step_java_vm_death){.time = 5});
     finish();
     CU_ASSERT_STRING_EQUAL(whole_order(), "CL0@2 OA1@3 CL0@5 OA2@5 OF1@5 VD0@5");
     unlink(path);

@@ -24,15 +24,15 @@ static enum step_status write_file(void *user, const void *data, size_t length,
 
 static void put_frame(struct step_writer *writer, uint64_t parent, uint64_t method, uint64_t line)
 {
-    const struct java_frame frame = {.parent = parent, .method = method, .line = line};
-    CU_ASSERT_EQUAL_FATAL(java_frame_define(writer, &frame, NULL), STEP_STATUS_OK);
+    const struct step_java_frame frame = {.parent = parent, .method = method, .line = line};
+    CU_ASSERT_EQUAL_FATAL(step_java_frame_define(writer, &frame, NULL), STEP_STATUS_OK);
 }
 
 static void put_alloc(struct step_writer *writer, uint64_t object, uint64_t stack)
 {
-    const struct java_object_alloc_at alloc = {
+    const struct step_java_object_alloc_at alloc = {
         .time = object, .class_ = 1, .size = 16, .object = object, .stack = stack};
-    CU_ASSERT_EQUAL_FATAL(java_object_alloc_at_put(writer, STREAM, &alloc), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(step_java_object_alloc_at_put(writer, STREAM, &alloc), STEP_STATUS_OK);
 }
 
 /* Frame 1: m; 2: m called from m; 3: called from itself; 4: called from one that comes later; 5: of
@@ -44,15 +44,15 @@ static void write_trace(char *path)
     FILE *file = fdopen(mkstemp(path), "wb");
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     step_writer_options_init(&options);
-    options.definition = &java_trace_definition;
+    options.definition = &step_java_trace_definition;
     options.output = (struct step_output){file, write_file};
     CU_ASSERT_EQUAL_FATAL(step_writer_create(&options, &writer, NULL), STEP_STATUS_OK);
-    const struct java_class class = {.name = {(const uint8_t *) "C", 1}};
-    const struct java_method method = {.class_ = 1,
-                                       .name = {(const uint8_t *) "m", 1},
-                                       .descriptor = {(const uint8_t *) "()V", 3}};
-    CU_ASSERT_EQUAL(java_class_define(writer, &class, NULL), STEP_STATUS_OK);
-    CU_ASSERT_EQUAL(java_method_define(writer, &method, NULL), STEP_STATUS_OK);
+    const struct step_java_class class = {.name = {(const uint8_t *) "C", 1}};
+    const struct step_java_method method = {.class_ = 1,
+                                            .name = {(const uint8_t *) "m", 1},
+                                            .descriptor = {(const uint8_t *) "()V", 3}};
+    CU_ASSERT_EQUAL(step_java_class_define(writer, &class, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_java_method_define(writer, &method, NULL), STEP_STATUS_OK);
     put_frame(writer, 0, 1, 10);
     put_frame(writer, 1, 1, 20);
     put_frame(writer, 3, 1, 30);

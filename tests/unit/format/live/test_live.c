@@ -95,28 +95,28 @@ static struct step_writer *create_writer(struct step_buffer *bytes)
     struct step_writer_options options;
     struct step_writer *writer = NULL;
     step_writer_options_init(&options);
-    options.definition = &java_trace_definition;
+    options.definition = &step_java_trace_definition;
     options.output = step_memory_output(bytes);
     CU_ASSERT_EQUAL_FATAL(step_writer_create(&options, &writer, NULL), STEP_STATUS_OK);
     return writer;
 }
 
 struct counts {
-    uint64_t by_record[JAVA_RECORD_COUNT];
+    uint64_t by_record[STEP_JAVA_RECORD_COUNT];
     uint64_t last_object, last_free, last_free_time;
     unsigned disorder;
 };
 
-static void count_record(const struct java_trace_binding *binding,
+static void count_record(const struct step_java_trace_binding *binding,
                          const struct step_record_view *view, struct counts *counts)
 {
-    struct java_object_alloc alloc;
-    struct java_object_free free_event;
-    counts->by_record[java_trace_record(binding, view->record)]++;
-    if (java_object_alloc_get(binding, view, &alloc)) {
+    struct step_java_object_alloc alloc;
+    struct step_java_object_free free_event;
+    counts->by_record[step_java_trace_record(binding, view->record)]++;
+    if (step_java_object_alloc_get(binding, view, &alloc)) {
         counts->disorder += alloc.object != ++counts->last_object || alloc.size != 24 ||
                             alloc.class_ != 1 || alloc.thread != 1;
-    } else if (java_object_free_get(binding, view, &free_event)) {
+    } else if (step_java_object_free_get(binding, view, &free_event)) {
         counts->disorder += free_event.object != ++counts->last_free;
         counts->last_free_time = free_event.time;
     }
@@ -125,29 +125,30 @@ static void count_record(const struct java_trace_binding *binding,
 static struct counts count_records(struct step_reader *reader)
 {
     struct counts counts = {.disorder = 0};
-    struct java_trace_binding binding;
+    struct step_java_trace_binding binding;
     struct step_block *block = NULL;
     struct step_record_view view;
-    CU_ASSERT_EQUAL_FATAL(java_trace_bind(step_reader_borrow_definition(reader), &binding, NULL),
-                          STEP_STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        step_java_trace_bind(step_reader_borrow_definition(reader), &binding, NULL),
+        STEP_STATUS_OK);
     for (size_t i = 0; i < step_reader_block_count(reader); i++) {
         CU_ASSERT_EQUAL(step_reader_load(reader, i, NULL, &block, NULL), STEP_STATUS_OK);
         while (step_block_next(block, &view) == STEP_STATUS_OK)
             count_record(&binding, &view, &counts);
     }
     step_block_destroy(block);
-    java_trace_unbind(&binding);
+    step_java_trace_unbind(&binding);
     return counts;
 }
 
 static void check_counts(const struct counts *counts)
 {
-    CU_ASSERT_EQUAL(counts->by_record[JAVA_VM_START], 1);
-    CU_ASSERT_EQUAL(counts->by_record[JAVA_VM_INIT], 1);
-    CU_ASSERT_EQUAL(counts->by_record[JAVA_CLASS_LOAD], 1);
-    CU_ASSERT_EQUAL(counts->by_record[JAVA_THREAD_START], 1);
-    CU_ASSERT_EQUAL(counts->by_record[JAVA_OBJECT_ALLOC], ALLOCATIONS);
-    CU_ASSERT_EQUAL(counts->by_record[JAVA_OBJECT_FREE], FREES);
+    CU_ASSERT_EQUAL(counts->by_record[STEP_JAVA_VM_START], 1);
+    CU_ASSERT_EQUAL(counts->by_record[STEP_JAVA_VM_INIT], 1);
+    CU_ASSERT_EQUAL(counts->by_record[STEP_JAVA_CLASS_LOAD], 1);
+    CU_ASSERT_EQUAL(counts->by_record[STEP_JAVA_THREAD_START], 1);
+    CU_ASSERT_EQUAL(counts->by_record[STEP_JAVA_OBJECT_ALLOC], ALLOCATIONS);
+    CU_ASSERT_EQUAL(counts->by_record[STEP_JAVA_OBJECT_FREE], FREES);
     CU_ASSERT_EQUAL(counts->disorder, 0);
     CU_ASSERT_TRUE(counts->last_free_time >= 5000);
 }
@@ -173,7 +174,7 @@ static void test_recover_all(void)
     CU_ASSERT_EQUAL_FATAL(step_reader_open(trace_path, &reader, NULL), STEP_STATUS_OK);
     CU_ASSERT_FALSE(step_reader_is_whole(reader));
     CU_ASSERT_EQUAL(step_reader_recovered_count(reader), 4 + ALLOCATIONS + FREES);
-    CU_ASSERT_EQUAL(step_reader_dictionary_count(reader, JAVA_CLASS), 1);
+    CU_ASSERT_EQUAL(step_reader_dictionary_count(reader, STEP_JAVA_CLASS), 1);
     struct counts counts = count_records(reader);
     check_counts(&counts);
     step_reader_destroy(reader);
@@ -211,7 +212,7 @@ static void test_recover_part_of_batch(void)
     static uint64_t words[FREES + 1];
     size_t consumed = 0;
     step_writer_options_init(&options);
-    options.definition = &java_trace_definition;
+    options.definition = &step_java_trace_definition;
     options.output = step_memory_output(&bytes);
     options.block_records = BLOCK;
     CU_ASSERT_EQUAL_FATAL(step_writer_create(&options, &writer, NULL), STEP_STATUS_OK);
@@ -304,18 +305,19 @@ static void test_stacks(void)
     CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
     step_writer_destroy(writer);
     struct step_reader *reader = NULL;
-    struct java_trace_binding binding;
-    struct java_frame frame;
+    struct step_java_trace_binding binding;
+    struct step_java_frame frame;
     CU_ASSERT_EQUAL_FATAL(
         step_reader_open_memory(bytes.data, bytes.length, "stacks", &reader, NULL), STEP_STATUS_OK);
     struct counts counts = count_records(reader);
-    CU_ASSERT_EQUAL(counts.by_record[JAVA_OBJECT_ALLOC_AT], 2);
-    CU_ASSERT_EQUAL(counts.by_record[JAVA_OBJECT_ALLOC], 1);
-    CU_ASSERT_EQUAL_FATAL(java_trace_bind(step_reader_borrow_definition(reader), &binding, NULL),
-                          STEP_STATUS_OK);
-    CU_ASSERT_TRUE(java_frame_look_up(&binding, reader, 2, &frame));
+    CU_ASSERT_EQUAL(counts.by_record[STEP_JAVA_OBJECT_ALLOC_AT], 2);
+    CU_ASSERT_EQUAL(counts.by_record[STEP_JAVA_OBJECT_ALLOC], 1);
+    CU_ASSERT_EQUAL_FATAL(
+        step_java_trace_bind(step_reader_borrow_definition(reader), &binding, NULL),
+        STEP_STATUS_OK);
+    CU_ASSERT_TRUE(step_java_frame_look_up(&binding, reader, 2, &frame));
     CU_ASSERT(frame.parent == 1 && frame.method == 1 && frame.line == 0 && frame.bytecode == 5);
-    java_trace_unbind(&binding);
+    step_java_trace_unbind(&binding);
     step_reader_destroy(reader);
     step_buffer_reset(&bytes);
 }
@@ -364,26 +366,26 @@ static void test_facts(void)
     CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
     step_writer_destroy(writer);
     struct step_reader *reader = NULL;
-    struct java_trace_binding binding;
+    struct step_java_trace_binding binding;
     struct step_block *block = NULL;
     struct step_record_view view;
-    struct java_not_probed fact;
-    struct java_method_count totals;
+    struct step_java_not_probed fact;
+    struct step_java_method_count totals;
     CU_ASSERT_EQUAL_FATAL(step_reader_open_memory(bytes.data, bytes.length, "facts", &reader, NULL),
                           STEP_STATUS_OK);
-    java_trace_bind(step_reader_borrow_definition(reader), &binding, NULL);
+    step_java_trace_bind(step_reader_borrow_definition(reader), &binding, NULL);
     CU_ASSERT_EQUAL_FATAL(step_reader_load(reader, 0, NULL, &block, NULL), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(step_block_next(block, &view), STEP_STATUS_OK);
-    CU_ASSERT_TRUE_FATAL(java_not_probed_get(&binding, &view, &fact));
+    CU_ASSERT_TRUE_FATAL(step_java_not_probed_get(&binding, &view, &fact));
     CU_ASSERT(fact.time == 7 && fact.missing == 2 && text_is(fact.class_, "a/B"));
     CU_ASSERT(text_is(fact.method, "m") && text_is(fact.descriptor, "()V"));
     CU_ASSERT(text_is(fact.reason, "r"));
     CU_ASSERT_EQUAL(step_block_next(block, &view), STEP_STATUS_OK);
-    CU_ASSERT_TRUE_FATAL(java_method_count_get(&binding, &view, &totals));
+    CU_ASSERT_TRUE_FATAL(step_java_method_count_get(&binding, &view, &totals));
     CU_ASSERT(totals.time == 9 && totals.method == 1 && totals.calls == 5);
     CU_ASSERT(totals.exceptions == 2 && totals.inclusive == 1000 && totals.exclusive == 300);
     step_block_destroy(block);
-    java_trace_unbind(&binding);
+    step_java_trace_unbind(&binding);
     step_reader_destroy(reader);
     step_buffer_reset(&bytes);
 }

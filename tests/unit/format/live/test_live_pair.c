@@ -85,7 +85,7 @@ static void test_texts(void)
 {
     static char text[8192];
     size_t length = (size_t) snprintf(text, sizeof text, "package p {\n");
-    for (unsigned i = 0; i < JAVA_RECORD_COUNT + 4; i++)
+    for (unsigned i = 0; i < STEP_JAVA_RECORD_COUNT + 4; i++)
         length += (size_t) snprintf(text + length, sizeof text - length,
                                     "record R%u { data a; data b; data c; data d; data e; }\n", i);
     length += (size_t) snprintf(text + length, sizeof text - length, "}\n");
@@ -112,7 +112,8 @@ static enum step_status recover_changed(uint64_t kind, const struct step_definit
 /* The names are right, but a field is of another type, or another field. */
 static void test_changed_fields(void)
 {
-    const struct step_definition *java = &java_trace_definition, *heap = &hatf_trace_definition;
+    const struct step_definition *java = &step_java_trace_definition,
+                                 *heap = &step_hatf_trace_definition;
     CU_ASSERT_EQUAL(recover_changed(0, java,
                                     "int object <property:\"unsigned\"> <encoding:\"stride=1\">",
                                     "string object"),
@@ -127,11 +128,13 @@ static void test_changed_fields(void)
 
 static void test_own(void)
 {
-    CU_ASSERT_EQUAL(recover(STEP_LIVE_DEFINITION_JAVA, &java_trace_definition), STEP_STATUS_OK);
-    CU_ASSERT_EQUAL(recover(STEP_LIVE_DEFINITION_HEAP, &hatf_trace_definition), STEP_STATUS_OK);
-    CU_ASSERT_EQUAL(recover(STEP_LIVE_DEFINITION_JAVA, &hatf_trace_definition),
+    CU_ASSERT_EQUAL(recover(STEP_LIVE_DEFINITION_JAVA, &step_java_trace_definition),
+                    STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(recover(STEP_LIVE_DEFINITION_HEAP, &step_hatf_trace_definition),
+                    STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(recover(STEP_LIVE_DEFINITION_JAVA, &step_hatf_trace_definition),
                     STEP_STATUS_UNSUPPORTED);
-    CU_ASSERT_EQUAL(recover(STEP_LIVE_DEFINITION_HEAP, &java_trace_definition),
+    CU_ASSERT_EQUAL(recover(STEP_LIVE_DEFINITION_HEAP, &step_java_trace_definition),
                     STEP_STATUS_UNSUPPORTED);
 }
 

@@ -70,7 +70,7 @@ static size_t write_allocation(struct writing *writing, uint64_t *words, struct 
     words[0] = word(full ? STEP_LIVE_ALLOC : STEP_LIVE_ALLOC_NEXT, writing->stamp);
     words[1] = class | units << 32;
     words[2] = writing->object;
-    *event = (struct event){JAVA_OBJECT_ALLOC,
+    *event = (struct event){STEP_JAVA_OBJECT_ALLOC,
                             {tick(writing), writing->thread, class, units * 8, writing->object}};
     return full ? 3 : 2;
 }
@@ -84,7 +84,7 @@ static size_t write_fact(struct writing *writing, uint64_t *words, struct event 
     words[4] = 1 | UINT64_C(1) << 32;
     words[5] = 1 | UINT64_C(1) << 32;
     memcpy(&words[6], "amdr\0\0\0", 8);
-    *event = (struct event){JAVA_NOT_PROBED, {tick(writing), writing->thread}};
+    *event = (struct event){STEP_JAVA_NOT_PROBED, {tick(writing), writing->thread}};
     return 7;
 }
 
@@ -92,9 +92,9 @@ static size_t write_method(struct writing *writing, uint64_t past, uint64_t *wor
                            struct event *event)
 {
     static const uint32_t kinds[3][3] = {
-        {STEP_LIVE_ENTRY_SHORT, STEP_LIVE_ENTRY, JAVA_METHOD_ENTRY},
-        {STEP_LIVE_EXIT_SHORT, STEP_LIVE_EXIT, JAVA_METHOD_EXIT},
-        {STEP_LIVE_FRAME_POP_SHORT, STEP_LIVE_FRAME_POP, JAVA_FRAME_POP}};
+        {STEP_LIVE_ENTRY_SHORT, STEP_LIVE_ENTRY, STEP_JAVA_METHOD_ENTRY},
+        {STEP_LIVE_EXIT_SHORT, STEP_LIVE_EXIT, STEP_JAVA_METHOD_EXIT},
+        {STEP_LIVE_FRAME_POP_SHORT, STEP_LIVE_FRAME_POP, STEP_JAVA_FRAME_POP}};
     uint64_t method = 1 + draw(&writing->seed) % 3000;
     bool pops = draw(&writing->seed) % 100 < writing->mix->pops;
     const uint32_t *kind = kinds[pops ? 2 : draw(&writing->seed) % 2];
@@ -174,8 +174,8 @@ static size_t compare(struct step_reader *reader, const struct event *events)
         CU_ASSERT_EQUAL_FATAL(step_reader_load(reader, b, NULL, &block, NULL), STEP_STATUS_OK);
         wrong += i < EVENTS && info->time_min != events[i].slots[0];
         while (step_block_next(block, &view) == STEP_STATUS_OK && i < EVENTS) {
-            size_t slots = step_record_slot_count(&java_trace_definition, view.record);
-            slots = view.record == JAVA_NOT_PROBED ? 2 : slots;
+            size_t slots = step_record_slot_count(&step_java_trace_definition, view.record);
+            slots = view.record == STEP_JAVA_NOT_PROBED ? 2 : slots;
             wrong += view.record != events[i].record ||
                      memcmp(view.slots, events[i].slots, slots * sizeof view.slots[0]) != 0;
             i++;
@@ -195,7 +195,7 @@ static void test_mix(const struct mix *mix, uint32_t block_records)
     struct step_writer *writer = NULL;
     struct step_reader *reader = NULL;
     step_writer_options_init(&options);
-    options.definition = &java_trace_definition;
+    options.definition = &step_java_trace_definition;
     options.output = step_memory_output(&bytes);
     options.block_records = block_records;
     CU_ASSERT_EQUAL_FATAL(step_writer_create(&options, &writer, NULL), STEP_STATUS_OK);

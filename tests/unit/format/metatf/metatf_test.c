@@ -32,12 +32,12 @@
     }
 
 GENERATED(corpus)
-GENERATED(hatf_metatf)
-GENERATED(hatf_split_metatf)
-GENERATED(java_metatf)
+GENERATED(step_hatf_metatf)
+GENERATED(step_hatf_split_metatf)
+GENERATED(step_java_metatf)
 
-const struct generated generated_readers[] = {ROW(corpus), ROW(hatf_metatf), ROW(hatf_split_metatf),
-                                              ROW(java_metatf)};
+const struct generated generated_readers[] = {ROW(corpus), ROW(step_hatf_metatf),
+                                              ROW(step_hatf_split_metatf), ROW(step_java_metatf)};
 const size_t generated_count = sizeof generated_readers / sizeof generated_readers[0];
 
 uint64_t test_random(uint64_t *seed)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/codec/row/encoder_state.h"
+#include "format/core/grow.h"
 
 enum { STACK_MOST = 1 << 20 };
 
@@ -68,14 +69,13 @@ void step_encoder_push(struct step_encoder *encoder, uint64_t value)
     if (encoder->depth == STACK_MOST)
         return;
     if (encoder->depth == encoder->stack_capacity) {
-        size_t capacity = encoder->stack_capacity * 2 + 64;
-        uint64_t *stack = realloc(encoder->stack, capacity * sizeof *stack);
+        uint64_t *stack = step_grown(encoder->stack, &encoder->stack_capacity,
+                                     encoder->stack_capacity + 1, sizeof *stack);
         if (stack == NULL) {
             encoder->lacks_memory = true;
             return;
         }
         encoder->stack = stack;
-        encoder->stack_capacity = capacity;
     }
     encoder->stack[encoder->depth++] = value;
 }

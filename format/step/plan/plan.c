@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/no_memory.h"
 #include "format/step/layout.h"
 #include "format/step/plan/plan_build.h"
 
@@ -138,7 +139,7 @@ static enum step_status create(const struct step_definition *definition, struct 
     *out = NULL;
     struct step_plan *plan = calloc(1, sizeof *plan);
     if (plan == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, NULL);
     plan->definition = definition;
     struct step_plan_builder builder = {.plan = plan, .definition = definition, .error = error};
     enum step_status status = build(&builder);

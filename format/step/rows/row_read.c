@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
 #include "format/step/plan/record_series.h"
 #include "format/step/rows/meta.h"
 
@@ -42,12 +43,11 @@ static const char *push(struct step_row_reading *reading, struct step_column_dat
         return too_large;
     reading->budget -= sizeof value;
     if (data->count == data->capacity) {
-        size_t capacity = data->capacity * 2 + 64;
-        uint64_t *values = realloc(data->values, capacity * sizeof *values);
+        uint64_t *values =
+            step_grown(data->values, &data->capacity, data->capacity + 1, sizeof *values);
         if (values == NULL)
             return memory;
         data->values = values;
-        data->capacity = capacity;
     }
     data->values[data->count++] = value;
     return NULL;

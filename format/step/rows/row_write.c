@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/codec/row/identifiers.h"
+#include "format/core/grow.h"
 #include "format/step/layout.h"
 #include "format/step/plan/record_series.h"
 #include "format/step/rows/meta.h"
@@ -110,12 +111,11 @@ static enum step_status note_changes(struct step_row_writer *writer, uint64_t en
 {
     for (size_t i = 0; i < count; i++) {
         if (writer->change_count == writer->change_capacity) {
-            size_t capacity = writer->change_capacity * 2 + 16;
-            struct step_row_change *grown = realloc(writer->changes, capacity * sizeof *grown);
+            struct step_row_change *grown = step_grown(writer->changes, &writer->change_capacity,
+                                                       writer->change_capacity + 1, sizeof *grown);
             if (grown == NULL)
                 return STEP_STATUS_NO_MEMORY;
             writer->changes = grown;
-            writer->change_capacity = capacity;
         }
         writer->changes[writer->change_count++] =
             (struct step_row_change){at, writer->values, encoder, changes[i]};

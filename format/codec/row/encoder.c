@@ -19,12 +19,6 @@ void step_encoder_reset(struct step_encoder *encoder)
     *encoder = (struct step_encoder){0};
 }
 
-static bool uses_table(const struct step_policy *policy)
-{
-    return policy->targeted == STEP_GIVEN || policy->targeted == STEP_CONTEXT ||
-           policy->targeted == STEP_DFCM;
-}
-
 static bool make_table(struct step_encoder *encoder)
 {
     size_t size = (size_t) 1 << encoder->bits;
@@ -43,6 +37,7 @@ enum step_status step_encoder_start(struct step_encoder *encoder, const struct s
 {
     struct step_encoder fresh = {
         .policy = *policy,
+        .targeted = step_policy_row(policy),
         .bits = bits,
         .hashed = hashed,
         .width = policy->bytes,
@@ -61,7 +56,8 @@ enum step_status step_encoder_start(struct step_encoder *encoder, const struct s
     encoder->context.shift = 64 - bits;
     encoder->context.order = (size_t) policy->parameter;
     encoder->recent.size = (size_t) policy->parameter;
-    return !uses_table(policy) || make_table(encoder) ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+    return !fresh.targeted->has_table || make_table(encoder) ? STEP_STATUS_OK
+                                                             : STEP_STATUS_NO_MEMORY;
 }
 
 void step_encoder_push(struct step_encoder *encoder, uint64_t value)

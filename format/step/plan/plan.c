@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/codec/strategies/targeted.h"
 #include "format/core/no_memory.h"
 #include "format/step/layout.h"
 #include "format/step/plan/plan_build.h"
@@ -122,12 +123,11 @@ static enum step_status build(struct step_plan_builder *builder)
     for (uint32_t i = 0; i < plan->column_count; i++) {
         struct step_plan_column *column = &plan->columns[i];
         bool given = column->given_field != STEP_NO_INDEX || column->given_column != STEP_NO_INDEX;
-        if (column->field_coding.policy.targeted == STEP_STACK ||
-            column->field_coding.policy.targeted == STEP_AGE)
+        if (step_policy_follows(&column->field_coding.policy))
             step_plan_resolve_followed(plan, column);
         if (column->field_coding.policy.targeted == STEP_AGE) /* the measure is not rounded alike */
             column->field_coding.policy.resolution = 0;
-        if (column->field_coding.policy.targeted == STEP_GIVEN && !given)
+        if (step_policy_row(&column->field_coding.policy)->needs == STEP_SERIES_FIELD && !given)
             column->field_coding.policy.targeted = STEP_TARGETED_NONE;
     }
     return status == STEP_STATUS_OK ? step_plan_order(plan) : status;

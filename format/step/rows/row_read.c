@@ -58,7 +58,7 @@ static const char *get_value(struct step_row_reading *reading, uint32_t index, u
 {
     struct step_row_reader *reader = reading->reader;
     struct step_encoder *encoder = &reader->encoders[index];
-    uint64_t key = step_policy_has_key(&encoder->policy) ? key_of(reading, index) : 0;
+    uint64_t key = encoder->targeted->needs != STEP_SERIES_NONE ? key_of(reading, index) : 0;
     const char *fault = step_encoder_get(encoder, key, &reading->cursor, value);
     return fault == NULL ? push(reading, &reader->columns[index], *value) : fault;
 }

@@ -9,6 +9,7 @@
 #include "compilers/stepc/c_source.h"
 #include "compilers/stepc/check_definition.h"
 #include "compilers/stepc/text_outputs.h"
+#include "format/core/no_memory.h"
 #include "format/language/dl_tree.h"
 
 #define TEXT_LIMIT ((size_t) 16 << 20)
@@ -32,8 +33,7 @@ static enum step_status read_stdin(const struct step_definition_options *options
     size_t length = text != NULL ? fread(text, 1, TEXT_LIMIT + 1, stdin) : 0;
     enum step_status status;
     if (text == NULL)
-        status =
-            step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        status = step_no_memory(error, NULL);
     else if (ferror(stdin))
         status = step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, "%s", strerror(errno));
     else

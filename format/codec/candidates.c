@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Candidates by wish, and by hope. */
+/* Candidates by what is asked for, and by hope. */
 #include "format/codec/candidates.h"
 
 #include "format/codec/strategies/predictor.h"
@@ -46,63 +46,74 @@ static void add_to_stack(struct step_candidates *candidates, uint64_t reference,
 }
 
 /* What takes time, and room for its tables. */
-static void gather_predictions(const struct step_coding_hints *field_coding, uint64_t reference,
+static void gather_predictions(const struct step_coding_hints *hints, uint64_t reference,
                                size_t count, bool thorough, struct step_candidates *candidates)
 {
+    const uint64_t *parameters = hints->parameters;
     unsigned bits = step_table_bits(count, thorough ? THOROUGH_TABLE_BITS : TABLE_BITS);
-    if (field_coding->order > 0 && !thorough)
-        add(candidates, &step_transform_context, field_coding->order, bits, 0);
-    if (field_coding->dfcm_order > 0 && !thorough)
-        add(candidates, &step_transform_dfcm, field_coding->dfcm_order, bits, 0);
-    if (field_coding->recent > 0)
-        add(candidates, &step_transform_recent, field_coding->recent, 0, 0);
-    if (field_coding->given && (thorough || field_coding->order > 0))
-        add(candidates, &step_transform_keyed, reference,
-            field_coding->order > 0 ? field_coding->order : 1, bits);
-    if (field_coding->stack)
+    bool context = step_hints_name(hints, STEP_CONTEXT), given = step_hints_name(hints, STEP_GIVEN);
+    if (context && !thorough)
+        add(candidates, &step_transform_context, parameters[STEP_CONTEXT], bits, 0);
+    if (step_hints_name(hints, STEP_DFCM) && !thorough)
+        add(candidates, &step_transform_dfcm, parameters[STEP_DFCM], bits, 0);
+    if (step_hints_name(hints, STEP_RECENT))
+        add(candidates, &step_transform_recent, parameters[STEP_RECENT], 0, 0);
+    if (given && (thorough || context))
+        add(candidates, &step_transform_keyed, reference, context ? parameters[STEP_CONTEXT] : 1,
+            bits);
+    if (step_hints_name(hints, STEP_STACK))
         add_to_stack(candidates, reference, 2, bits);
     if (!thorough)
         return;
-    if (field_coding->stack)
+    if (step_hints_name(hints, STEP_STACK))
         add_to_stack(candidates, reference, 4, bits);
     for (uint64_t order = 1; order <= STEP_CONTEXT_MAX; order++) {
         add(candidates, &step_transform_context, order, bits, 0);
-        if (field_coding->given)
+        if (given)
             add(candidates, &step_transform_keyed, reference, order, bits);
-        if (order < STEP_CONTEXT_MAX && !field_coding->identifier)
+        if (order < STEP_CONTEXT_MAX && !hints->identifier)
             add(candidates, &step_transform_dfcm, order, bits, 0);
     }
     add(candidates, &step_transform_recent, 4, 0, 0);
     add(candidates, &step_transform_recent, STEP_RECENT_MAX, 0, 0);
 }
 
-void step_candidates_gather(const struct step_coding_hints *field_coding, uint64_t reference,
+static void gather_deltas(const struct step_coding_hints *hints, uint64_t first,
+                          struct step_candidates *candidates)
+{
+    bool simple = !hints->identifier && !hints->usual && !step_hints_name(hints, STEP_GIVEN) &&
+                  !step_hints_name(hints, STEP_OFFSET);
+    bool delta = step_hints_name(hints, STEP_DELTA) || step_hints_name(hints, STEP_WINDOW);
+    bool stride = step_hints_name(hints, STEP_STRIDE);
+    if (stride)
+        add_delta(candidates, first, hints->parameters[STEP_STRIDE]);
+    if (delta || (simple && !stride))
+        add_delta(candidates, first, 0);
+    if ((delta || step_hints_name(hints, STEP_SEQUENCE)) && !stride)
+        add_delta(candidates, first, 1);
+}
+
+void step_candidates_gather(const struct step_coding_hints *hints, uint64_t reference,
                             const uint64_t *values, size_t count, bool thorough,
                             struct step_candidates *candidates)
 {
     candidates->count = 0;
-    bool simple = !field_coding->identifier && !field_coding->given && !field_coding->usual &&
-                  !field_coding->offset;
-    if (field_coding->stride)
-        add_delta(candidates, values[0], field_coding->increment);
-    if (field_coding->delta || (simple && !field_coding->stride))
-        add_delta(candidates, values[0], 0);
-    if ((field_coding->delta || field_coding->sequence) && !field_coding->stride)
-        add_delta(candidates, values[0], 1);
-    if (field_coding->given)
-        add(candidates, &step_transform_given, reference, !field_coding->given_identifier,
+    gather_deltas(hints, values[0], candidates);
+    if (step_hints_name(hints, STEP_GIVEN))
+        add(candidates, &step_transform_given, reference, !hints->given_identifier,
             step_table_bits(count, TABLE_BITS));
-    if (field_coding->stack)
+    if (step_hints_name(hints, STEP_STACK))
         add(candidates, &step_transform_stack, reference, 0, 0);
-    if (field_coding->age)
+    if (step_hints_name(hints, STEP_AGE))
         add(candidates, &step_transform_age, reference, 0, 0);
-    if (field_coding->live || (thorough && field_coding->delta))
+    if (step_hints_name(hints, STEP_LIVE) ||
+        (thorough && (step_hints_name(hints, STEP_DELTA) || step_hints_name(hints, STEP_WINDOW))))
         add(candidates, &step_transform_live, 0, 0, 0);
-    if (field_coding->usual)
+    if (hints->usual)
         add(candidates, &step_transform_front, majority(values, count), 0, 0);
-    if (field_coding->offset)
-        add(candidates, &step_transform_offset, field_coding->base, 0, 0);
+    if (step_hints_name(hints, STEP_OFFSET))
+        add(candidates, &step_transform_offset, hints->parameters[STEP_OFFSET], 0, 0);
     add(candidates, NULL, 0, 0, 0);
     if (count >= PREDICTION_WORTH_TRYING)
-        gather_predictions(field_coding, reference, count, thorough, candidates);
+        gather_predictions(hints, reference, count, thorough, candidates);
 }

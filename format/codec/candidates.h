@@ -14,7 +14,7 @@ struct step_candidates {
 
 /* Those that the definition wishes for, and some that are cheap; all that could help where
  * `thorough`. */
-void step_candidates_gather(const struct step_coding_hints *field_coding, uint64_t reference,
+void step_candidates_gather(const struct step_coding_hints *hints, uint64_t reference,
                             const uint64_t *values, size_t count, bool thorough,
                             struct step_candidates *candidates);
 

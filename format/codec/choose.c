@@ -290,7 +290,7 @@ enum step_status step_choose(const struct step_coding_hints *field_coding,
     *chain = (struct step_chain){0};
     bool thorough = step_compressor_is_best(compressor);
     /* batches of what dies are long, and the first tells nothing */
-    size_t sample = thorough || field_coding->live ? THOROUGH_SAMPLE : SAMPLE;
+    size_t sample = thorough || step_hints_name(field_coding, STEP_LIVE) ? THOROUGH_SAMPLE : SAMPLE;
     sample = count < sample ? count : sample;
     if (is_constant(values, count)) {
         make_constant(chain, count > 0 ? values[0] : 0);

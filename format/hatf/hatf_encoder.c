@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "format/core/bytes.h"
+#include "format/core/no_memory.h"
 #include "format/hatf/hatf_plan.h"
 
 enum { WINDOW_RECORDS = 1 << 15, WINDOW_BYTES = 1 << 24 };
@@ -84,7 +85,7 @@ const char *hatf_encoding_name(enum hatf_encoding encoding)
 
 static enum step_status no_memory(struct step_error *error)
 {
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    return step_no_memory(error, NULL);
 }
 
 enum step_status hatf_encoder_create(struct hatf_writer *writer, enum hatf_encoding encoding,

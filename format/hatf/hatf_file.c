@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/core/no_memory.h"
 #include "format/io/zip_entry.h"
 #include "steptrace/packed.h"
 
@@ -76,7 +77,7 @@ enum step_status hatf_file_open(const char *path, struct hatf_file **out, struct
     *out = NULL;
     struct hatf_file *file = calloc(1, sizeof *file);
     if (file == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, path);
     enum step_status status;
     if (is_zip(path)) {
         status = open_entries(file, path, error);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "format/core/no_memory.h"
 #include "format/hatf/hatf_file.h"
 #include "format/io/zip_file.h"
 #include "steptrace/packed.h"
@@ -91,9 +92,7 @@ static enum step_status start_entry(struct entry *entry, int level, struct step_
         return fail(NULL, errno, "cannot make a temporary file", error);
     entry->deflating = deflateInit2(&entry->deflate, level, Z_DEFLATED, -MAX_WBITS, MEMORY_LEVEL,
                                     Z_DEFAULT_STRATEGY) == Z_OK;
-    return entry->deflating ? STEP_STATUS_OK
-                            : step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET,
-                                             "out of memory");
+    return entry->deflating ? STEP_STATUS_OK : step_no_memory(error, NULL);
 }
 
 /* ---- the file ---- */
@@ -138,7 +137,7 @@ enum step_status hatf_output_file_open(const char *path, enum hatf_split split, 
     *out = NULL;
     struct hatf_output_file *file = calloc(1, sizeof *file);
     if (file == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, path);
     memcpy(file->name, path, strnlen(path, sizeof file->name - 1));
     file->split = split;
     file->level =

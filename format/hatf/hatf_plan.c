@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
+
 #define METADATA_BYTES 4u
 #define VALUE_BYTES 8u
 
@@ -30,14 +32,13 @@ static void add_step(struct hatf_planner *planner, uint32_t record,
 {
     struct hatf_plan *plan = planner->plan;
     if (plan->count == plan->capacity) {
-        size_t capacity = plan->capacity * 2 + 64;
-        struct hatf_plan_step *steps = realloc(plan->steps, capacity * sizeof *steps);
+        struct hatf_plan_step *steps =
+            step_grown(plan->steps, &plan->capacity, plan->capacity + 1, sizeof *steps);
         if (steps == NULL) {
             planner->failed = true;
             return;
         }
         plan->steps = steps;
-        plan->capacity = capacity;
     }
     plan->steps[plan->count++] = (struct hatf_plan_step){record, *metadata};
     plan->cost += METADATA_BYTES +

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/no_memory.h"
 #include "format/hatf/hatf_file.h"
 #include "format/hatf/hatf_state.h"
 
@@ -84,7 +85,7 @@ enum step_status hatf_reader_create_split(const struct hatf_input *inputs, enum 
         ok = !has_stream(split, i) || open_stream(&reader->streams[i], &inputs[i]);
     if (!ok) {
         hatf_reader_destroy(reader);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, name);
     }
     hatf_state_init(&reader->state);
     reader->split = split;

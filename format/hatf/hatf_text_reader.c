@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/no_memory.h"
+
 #include "steptrace/hatf.h"
 #include "steptrace/packed.h"
 
@@ -34,7 +36,7 @@ static enum step_status give(struct step_packed_input *input, enum step_status s
     struct hatf_text_reader *reader = malloc(sizeof *reader);
     if (reader == NULL) {
         step_packed_input_close(input);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, name);
     }
     memset(reader, 0, offsetof(struct hatf_text_reader, bytes));
     memcpy(reader->name, name, strnlen(name, sizeof reader->name - 1));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/no_memory.h"
 #include "format/hatf/hatf_file.h"
 #include "format/hatf/hatf_state.h"
 
@@ -43,7 +44,7 @@ enum step_status hatf_writer_create_split(const struct step_output *outputs, enu
     }
     if (!ok) {
         hatf_writer_destroy(writer);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, NULL);
     }
     hatf_state_init(&writer->state);
     writer->split = split;

@@ -11,6 +11,9 @@
 #include <zlib.h>
 #if STEPTRACE_ZSTD
 #include <zstd.h>
+
+#include "format/core/no_memory.h"
+
 #endif
 
 #include "steptrace/packed.h"
@@ -222,7 +225,7 @@ static struct step_packed_input *create(const char *name, struct step_error *err
 {
     struct step_packed_input *input = malloc(sizeof *input);
     if (input == NULL) {
-        step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
+        step_no_memory(error, name);
         return NULL;
     }
     memset(input, 0, offsetof(struct step_packed_input, in));

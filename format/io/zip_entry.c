@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/no_memory.h"
+
 #define ENTRY_NAME "trace"
 #define ENTRY_NAME_MAX 32u
 #define LOCAL_HEADER_BYTES 30u
@@ -269,7 +271,7 @@ static struct text_source *create(const char *name, struct step_error *error)
 {
     struct text_source *source = calloc(1, sizeof *source);
     if (source == NULL) {
-        step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
+        step_no_memory(error, name);
         return NULL;
     }
     size_t length = strnlen(name, sizeof source->name - 1);

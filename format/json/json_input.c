@@ -7,6 +7,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "format/core/no_memory.h"
+
 #define BUFFER_BYTES 65536u
 
 /* What may stand next. */
@@ -41,7 +43,7 @@ enum step_status json_input_open(const char *path, struct json_input **out,
 {
     struct json_input *input = calloc(1, sizeof *input);
     if (input == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, path);
     input->path = path;
     input->at = input->end = input->buffer;
     input->capacity = 256;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/no_memory.h"
 #include "format/language/dl_fault.h"
 #include "format/language/dl_include.h"
 
@@ -94,8 +95,7 @@ static enum step_status fail(struct dl_parse *parse, struct owned_definition *ow
                      ? step_error_set(parse->error, STEP_STATUS_LIMIT, parse->name, STEP_NO_OFFSET,
                                       "the definition takes more than %zu bytes of memory",
                                       DL_MEMORY_LIMIT)
-                     : step_error_set(parse->error, STEP_STATUS_NO_MEMORY, parse->name,
-                                      STEP_NO_OFFSET, "out of memory");
+                     : step_no_memory(parse->error, parse->name);
     step_definition_destroy(&owned->definition);
     return status;
 }
@@ -104,7 +104,7 @@ static struct owned_definition *create(const char *name, struct step_error *erro
 {
     struct owned_definition *owned = calloc(1, sizeof *owned);
     if (owned == NULL)
-        step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
+        step_no_memory(error, name);
     else
         step_arena_clear(&owned->arena, DL_MEMORY_LIMIT);
     return owned;

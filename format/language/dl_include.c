@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "format/core/no_memory.h"
 #include "format/language/dl_fault.h"
 
 enum { DEPTH_LIMIT = 64, FILE_LIMIT = 1000 };
@@ -354,7 +355,7 @@ const char *dl_read_file(struct step_arena *arena, const char *path, size_t *len
         step_error_set(error, STEP_STATUS_LIMIT, path, STEP_NO_OFFSET,
                        "the definition is longer than %zu bytes", DL_TEXT_LIMIT);
     else if (text == NULL || (kept = step_arena_text(arena, text, *length)) == NULL)
-        step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        step_no_memory(error, path);
     if (file != NULL)
         fclose(file);
     free(text);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/no_memory.h"
+
 #define SOURCE_LIMIT ((size_t) 4 << 20) /* of all maps: 64 MiB */
 
 /* A slot of the target. */
@@ -332,8 +334,7 @@ enum step_status step_maps_create(const struct step_definition *definition, step
         maps->first = calloc(definition->record_count + 1, sizeof(struct map *));
     }
     if (maps == NULL || maps->first == NULL)
-        status =
-            step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        status = step_no_memory(error, NULL);
     for (uint32_t i = 0; status == STEP_STATUS_OK && i < definition->record_count; i++)
         status = make_of_record(maps, i, report, user, error);
     if (status != STEP_STATUS_OK) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
+
 /* What waits longer is put without its object: memory stays bounded. */
 #define EVENTS_LIMIT 65536u
 
@@ -58,12 +60,11 @@ enum step_status window_add(struct constructor_window *window, const struct wind
                             window_put *put, void *context)
 {
     if (window->count == window->capacity) {
-        size_t wanted = window->capacity * 2 + 64;
-        struct window_event *grown = realloc(window->events, wanted * sizeof *grown);
+        struct window_event *grown =
+            step_grown(window->events, &window->capacity, window->capacity + 1, sizeof *grown);
         if (grown == NULL)
             return STEP_STATUS_NO_MEMORY;
         window->events = grown;
-        window->capacity = wanted;
     }
     window->events[window->count++] = *event;
     return window->count >= EVENTS_LIMIT ? window_close(window, put, context) : STEP_STATUS_OK;
@@ -114,12 +115,11 @@ static enum step_status note_span(struct constructor_window *window)
     if (!window->crosses)
         return STEP_STATUS_OK;
     if (window->span_count == window->span_capacity) {
-        size_t wanted = window->span_capacity * 2 + 16;
-        struct span *grown = realloc(window->spans, wanted * sizeof *grown);
+        struct span *grown = step_grown(window->spans, &window->span_capacity,
+                                        window->span_capacity + 1, sizeof *grown);
         if (grown == NULL)
             return STEP_STATUS_NO_MEMORY;
         window->spans = grown;
-        window->span_capacity = wanted;
     }
     window->spans[window->span_count++] =
         (struct span){window->first_number, window->first_number + window->count};

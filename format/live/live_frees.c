@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
 #include "format/live/id_sort.h"
 #include "format/live/live_records.h"
 #include "steptrace/java_trace.h"
@@ -10,12 +11,11 @@
 static enum step_status note_batch_end(struct batch_ends *ends, uint64_t record)
 {
     if (ends->count == ends->capacity) {
-        size_t wanted = ends->capacity * 2 + 64;
-        uint64_t *grown = realloc(ends->records, wanted * sizeof *grown);
+        uint64_t *grown =
+            step_grown(ends->records, &ends->capacity, ends->capacity + 1, sizeof *grown);
         if (grown == NULL)
             return STEP_STATUS_NO_MEMORY;
         ends->records = grown;
-        ends->capacity = wanted;
     }
     ends->records[ends->count++] = record;
     return STEP_STATUS_OK;
@@ -24,12 +24,11 @@ static enum step_status note_batch_end(struct batch_ends *ends, uint64_t record)
 enum step_status live_hold_free(struct free_batch *frees, uint64_t id)
 {
     if (frees->count == frees->capacity) {
-        size_t wanted = frees->capacity * 2 + 4096;
-        uint64_t *grown = realloc(frees->ids, wanted * sizeof *grown);
+        uint64_t *grown =
+            step_grown(frees->ids, &frees->capacity, frees->capacity + 1, sizeof *grown);
         if (grown == NULL)
             return STEP_STATUS_NO_MEMORY;
         frees->ids = grown;
-        frees->capacity = wanted;
     }
     frees->ids[frees->count++] = id;
     return STEP_STATUS_OK;

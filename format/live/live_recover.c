@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/core/grow.h"
+#include "format/core/no_memory.h"
 #include "format/live/live_allocs.h"
 #include "format/live/live_decoder.h"
 #include "format/live/live_schema.h"
@@ -96,13 +98,12 @@ static enum step_status note_chunk(struct live_file *file, uint64_t offset,
                                    const struct step_live_chunk *chunk)
 {
     if (file->count == file->capacity) {
-        size_t wanted = file->capacity * 2 + 64;
-        struct found_chunk *grown = realloc(file->chunks, wanted * sizeof *grown);
+        struct found_chunk *grown =
+            step_grown(file->chunks, &file->capacity, file->capacity + 1, sizeof *grown);
         if (grown == NULL)
             return step_error_set(file->error, STEP_STATUS_NO_MEMORY, file->path, offset,
                                   "out of memory");
         file->chunks = grown;
-        file->capacity = wanted;
     }
     file->chunks[file->count++] = (struct found_chunk){
         offset, chunk->stream, chunk->order, chunk->first_record, chunk->thread, chunk->used};
@@ -215,8 +216,7 @@ static enum step_status decode_chunks(struct live_file *file, struct step_writer
 {
     struct decoders decoders;
     if (!create_decoders(file, writer, &decoders))
-        return step_error_set(file->error, STEP_STATUS_NO_MEMORY, file->path, STEP_NO_OFFSET,
-                              "out of memory");
+        return step_no_memory(file->error, file->path);
     enum step_status first = STEP_STATUS_OK;
     for (size_t i = 0; i < file->count; i++) {
         enum step_status status = decode_chunk(file, &decoders, &file->chunks[i]);

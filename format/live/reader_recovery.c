@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/core/no_memory.h"
 #include "format/io/memory_output.h"
 #include "format/step/read/reader_internal.h"
 #include "steptrace/live.h"
@@ -138,8 +139,7 @@ static enum step_status recover(struct step_reader *reader, struct step_error *e
 {
     char *path = live_path_of(reader);
     if (path == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, reader->name, STEP_NO_OFFSET,
-                              "out of memory");
+        return step_no_memory(error, reader->name);
     enum step_status status = STEP_STATUS_OK;
     if (access(path, F_OK) == 0) {
         struct step_live_report report = {0};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/no_memory.h"
 #include "format/metatf/dtd_parse.tab.h"
 #include "format/metatf/dtd_scan_state.h"
 #include "format/metatf/dtd_tree.h"
@@ -80,8 +81,7 @@ static enum step_status fail(struct dtd_parse *parse, struct owned_dtd *owned)
             owned->arena.limited
                 ? step_error_set(parse->error, STEP_STATUS_LIMIT, parse->name, STEP_NO_OFFSET,
                                  "the DTD takes more than %zu bytes of memory", DTD_MEMORY_LIMIT)
-                : step_error_set(parse->error, STEP_STATUS_NO_MEMORY, parse->name, STEP_NO_OFFSET,
-                                 "out of memory");
+                : step_no_memory(parse->error, parse->name);
     metatf_dtd_destroy(&owned->dtd);
     return status;
 }
@@ -96,7 +96,7 @@ enum step_status metatf_dtd_parse(const char *text, size_t length, const char *n
                               "the DTD is longer than %zu bytes", DTD_TEXT_LIMIT);
     struct owned_dtd *owned = calloc(1, sizeof *owned);
     if (owned == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, name);
     step_arena_clear(&owned->arena, DTD_MEMORY_LIMIT);
     struct dtd_parse parse = {.arena = &owned->arena,
                               .name = name != NULL ? name : "DTD",

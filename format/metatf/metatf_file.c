@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "format/core/no_memory.h"
 #include "format/metatf/metatf_state.h"
 
 #define TEXT_LIMIT ((size_t) 1 << 20)
@@ -263,7 +264,7 @@ enum step_status metatf_file_open(const struct metatf_input *input, const char *
     struct metatf_file *file = calloc(1, sizeof *file);
     *out = NULL;
     if (file == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, name);
     file->input = *input;
     if (name != NULL)
         memcpy(file->name, name, strnlen(name, sizeof file->name - 1));

@@ -2,6 +2,7 @@
 /* The universal reader: a DTD's tables, gone through for each record. */
 #include <stdlib.h>
 
+#include "format/core/grow.h"
 #include "format/metatf/metatf_state.h"
 
 /* A record that is being decoded. */
@@ -16,15 +17,14 @@ static struct metatf_value *add_value(struct metatf_reader *reader)
 {
     struct metatf_reader_rest *rest = reader->rest;
     if (rest->value_count == rest->value_capacity) {
-        size_t capacity = rest->value_capacity * 2 + 64;
-        struct metatf_value *values = realloc(rest->values, capacity * sizeof *values);
+        struct metatf_value *values = step_grown(rest->values, &rest->value_capacity,
+                                                 rest->value_capacity + 1, sizeof *values);
         if (values == NULL) {
             reader->fault = "out of memory";
             rest->fault_status = STEP_STATUS_NO_MEMORY;
             return NULL;
         }
         rest->values = values;
-        rest->value_capacity = capacity;
     }
     return &rest->values[rest->value_count++];
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "format/core/no_memory.h"
 #include "format/metatf/metatf_state.h"
 
 #define SCRATCH_BYTES_MAX ((size_t) 1 << 28)
@@ -54,8 +55,7 @@ enum step_status metatf_reader_create(struct metatf_file *file, const struct met
     *out = NULL;
     if (reader == NULL || !start(reader, file, dtd)) {
         metatf_reader_destroy(reader);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, file->name, STEP_NO_OFFSET,
-                              "out of memory");
+        return step_no_memory(error, file->name);
     }
     *out = reader;
     return STEP_STATUS_OK;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "format/core/no_memory.h"
 #include "format/metatf/metatf_writing.h"
 
 #define SEGMENT_BYTES ((size_t) 1 << 18)
@@ -282,7 +283,7 @@ enum step_status metatf_writer_create(const struct metatf_writer_options *option
     struct metatf_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL || !start(writer, options)) {
         metatf_writer_destroy(writer);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, NULL);
     }
     struct metatf_writer_rest *rest = writer->rest;
     size_t header = METATF_FIXED_BYTES + entry_bytes(writer) + strlen(rest->dtd_name);

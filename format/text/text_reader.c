@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/no_memory.h"
 #include "format/io/zip_entry.h"
 #include "steptrace/text.h"
 
@@ -32,9 +33,7 @@ static enum step_status create(struct text_source *source, struct step_text_read
         reader->scratch = malloc(STEP_TEXT_LINE_MAX);
     }
     if (reader == NULL || reader->buffer == NULL || reader->scratch == NULL) {
-        enum step_status status =
-            step_error_set(error, STEP_STATUS_NO_MEMORY, text_source_name(source), STEP_NO_OFFSET,
-                           "out of memory");
+        enum step_status status = step_no_memory(error, text_source_name(source));
         if (reader == NULL)
             text_source_destroy(source);
         step_text_reader_destroy(reader);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/no_memory.h"
 #include "format/io/zip_file.h"
 #include "steptrace/text.h"
 
@@ -69,7 +70,7 @@ enum step_status step_text_writer_create(const char *path, struct step_text_writ
     *out = NULL;
     struct step_text_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, path);
     memcpy(writer->name, path, strnlen(path, sizeof writer->name - 1));
     if (zip_file_open(&writer->file, path, "wb") && open_entry(writer)) {
         *out = writer;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/codec/row/encoder_state.h"
+#include "format/core/grow.h"
 
 enum { STACK_MOST = 1 << 20 };
 
@@ -16,12 +17,6 @@ void step_encoder_reset(struct step_encoder *encoder)
     step_departures_reset(&encoder->live);
     step_identifiers_reset(&encoder->identifiers);
     *encoder = (struct step_encoder){0};
-}
-
-static bool uses_table(const struct step_policy *policy)
-{
-    return policy->targeted == STEP_GIVEN || policy->targeted == STEP_CONTEXT ||
-           policy->targeted == STEP_DFCM;
 }
 
 static bool make_table(struct step_encoder *encoder)
@@ -42,6 +37,7 @@ enum step_status step_encoder_start(struct step_encoder *encoder, const struct s
 {
     struct step_encoder fresh = {
         .policy = *policy,
+        .targeted = step_policy_row(policy),
         .bits = bits,
         .hashed = hashed,
         .width = policy->bytes,
@@ -60,7 +56,8 @@ enum step_status step_encoder_start(struct step_encoder *encoder, const struct s
     encoder->context.shift = 64 - bits;
     encoder->context.order = (size_t) policy->parameter;
     encoder->recent.size = (size_t) policy->parameter;
-    return !uses_table(policy) || make_table(encoder) ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+    return !fresh.targeted->has_table || make_table(encoder) ? STEP_STATUS_OK
+                                                             : STEP_STATUS_NO_MEMORY;
 }
 
 void step_encoder_push(struct step_encoder *encoder, uint64_t value)
@@ -68,14 +65,13 @@ void step_encoder_push(struct step_encoder *encoder, uint64_t value)
     if (encoder->depth == STACK_MOST)
         return;
     if (encoder->depth == encoder->stack_capacity) {
-        size_t capacity = encoder->stack_capacity * 2 + 64;
-        uint64_t *stack = realloc(encoder->stack, capacity * sizeof *stack);
+        uint64_t *stack = step_grown(encoder->stack, &encoder->stack_capacity,
+                                     encoder->stack_capacity + 1, sizeof *stack);
         if (stack == NULL) {
             encoder->lacks_memory = true;
             return;
         }
         encoder->stack = stack;
-        encoder->stack_capacity = capacity;
     }
     encoder->stack[encoder->depth++] = value;
 }

@@ -13,6 +13,7 @@
 #include "format/codec/strategies/policy.h"
 #include "format/codec/strategies/predictor.h"
 #include "format/codec/strategies/scale.h"
+#include "format/codec/strategies/targeted.h"
 #include "format/core/bytes.h"
 #include "steptrace/status.h"
 
@@ -45,8 +46,9 @@ struct step_identifiers {
 /* Zero-initialised holds nothing. */
 struct step_encoder {
     struct step_policy policy;
-    unsigned bits; /* of tables */
-    bool hashed;   /* `given` by a hash of the key */
+    const struct step_targeted_row *targeted; /* of the policy */
+    unsigned bits;                            /* of tables */
+    bool hashed;                              /* `given` by a hash of the key */
     bool has_usual;
     bool has_last;
     bool defers;

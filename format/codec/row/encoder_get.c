@@ -45,11 +45,6 @@ static uint64_t value_of(struct step_encoder *encoder, uint64_t code, uint64_t k
     }
 }
 
-static bool is_coded(enum step_targeted targeted)
-{
-    return targeted == STEP_OFFSET || targeted >= STEP_GIVEN;
-}
-
 static const char *change_width(struct step_encoder *encoder, const struct step_change *change)
 {
     bool grows = change->kind == STEP_CHANGE_GROW;
@@ -76,7 +71,7 @@ const char *step_encoder_change(struct step_encoder *encoder, struct step_change
         encoder->shifts = change.kind == STEP_CHANGE_SHIFT;
         return NULL;
     case STEP_CHANGE_RESTART:
-        if (targeted == STEP_TARGETED_NONE || is_coded(targeted))
+        if (targeted == STEP_TARGETED_NONE || encoder->targeted->is_coded)
             return "a change of a strategy that the definition does not have";
         encoder->restarts = true;
         return NULL;
@@ -151,7 +146,7 @@ static const char *get_subordinate(struct step_encoder *encoder, uint64_t key,
 {
     if (encoder->policy.targeted == STEP_TARGETED_NONE)
         return get_basic(encoder, cursor, value);
-    if (!is_coded(encoder->policy.targeted))
+    if (!encoder->targeted->is_coded)
         return get_measured(encoder, cursor, value);
     uint64_t code;
     const char *fault = get_varint(cursor, &code);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
+
 void step_identifiers_reset(struct step_identifiers *identifiers)
 {
     free(identifiers->values);
@@ -53,12 +55,11 @@ bool step_identifiers_add(struct step_identifiers *identifiers, uint64_t value, 
     if (identifiers->count >= UINT32_MAX)
         return false;
     if (identifiers->count == identifiers->capacity) {
-        size_t capacity = identifiers->capacity * 2 + 16;
-        uint64_t *values = realloc(identifiers->values, capacity * sizeof *values);
+        uint64_t *values = step_grown(identifiers->values, &identifiers->capacity,
+                                      identifiers->capacity + 1, sizeof *values);
         if (values == NULL)
             return false;
         identifiers->values = values;
-        identifiers->capacity = capacity;
     }
     if (findable && (identifiers->count + 1) * 2 > identifiers->slot_count &&
         !grow_slots(identifiers))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/core/checksum.h"
+#include "format/core/grow.h"
 
 void step_string_numbers_reset(struct step_string_numbers *numbers)
 {
@@ -24,12 +25,11 @@ void step_string_numbers_clear(struct step_string_numbers *numbers)
 static bool add_place(struct step_string_numbers *numbers, struct step_string_place place)
 {
     if (numbers->count == numbers->capacity) {
-        size_t capacity = numbers->capacity * 2 + 16;
-        struct step_string_place *places = realloc(numbers->places, capacity * sizeof *places);
+        struct step_string_place *places =
+            step_grown(numbers->places, &numbers->capacity, numbers->capacity + 1, sizeof *places);
         if (places == NULL)
             return false;
         numbers->places = places;
-        numbers->capacity = capacity;
     }
     numbers->places[numbers->count++] = place;
     return true;

@@ -11,6 +11,7 @@
 
 enum step_general { STEP_GENERAL_NONE, STEP_IDENTIFIER, STEP_CONSTANT, STEP_DEFAULT };
 
+/* A row of targeted.h each. */
 enum step_targeted {
     STEP_TARGETED_NONE,
     STEP_DELTA,    /* parameter: the threshold */
@@ -24,7 +25,8 @@ enum step_targeted {
     STEP_STACK,    /* what records of another type pushed */
     STEP_AGE,      /* measured from the latest value of another field */
     STEP_SEQUENCE, /* the value after the one before, or not far from it */
-    STEP_LIVE      /* what leaves a set, in ascending batches */
+    STEP_LIVE,     /* what leaves a set, in ascending batches */
+    STEP_TARGETED_COUNT
 };
 
 enum step_size { STEP_SIZE_CREEP, STEP_SIZE_FIXED, STEP_SIZE_START, STEP_SIZE_MIN };
@@ -39,13 +41,6 @@ struct step_policy {
     unsigned bytes; /* of the size rules other than creep: 1 to 8 */
     bool is_unsigned;
 };
-
-/* True for the strategies that look at something beside the field. */
-static inline bool step_policy_has_key(const struct step_policy *policy)
-{
-    return policy->targeted == STEP_GIVEN || policy->targeted == STEP_STACK ||
-           policy->targeted == STEP_AGE;
-}
 
 /* The bytes that a value needs at least: 1 to 8. */
 static inline unsigned step_policy_width(const struct step_policy *policy, uint64_t value)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The encoding strategies and properties that columns heed: one row each. */
+/* Attributes as field codings: the encoding strategies and properties, one row each. */
 #include "format/step/plan/field_coding.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "format/codec/strategies/packed_strings.h"
-#include "format/codec/strategies/predictor.h"
+#include "format/codec/strategies/targeted.h"
 #include "format/core/rule.h"
 
 /* A decimal number with an optional sign, modulo 2^64. */
@@ -47,70 +47,25 @@ static void read_default(struct step_field_coding *field_coding, const struct st
     field_coding->policy.general = STEP_DEFAULT;
 }
 
-static void target(struct step_field_coding *field_coding, enum step_targeted targeted,
-                   uint64_t parameter)
+/* What a targeted strategy says; one that looks at something else is only tried where that is found
+ * (plan_given.c). */
+static void read_targeted(struct step_field_coding *field_coding, enum step_targeted targeted,
+                          const struct step_rule *rule)
 {
+    const struct step_targeted_row *row = &step_targeted_rows[targeted];
+    uint64_t parameter = row->has_parameter ? number(rule, row->usual_parameter) : 0;
+    if (row->parameter_max != 0)
+        parameter = parameter < 1                    ? 1
+                    : parameter > row->parameter_max ? row->parameter_max
+                                                     : parameter;
     field_coding->policy.targeted = targeted;
     field_coding->policy.parameter = parameter;
-}
-
-static void read_delta(struct step_field_coding *field_coding, const struct step_rule *rule)
-{
-    field_coding->column.delta = true;
-    target(field_coding, STEP_DELTA, number(rule, UINT64_MAX));
-}
-
-static void read_window(struct step_field_coding *field_coding, const struct step_rule *rule)
-{
-    field_coding->column.delta = true;
-    target(field_coding, STEP_WINDOW, number(rule, UINT64_MAX));
-}
-
-static void read_stride(struct step_field_coding *field_coding, const struct step_rule *rule)
-{
-    field_coding->column.stride = true;
-    field_coding->column.increment = number(rule, 1);
-    target(field_coding, STEP_STRIDE, field_coding->column.increment);
-}
-
-static void read_offset(struct step_field_coding *field_coding, const struct step_rule *rule)
-{
-    field_coding->column.offset = true;
-    field_coding->column.base = number(rule, 0);
-    target(field_coding, STEP_OFFSET, field_coding->column.base);
-}
-
-static void read_given(struct step_field_coding *field_coding, const struct step_rule *rule)
-{
+    if (row->needs == STEP_SERIES_NONE) {
+        step_hints_add(&field_coding->column, targeted, parameter);
+        return;
+    }
     field_coding->given = rule->value;
     field_coding->given_length = rule->value_length;
-    target(field_coding, STEP_GIVEN, 0);
-}
-
-static void read_stack(struct step_field_coding *field_coding, const struct step_rule *rule)
-{
-    read_given(field_coding, rule);
-    target(field_coding, STEP_STACK, 0);
-}
-
-static void read_age(struct step_field_coding *field_coding, const struct step_rule *rule)
-{
-    read_given(field_coding, rule);
-    target(field_coding, STEP_AGE, 0);
-}
-
-static void read_sequence(struct step_field_coding *field_coding, const struct step_rule *rule)
-{
-    (void) rule;
-    field_coding->column.sequence = true;
-    target(field_coding, STEP_SEQUENCE, 0);
-}
-
-static void read_live(struct step_field_coding *field_coding, const struct step_rule *rule)
-{
-    (void) rule;
-    field_coding->column.live = true;
-    target(field_coding, STEP_LIVE, 0);
 }
 
 static void read_resolution(struct step_field_coding *field_coding, const struct step_rule *rule)
@@ -142,30 +97,6 @@ static void read_strings(struct step_field_coding *field_coding, const struct st
     for (size_t i = 0; i < sizeof string_names / sizeof string_names[0]; i++)
         if (step_rule_text_is(rule->value, rule->value_length, string_names[i].name))
             field_coding->policy.strings = string_names[i].flags;
-}
-
-static uint64_t bounded(const struct step_rule *rule, uint64_t otherwise, uint64_t most)
-{
-    uint64_t value = number(rule, otherwise);
-    return value < 1 ? 1 : value > most ? most : value;
-}
-
-static void read_context(struct step_field_coding *field_coding, const struct step_rule *rule)
-{
-    field_coding->column.order = bounded(rule, 2, STEP_CONTEXT_MAX);
-    target(field_coding, STEP_CONTEXT, field_coding->column.order);
-}
-
-static void read_dfcm(struct step_field_coding *field_coding, const struct step_rule *rule)
-{
-    field_coding->column.dfcm_order = bounded(rule, 2, STEP_CONTEXT_MAX);
-    target(field_coding, STEP_DFCM, field_coding->column.dfcm_order);
-}
-
-static void read_recent(struct step_field_coding *field_coding, const struct step_rule *rule)
-{
-    field_coding->column.recent = bounded(rule, 4, STEP_RECENT_MAX);
-    target(field_coding, STEP_RECENT, field_coding->column.recent);
 }
 
 static void read_unsigned(struct step_field_coding *field_coding, const struct step_rule *rule)
@@ -215,8 +146,8 @@ static void read_thread(struct step_field_coding *field_coding, const struct ste
     field_coding->is_thread = true;
 }
 
-/* Strategies that are not here are left to those who know them: every column tells in the file
- * how it was written. */
+/* Besides the targeted strategies.  Strategies that are not here are left to those who know them:
+ * every column tells in the file how it was written. */
 static const struct {
     const char *group;
     const char *key;
@@ -225,19 +156,6 @@ static const struct {
     {"encoding", "identifier", read_identifier},
     {"encoding", "constant", read_constant},
     {"encoding", "default", read_default},
-    {"encoding", "delta", read_delta},
-    {"encoding", "stride", read_stride},
-    {"encoding", "offset", read_offset},
-    {"encoding", "window", read_window},
-    {"encoding", "given", read_given},
-    {"encoding", "context", read_context},
-    {"encoding", "fcm", read_context},
-    {"encoding", "dfcm", read_dfcm},
-    {"encoding", "recent", read_recent},
-    {"encoding", "stack", read_stack},
-    {"encoding", "age", read_age},
-    {"encoding", "sequence", read_sequence},
-    {"encoding", "live", read_live},
     {"encoding", "resolution", read_resolution},
     {"encoding", "prefix", read_prefix},
     {"encoding", "strings", read_strings},
@@ -255,7 +173,12 @@ static const struct {
 static bool read_rule(const char *group, const struct step_rule *rule,
                       struct step_field_coding *field_coding)
 {
-    bool known = false;
+    enum step_targeted targeted = strcmp(group, "encoding") == 0
+                                      ? step_targeted_find(rule->key, rule->key_length)
+                                      : STEP_TARGETED_NONE;
+    bool known = targeted != STEP_TARGETED_NONE;
+    if (known)
+        read_targeted(field_coding, targeted, rule);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strcmp(rows[i].group, group) == 0 &&
             step_rule_text_is(rule->key, rule->key_length, rows[i].key)) {
@@ -278,19 +201,6 @@ void step_field_coding_read(const struct step_attributes *attributes,
 
 static const char *const general_names[] = {"", "identifier", "constant", "default"};
 
-static const struct {
-    const char *name;
-    bool has_parameter;
-} targeted_names[] = {
-    [STEP_TARGETED_NONE] = {"", false}, [STEP_DELTA] = {"delta", true},
-    [STEP_STRIDE] = {"stride", true},   [STEP_OFFSET] = {"offset", true},
-    [STEP_WINDOW] = {"window", true},   [STEP_GIVEN] = {"given", false},
-    [STEP_CONTEXT] = {"context", true}, [STEP_DFCM] = {"dfcm", true},
-    [STEP_RECENT] = {"recent", true},   [STEP_STACK] = {"stack", false},
-    [STEP_AGE] = {"age", false},        [STEP_SEQUENCE] = {"sequence", false},
-    [STEP_LIVE] = {"live", false},
-};
-
 static const char *const size_endings[] = {"", "", "..", "+"};
 
 bool step_policy_print(const struct step_policy *policy, struct step_buffer *out)
@@ -298,14 +208,14 @@ bool step_policy_print(const struct step_policy *policy, struct step_buffer *out
     char text[192];
     size_t room = sizeof text;
     size_t length = 0;
-    const char *name = targeted_names[policy->targeted].name;
+    const struct step_targeted_row *row = step_policy_row(policy);
     if (policy->general != STEP_GENERAL_NONE)
         length += (size_t) snprintf(text, room, ",%s", general_names[policy->general]);
-    if (targeted_names[policy->targeted].has_parameter)
-        length += (size_t) snprintf(text + length, room - length, ",%s=%" PRIu64, name,
+    if (row->has_parameter)
+        length += (size_t) snprintf(text + length, room - length, ",%s=%" PRIu64, row->name,
                                     policy->parameter);
     else if (policy->targeted != STEP_TARGETED_NONE)
-        length += (size_t) snprintf(text + length, room - length, ",%s", name);
+        length += (size_t) snprintf(text + length, room - length, ",%s", row->name);
     if (policy->size != STEP_SIZE_CREEP)
         length += (size_t) snprintf(text + length, room - length, ",size=%u%s", policy->bytes,
                                     size_endings[policy->size]);

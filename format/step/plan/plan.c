@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/codec/strategies/targeted.h"
+#include "format/core/no_memory.h"
 #include "format/step/layout.h"
 #include "format/step/plan/plan_build.h"
 
@@ -121,12 +123,11 @@ static enum step_status build(struct step_plan_builder *builder)
     for (uint32_t i = 0; i < plan->column_count; i++) {
         struct step_plan_column *column = &plan->columns[i];
         bool given = column->given_field != STEP_NO_INDEX || column->given_column != STEP_NO_INDEX;
-        if (column->field_coding.policy.targeted == STEP_STACK ||
-            column->field_coding.policy.targeted == STEP_AGE)
+        if (step_policy_follows(&column->field_coding.policy))
             step_plan_resolve_followed(plan, column);
         if (column->field_coding.policy.targeted == STEP_AGE) /* the measure is not rounded alike */
             column->field_coding.policy.resolution = 0;
-        if (column->field_coding.policy.targeted == STEP_GIVEN && !given)
+        if (step_policy_row(&column->field_coding.policy)->needs == STEP_SERIES_FIELD && !given)
             column->field_coding.policy.targeted = STEP_TARGETED_NONE;
     }
     return status == STEP_STATUS_OK ? step_plan_order(plan) : status;
@@ -138,7 +139,7 @@ static enum step_status create(const struct step_definition *definition, struct 
     *out = NULL;
     struct step_plan *plan = calloc(1, sizeof *plan);
     if (plan == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, NULL);
     plan->definition = definition;
     struct step_plan_builder builder = {.plan = plan, .definition = definition, .error = error};
     enum step_status status = build(&builder);

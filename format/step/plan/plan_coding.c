@@ -83,7 +83,8 @@ static void settle_general(const struct step_plan_scope *scope,
         policy->general = STEP_GENERAL_NONE;
         field_coding->column.usual = false;
         if (scope->field->kind == STEP_TYPE_INT && policy->targeted == STEP_TARGETED_NONE) {
-            field_coding->column.order = policy->parameter = PATTERN_ORDER;
+            policy->parameter = PATTERN_ORDER;
+            step_hints_add(&field_coding->column, STEP_CONTEXT, PATTERN_ORDER);
             policy->targeted = STEP_CONTEXT;
         }
     }

@@ -2,6 +2,7 @@
 /* The columns that a column's encoding looks at: `given`, `stack`, `age`. */
 #include <string.h>
 
+#include "format/codec/strategies/targeted.h"
 #include "format/step/plan/plan_build.h"
 
 /* `given` among the fields of one nested record: only a single value that stands before. */
@@ -11,8 +12,7 @@ void step_plan_resolve_nested(struct step_plan_builder *builder, const struct st
     struct step_plan *plan = builder->plan;
     const struct step_plan_node *node = &plan->nodes[plan->children[first_child + field]];
     if (node->kind != STEP_NODE_VALUE || plan->columns[node->column].field_coding.given == NULL ||
-        plan->columns[node->column].field_coding.policy.targeted == STEP_STACK ||
-        plan->columns[node->column].field_coding.policy.targeted == STEP_AGE)
+        step_policy_follows(&plan->columns[node->column].field_coding.policy))
         return;
     struct step_plan_column *column = &plan->columns[node->column];
     for (size_t i = 0; i < field; i++) {
@@ -23,7 +23,7 @@ void step_plan_resolve_nested(struct step_plan_builder *builder, const struct st
             other->kind != STEP_NODE_VALUE)
             continue;
         column->given_column = other->column;
-        column->field_coding.column.given = true;
+        step_hints_add(&column->field_coding.column, STEP_GIVEN, 0);
         column->field_coding.column.given_identifier =
             plan->columns[other->column].field_coding.column.identifier;
     }
@@ -39,8 +39,7 @@ void step_plan_resolve_given(struct step_plan_builder *builder, const uint32_t *
         return;
     struct step_plan_column *column = &plan->columns[node->column];
     if (column->record != builder->record || column->field_coding.given == NULL ||
-        column->field_coding.policy.targeted == STEP_STACK ||
-        column->field_coding.policy.targeted == STEP_AGE)
+        step_policy_follows(&column->field_coding.policy))
         return;
     for (uint32_t i = 0; i < builder->field; i++) {
         const char *name = record->fields[i].name;
@@ -50,7 +49,7 @@ void step_plan_resolve_given(struct step_plan_builder *builder, const uint32_t *
             other->kind != STEP_NODE_VALUE)
             continue;
         column->given_field = i;
-        column->field_coding.column.given = true;
+        step_hints_add(&column->field_coding.column, STEP_GIVEN, 0);
         column->field_coding.column.given_identifier =
             plan->columns[other->column].field_coding.column.identifier;
     }
@@ -90,7 +89,7 @@ void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column 
     struct step_field_coding *field_coding = &column->field_coding;
     const char *name = field_coding->given;
     size_t length = field_coding->given_length;
-    bool stack = field_coding->policy.targeted == STEP_STACK;
+    bool stack = step_policy_row(&field_coding->policy)->needs == STEP_SERIES_PUSHES;
     size_t field = 0;
     while (!stack && length > 0 && name[length - 1] != '.') {
         length--;
@@ -105,7 +104,8 @@ void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column 
     }
     if (stack) {
         column->stack_record = record;
-        field_coding->column.stack = is_own_field(plan, column);
+        if (is_own_field(plan, column))
+            step_hints_add(&field_coding->column, STEP_STACK, 0);
         return;
     }
     const struct step_record *type = &plan->definition->records[record];
@@ -118,6 +118,6 @@ void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column 
     }
     if (column->age_column == STEP_NO_INDEX)
         field_coding->policy.targeted = STEP_TARGETED_NONE;
-    else
-        field_coding->column.age = is_own_field(plan, column);
+    else if (is_own_field(plan, column))
+        step_hints_add(&field_coding->column, STEP_AGE, 0);
 }

@@ -74,7 +74,8 @@ static void set_apart(struct ordering *ordering, uint32_t column)
 {
     struct step_plan_column *planned = &ordering->plan->columns[column];
     planned->apart = true;
-    planned->field_coding.column.age = planned->field_coding.column.given = false;
+    step_hints_remove(&planned->field_coding.column, STEP_AGE);
+    step_hints_remove(&planned->field_coding.column, STEP_GIVEN);
     ordering->depth[column] = 1;
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/no_memory.h"
+
 static const struct step_bytes no_bytes = {(const uint8_t *) "", 0};
 static const struct step_array no_elements = {NULL, 0};
 static const struct step_variant no_variant = {STEP_NO_RECORD, NULL};
@@ -186,7 +188,7 @@ enum step_status step_binding_create(const struct step_definition *file,
     struct step_binding *binding = calloc(1, sizeof *binding);
     *out = NULL;
     if (binding == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, NULL);
     if (!inherits_slots(ours) || !inherits_slots(file)) {
         free(binding);
         return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
@@ -198,7 +200,7 @@ enum step_status step_binding_create(const struct step_definition *file,
     binding->file_records = calloc(ours->record_count + 1, sizeof *binding->file_records);
     if (binding->records == NULL || binding->file_records == NULL || !bind_records(binding)) {
         step_binding_destroy(binding);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, NULL);
     }
     *out = binding;
     return STEP_STATUS_OK;

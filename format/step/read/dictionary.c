@@ -4,17 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
 #include "format/step/read/reader_internal.h"
 
 static bool add_part(struct step_dictionary *dictionary, const struct step_dictionary_part *part)
 {
     if (dictionary->part_count == dictionary->part_capacity) {
-        size_t capacity = dictionary->part_capacity * 2 + 4;
-        struct step_dictionary_part *parts = realloc(dictionary->parts, capacity * sizeof *parts);
+        struct step_dictionary_part *parts =
+            step_grown(dictionary->parts, &dictionary->part_capacity, dictionary->part_capacity + 1,
+                       sizeof *parts);
         if (parts == NULL)
             return false;
         dictionary->parts = parts;
-        dictionary->part_capacity = capacity;
     }
     dictionary->parts[dictionary->part_count++] = *part;
     dictionary->entry_count += part->count;

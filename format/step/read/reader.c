@@ -6,14 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "format/core/grow.h"
+#include "format/core/no_memory.h"
 #include "format/step/read/reader_internal.h"
 
 enum { MAX_DAMAGE = 10000 };
 
 enum step_status step_reader_no_memory(const struct step_reader *reader, struct step_error *error)
 {
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, reader->name, STEP_NO_OFFSET,
-                          "out of memory");
+    return step_no_memory(error, reader->name);
 }
 
 enum step_status step_reader_note(struct step_reader *reader, uint64_t offset, uint64_t length,
@@ -22,12 +23,11 @@ enum step_status step_reader_note(struct step_reader *reader, uint64_t offset, u
     if (reader->damage_count == MAX_DAMAGE)
         return STEP_STATUS_OK; /* enough to know that the file is no good */
     if (reader->damage_count == reader->damage_capacity) {
-        size_t capacity = reader->damage_capacity * 2 + 8;
-        struct step_damage *damage = realloc(reader->damage, capacity * sizeof *damage);
+        struct step_damage *damage = step_grown(reader->damage, &reader->damage_capacity,
+                                                reader->damage_capacity + 1, sizeof *damage);
         if (damage == NULL)
             return STEP_STATUS_NO_MEMORY;
         reader->damage = damage;
-        reader->damage_capacity = capacity;
     }
     struct step_damage *damage = &reader->damage[reader->damage_count++];
     damage->offset = offset;

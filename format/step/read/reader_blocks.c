@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format/core/checksum.h"
+#include "format/core/grow.h"
 #include "format/step/read/reader_internal.h"
 
 enum step_status step_reader_payload(struct step_reader *reader,
@@ -81,12 +82,11 @@ static enum step_status add_entry(struct step_reader *reader, const struct step_
                                   const struct step_summary *summary)
 {
     if (reader->entry_count == reader->entry_capacity) {
-        size_t capacity = reader->entry_capacity * 2 + 16;
-        struct step_block_entry *entries = realloc(reader->entries, capacity * sizeof *entries);
+        struct step_block_entry *entries = step_grown(reader->entries, &reader->entry_capacity,
+                                                      reader->entry_capacity + 1, sizeof *entries);
         if (entries == NULL)
             return STEP_STATUS_NO_MEMORY;
         reader->entries = entries;
-        reader->entry_capacity = capacity;
     }
     struct step_record_count *counts =
         step_arena_take(&reader->counts, summary->count, sizeof *counts);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/no_memory.h"
 #include "format/step/read/reader_internal.h"
 
 /* Parses the definition of a block. */
@@ -142,7 +143,7 @@ enum step_status step_reader_create(const char *name, struct step_reader **out,
         reader->name = strdup(name);
     if (reader == NULL || reader->name == NULL) {
         free(reader);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, name, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, name);
     }
     reader->file.file = -1;
     reader->live.file = -1;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/no_memory.h"
+
 /* Queues at one tick, of which none can go on, are let go one by one up to this many. */
 enum { TIE_PATIENCE = 64 };
 
@@ -249,7 +251,7 @@ static enum step_status create(struct step_reader *reader, struct step_selection
     struct step_records *records = calloc(1, sizeof *records);
     *out = NULL;
     if (records == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, NULL);
     records->reader = reader;
     records->selection = selection;
     if (rules != NULL)
@@ -257,7 +259,7 @@ static enum step_status create(struct step_reader *reader, struct step_selection
     records->time_slots = calloc(definition->record_count + 1, sizeof *records->time_slots);
     if (records->time_slots == NULL || !make_queues(records)) {
         step_records_destroy(records);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, NULL);
     }
     for (uint32_t i = 0; i < definition->record_count; i++)
         records->time_slots[i] = step_record_find_property(definition, i, "time");

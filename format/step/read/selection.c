@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/no_memory.h"
+
 #include "steptrace/records.h"
 
 struct step_selection {
@@ -62,7 +64,7 @@ static enum step_status allocate(struct step_selection *selection, bool maps,
     selection->wanted = calloc(count + 1, sizeof *selection->wanted);
     selection->target = calloc(count + 1, sizeof *selection->target);
     if (selection->wanted == NULL || selection->target == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, NULL);
     return maps ? step_maps_create(selection->definition, NULL, NULL, &selection->maps, error)
                 : STEP_STATUS_OK;
 }
@@ -74,7 +76,7 @@ enum step_status step_selection_create(const struct step_definition *definition,
     struct step_selection *selection = calloc(1, sizeof *selection);
     *out = NULL;
     if (selection == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, NULL);
     selection->definition = definition;
     enum step_status status = allocate(selection, maps, error);
     if (status == STEP_STATUS_OK && name_count == 0)

@@ -46,11 +46,6 @@ struct step_row_reader *step_row_reader_create(size_t column_count)
     return NULL;
 }
 
-static bool is_table(enum step_targeted targeted)
-{
-    return targeted == STEP_GIVEN || targeted == STEP_CONTEXT || targeted == STEP_DFCM;
-}
-
 static enum step_status damaged_directory(const struct step_row_reading *reading)
 {
     return step_decoding_fail(reading->decoding, STEP_STATUS_CORRUPT, NULL,
@@ -134,14 +129,14 @@ static enum step_status read_encoder(struct step_row_reading *reading)
     enum step_status status = read_policy(reading, index, &policy);
     if (status != STEP_STATUS_OK)
         return status;
+    const struct step_targeted_row *row = step_policy_row(&policy);
     if (policy.strings != 0 && !has_strings(decoding->plan, index))
         return damaged_directory(reading);
-    if ((policy.targeted == STEP_STACK || policy.targeted == STEP_AGE) &&
-        !read_followed(reading, index, policy.targeted))
+    if (step_policy_follows(&policy) && !read_followed(reading, index, policy.targeted))
         return damaged_directory(reading);
-    if (policy.targeted == STEP_GIVEN && !read_given(reading, index, &hashed))
+    if (row->needs == STEP_SERIES_FIELD && !read_given(reading, index, &hashed))
         return damaged_directory(reading);
-    if (is_table(policy.targeted) &&
+    if (row->has_table &&
         (!step_cursor_varint(&reading->cursor, &bits) || bits < 1 || bits > STEP_TABLE_BITS_MAX))
         return damaged_directory(reading);
     decoding->columns[index].state = STEP_COLUMN_LISTED;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
 #include "format/step/plan/record_series.h"
 #include "format/step/rows/meta.h"
 
@@ -42,12 +43,11 @@ static const char *push(struct step_row_reading *reading, struct step_column_dat
         return too_large;
     reading->budget -= sizeof value;
     if (data->count == data->capacity) {
-        size_t capacity = data->capacity * 2 + 64;
-        uint64_t *values = realloc(data->values, capacity * sizeof *values);
+        uint64_t *values =
+            step_grown(data->values, &data->capacity, data->capacity + 1, sizeof *values);
         if (values == NULL)
             return memory;
         data->values = values;
-        data->capacity = capacity;
     }
     data->values[data->count++] = value;
     return NULL;
@@ -58,7 +58,7 @@ static const char *get_value(struct step_row_reading *reading, uint32_t index, u
 {
     struct step_row_reader *reader = reading->reader;
     struct step_encoder *encoder = &reader->encoders[index];
-    uint64_t key = step_policy_has_key(&encoder->policy) ? key_of(reading, index) : 0;
+    uint64_t key = encoder->targeted->needs != STEP_SERIES_NONE ? key_of(reading, index) : 0;
     const char *fault = step_encoder_get(encoder, key, &reading->cursor, value);
     return fault == NULL ? push(reading, &reader->columns[index], *value) : fault;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/codec/row/identifiers.h"
+#include "format/core/grow.h"
 #include "format/step/layout.h"
 #include "format/step/plan/record_series.h"
 #include "format/step/rows/meta.h"
@@ -52,16 +53,12 @@ static enum step_status reserve(struct step_row_writer *writer, size_t column_co
     return STEP_STATUS_OK;
 }
 
-static bool uses_table(enum step_targeted targeted)
-{
-    return targeted == STEP_GIVEN || targeted == STEP_CONTEXT || targeted == STEP_DFCM;
-}
-
 /* An entry of the directory, and the encoder that it tells of. */
 static enum step_status list_encoder(struct rowing *rowing, uint32_t index)
 {
     const struct step_plan_column *column = &rowing->plan->columns[index];
     const struct step_policy *policy = &column->field_coding.policy;
+    const struct step_targeted_row *row = step_policy_row(policy);
     struct step_row_writer *writer = rowing->writer;
     struct step_buffer *out = &writer->rows;
     unsigned bits = step_table_bits(rowing->columns->columns[index].count, 16);
@@ -69,15 +66,15 @@ static enum step_status list_encoder(struct rowing *rowing, uint32_t index)
     bool ok = step_buffer_append_varint(out, column->record) &&
               step_buffer_append_varint(out, column->field) &&
               step_buffer_append_varint(out, column->leaf) && step_policy_print(policy, out);
-    if (ok && policy->targeted == STEP_STACK)
+    if (ok && row->needs == STEP_SERIES_PUSHES)
         ok = step_buffer_append_varint(out, column->stack_record);
-    if (ok && policy->targeted == STEP_AGE)
+    if (ok && row->needs == STEP_SERIES_LATEST)
         ok =
             step_buffer_append_varint(out, step_follow_reference(rowing->plan, column->age_column));
-    if (ok && policy->targeted == STEP_GIVEN)
+    if (ok && row->needs == STEP_SERIES_FIELD)
         ok = step_buffer_append_varint(out, step_given_reference(rowing->plan, index)) &&
              step_buffer_append_varint(out, hashed);
-    if (ok && uses_table(policy->targeted))
+    if (ok && row->has_table)
         ok = step_buffer_append_varint(out, bits);
     writer->positions[index] = 0;
     step_string_numbers_clear(&writer->strings[index].numbers);
@@ -110,12 +107,11 @@ static enum step_status note_changes(struct step_row_writer *writer, uint64_t en
 {
     for (size_t i = 0; i < count; i++) {
         if (writer->change_count == writer->change_capacity) {
-            size_t capacity = writer->change_capacity * 2 + 16;
-            struct step_row_change *grown = realloc(writer->changes, capacity * sizeof *grown);
+            struct step_row_change *grown = step_grown(writer->changes, &writer->change_capacity,
+                                                       writer->change_capacity + 1, sizeof *grown);
             if (grown == NULL)
                 return STEP_STATUS_NO_MEMORY;
             writer->changes = grown;
-            writer->change_capacity = capacity;
         }
         writer->changes[writer->change_count++] =
             (struct step_row_change){at, writer->values, encoder, changes[i]};
@@ -166,7 +162,7 @@ static enum step_status put_column(struct rowing *rowing, uint32_t index, uint64
 {
     struct step_row_writer *writer = rowing->writer;
     struct step_encoder *encoder = &writer->encoders[index];
-    uint64_t key = step_policy_has_key(&encoder->policy) ? key_of(rowing, index) : 0;
+    uint64_t key = encoder->targeted->needs != STEP_SERIES_NONE ? key_of(rowing, index) : 0;
     *value = value_at(rowing, index, writer->positions[index]++);
     return put(writer, encoder, writer->numbers[index], *value, key);
 }

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/core/no_memory.h"
+
 #include "steptrace/writer.h"
 
 enum { MOST_NAMES = 100 };
@@ -98,7 +100,7 @@ static struct file_output *open_output(const char *path, struct step_error *erro
         output->part = malloc(size);
     }
     if (output == NULL || output->path == NULL || output->part == NULL)
-        step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        step_no_memory(error, path);
     else if (path[0] == '\0')
         step_error_set(error, STEP_STATUS_INVALID, path, STEP_NO_OFFSET, "the file has no name");
     else if (open_in_place(output))

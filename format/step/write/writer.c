@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/no_memory.h"
 #include "format/step/write/run.h"
 #include "format/step/write/writer_internal.h"
 
@@ -85,7 +86,7 @@ enum step_status step_writer_create(const struct step_writer_options *options,
                               (unsigned) STEP_MAX_BLOCK_RECORDS);
     struct step_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, NULL);
     writer->options = *options;
     writer->options.finish = NULL;
     writer->error.offset = STEP_NO_OFFSET;

@@ -205,15 +205,18 @@ static void test_chosen_chains(void)
         for (unsigned pattern = 0; pattern < PATTERNS; pattern++) {
             struct step_coding_hints field_coding = {
                 .is_signed = hints & 1,
-                .delta = hints & 2,
-                .stride = hints & 4,
-                .given = hints & 8,
                 .usual = hints & 16,
-                .offset = hints & 32,
-                .order = hints & 64 ? 2 : 0,
-                .increment = 1,
-                .base = 7,
             };
+            if (hints & 2)
+                step_hints_add(&field_coding, STEP_DELTA, UINT64_MAX);
+            if (hints & 4)
+                step_hints_add(&field_coding, STEP_STRIDE, 1);
+            if (hints & 8)
+                step_hints_add(&field_coding, STEP_GIVEN, 0);
+            if (hints & 32)
+                step_hints_add(&field_coding, STEP_OFFSET, 7);
+            if (hints & 64)
+                step_hints_add(&field_coding, STEP_CONTEXT, 2);
             size_t count = counts[(hints + pattern) % COUNTS];
             struct step_series series = {keys, 1};
             struct step_chain chain;

@@ -242,7 +242,7 @@ static bool may_use_name(const char *text)
 
 static bool begin(struct recording *recording, const char *text)
 {
-    if (!options_parse(&recording->options, text))
+    if (!options_parse_shared(&recording->options, text))
         return false;
     recording->options.resolution_ns = 1; /* a coarser one would lose the order across threads */
     if (strstr(text, "%p") != NULL)

@@ -23,6 +23,7 @@ struct parse {
     struct options *options;
     unsigned faults;
     unsigned file_depth;
+    bool only_shared;
 };
 
 struct word {
@@ -366,62 +367,75 @@ static const struct option {
     const char *fallback;
     const char *meaning;
     void (*set)(struct parse *parse, const char *key, const char *value);
+    bool shared; /* with the recorder of native programs; the rest are of Java only */
 } table[] = {
     {"file", "NAME", DEFAULT_FILE,
-     "the trace; %p is the process id, %t the time, %h the host, %% a %", set_file},
+     "the trace; %p is the process id, %t the time, %h the host, %% a %", set_file, true},
     {"events", "class+alloc+free+thread+method|all", "class+alloc+free+thread", "what is recorded",
-     set_events},
-    {"engine", "bytecode|jvmti", "bytecode", "how the JVM is observed", set_engine},
-    {"resolution", "1ns..1s", "1us", "of the time stamps that are stored", set_resolution},
-    {"existing", "yes|no", "yes", "report the objects that exist when tracing starts",
-     set_existing},
-    {"stack", "0..1024", "0", "frames of the call stack that each allocation gets", set_stack},
+     set_events, false},
+    {"engine", "bytecode|jvmti", "bytecode", "how the JVM is observed", set_engine, false},
+    {"resolution", "1ns..1s", "1us", "of the time stamps that are stored", set_resolution, false},
+    {"existing", "yes|no", "yes", "report the objects that exist when tracing starts", set_existing,
+     false},
+    {"stack", "0..1024", "0", "frames of the call stack that each allocation gets", set_stack,
+     false},
     {"walk", "auto|jvmti|check", "auto", "how call stacks are found; check: both ways, compared",
-     set_walk},
+     set_walk, false},
     {"include", "GLOB+GLOB..", "the application's",
-     "classes whose methods are traced; ** takes all", set_include},
-    {"exclude", "GLOB+GLOB..", "none", "classes whose methods are not traced", set_exclude},
+     "classes whose methods are traced; ** takes all", set_include, false},
+    {"exclude", "GLOB+GLOB..", "none", "classes whose methods are not traced", set_exclude, false},
     {"method", "events|count", "events",
-     "count: the calls and time of each method, at the end, not its events", set_method},
+     "count: the calls and time of each method, at the end, not its events", set_method, false},
     {"start", "CLASS.METHOD+..", "none", "the trace begins when such a method is entered",
-     set_start},
-    {"stop", "CLASS.METHOD+..", "none", "the trace ends when such a method has returned", set_stop},
+     set_start, false},
+    {"stop", "CLASS.METHOD+..", "none", "the trace ends when such a method has returned", set_stop,
+     false},
     {"overflow", "block|drop", "block", "when the buffers are full: wait, or lose and count",
-     set_overflow},
-    {"buffer", "SIZE", "64m", "how much the buffers may hold", set_buffer},
-    {"limit", "SIZE", "none", "the trace ends, not the program, at this file size", set_limit},
-    {"level", "1..19", "3", "of the compression", set_level},
-    {"clock", "auto|tsc|monotonic", "auto", "where time stamps come from", set_clock},
+     set_overflow, true},
+    {"buffer", "SIZE", "64m", "how much the buffers may hold", set_buffer, true},
+    {"limit", "SIZE", "none", "the trace ends, not the program, at this file size", set_limit,
+     true},
+    {"level", "1..19", "3", "of the compression", set_level, true},
+    {"clock", "auto|tsc|monotonic", "auto", "where time stamps come from", set_clock, false},
     {"internals", "auto|proven|none|NAME+NAME..", "auto",
-     "which parts of the JVM are used that no specification promises", set_internals},
-    {"options", "FILE", "none", "read options from a file, one or more a line", set_options_file},
+     "which parts of the JVM are used that no specification promises", set_internals, false},
+    {"options", "FILE", "none", "read options from a file, one or more a line", set_options_file,
+     true},
 };
+
+static bool parse_command(struct parse *parse, const char *word)
+{
+    uint32_t command;
+    if (parse->only_shared)
+        return false;
+    if (strcmp(word, "help") == 0)
+        return parse->options->help = true;
+    if (!find_word(WORDS(command_words), word, strlen(word), &command))
+        return false;
+    parse->options->command = command;
+    return parse->options->command_named = true;
+}
+
+static bool parse_value(struct parse *parse, const char *key, const char *value)
+{
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (strcmp(table[i].key, key) == 0 && (table[i].shared || !parse->only_shared)) {
+            table[i].set(parse, key, value);
+            return true;
+        }
+    }
+    return false;
+}
 
 static void parse_pair(struct parse *parse, char *pair)
 {
     char *equals = strchr(pair, '=');
-    uint32_t command;
-    if (equals == NULL) {
-        if (strcmp(pair, "help") == 0) {
-            parse->options->help = true;
-        } else if (find_word(WORDS(command_words), pair, strlen(pair), &command)) {
-            parse->options->command = command;
-            parse->options->command_named = true;
-        } else {
-            log_message("option '%s' is unknown (try help)", pair);
-            parse->faults++;
-        }
-        return;
+    if (equals != NULL)
+        *equals = '\0';
+    if (!(equals != NULL ? parse_value(parse, pair, equals + 1) : parse_command(parse, pair))) {
+        log_message("option '%s' is unknown (try help)", pair);
+        parse->faults++;
     }
-    *equals = '\0';
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        if (strcmp(table[i].key, pair) == 0) {
-            table[i].set(parse, pair, equals + 1);
-            return;
-        }
-    }
-    log_message("option '%s' is unknown (try help)", pair);
-    parse->faults++;
 }
 
 static void parse_list(struct parse *parse, char *text, const char *separators)
@@ -456,9 +470,8 @@ static void set_options_file(struct parse *parse, const char *key, const char *v
         fclose(file);
 }
 
-bool options_parse(struct options *options, const char *text)
+static void set_defaults(struct options *options)
 {
-    struct parse parse = {.options = options};
     memset(options, 0, sizeof *options);
     options->events = EVENT_DEFAULT;
     options->engine = ENGINE_BYTECODE;
@@ -467,7 +480,14 @@ bool options_parse(struct options *options, const char *text)
     options->buffer_bytes = UINT64_C(64) << 20;
     options->level = 3;
     options->internals = INTERNALS_ALL;
-    parse_file(&parse, "file", DEFAULT_FILE);
+}
+
+/* False: too long; other faults are counted. */
+static bool parse_text(struct parse *parse, const char *text)
+{
+    struct options *options = parse->options;
+    set_defaults(options);
+    parse_file(parse, "file", DEFAULT_FILE);
     if (text != NULL && strlen(text) >= sizeof options->text) {
         log_message("the options are longer than %zu characters; use options=FILE",
                     sizeof options->text - 1);
@@ -477,8 +497,22 @@ bool options_parse(struct options *options, const char *text)
         char copy[sizeof options->text];
         snprintf(options->text, sizeof options->text, "%s", text);
         snprintf(copy, sizeof copy, "%s", text);
-        parse_list(&parse, copy, ",");
+        parse_list(parse, copy, ",");
     }
+    return true;
+}
+
+bool options_parse_shared(struct options *options, const char *text)
+{
+    struct parse parse = {.options = options, .only_shared = true};
+    return parse_text(&parse, text) && parse.faults == 0;
+}
+
+bool options_parse(struct options *options, const char *text)
+{
+    struct parse parse = {.options = options};
+    if (!parse_text(&parse, text))
+        return false;
     if ((options->events & EVENT_FREE) != 0 && (options->events & EVENT_ALLOC) == 0) {
         log_message("option events: free needs alloc");
         parse.faults++;

@@ -68,6 +68,9 @@ struct options {
  * one. */
 bool options_parse(struct options *options, const char *text);
 
+/* The same for a recorder of native programs: options that only Java has are unknown. */
+bool options_parse_shared(struct options *options, const char *text);
+
 /* Writes the table of options to stderr. */
 void options_print_help(void);
 

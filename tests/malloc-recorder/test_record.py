@@ -167,6 +167,10 @@ class Recorder(unittest.TestCase):
         done = run([STEPTRACE, 'record-malloc', '-O', 'nosuch=1', '-o', trace, 'true'])
         self.assertEqual(done.returncode, 1)
         self.assertIn("option 'nosuch' is unknown", done.stderr)
+        for option in ('engine=jvmti', 'stack=16', 'events=class', 'method=count', 'clock=tsc'):
+            done = run([STEPTRACE, 'record-malloc', '-O', option, '-o', trace, 'true'])
+            self.assertEqual(done.returncode, 1, option)
+            self.assertIn("option '%s' is unknown" % option.split('=')[0], done.stderr)
 
 
 class Programs(unittest.TestCase):

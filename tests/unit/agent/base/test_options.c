@@ -109,6 +109,27 @@ static void test_options_file(void)
     unlink(path);
 }
 
+/* What only Java has is unknown to the recorder of native programs, also in a file. */
+static void test_shared(void)
+{
+    static const char *const java[] = {"engine=jvmti", "stack=16",  "events=class", "clock=tsc",
+                                       "start=A.b",    "walk=auto", "stop",         "help"};
+    char path[] = "/tmp/steptrace-options-XXXXXX", text[128];
+    CU_ASSERT_TRUE(options_parse_shared(&options, "file=a.step,buffer=2m,limit=1m,level=9"));
+    CU_ASSERT_EQUAL(options.level, 9);
+    CU_ASSERT_TRUE(options_parse_shared(&options, "overflow=drop"));
+    for (size_t i = 0; i < sizeof java / sizeof java[0]; i++)
+        CU_ASSERT_FALSE(options_parse_shared(&options, java[i]));
+    int descriptor = mkstemp(path);
+    CU_ASSERT_TRUE_FATAL(descriptor >= 0);
+    CU_ASSERT_EQUAL(write(descriptor, "level=5 stack=1\n", 16), 16);
+    close(descriptor);
+    snprintf(text, sizeof text, "options=%s", path);
+    CU_ASSERT_TRUE(options_parse(&options, text));
+    CU_ASSERT_FALSE(options_parse_shared(&options, text));
+    unlink(path);
+}
+
 static void test_globs(void)
 {
     CU_ASSERT_TRUE(options_parse(&options, "include=com/**+org/A?c,exclude=com/b/*"));
@@ -160,6 +181,7 @@ int main(void)
     CU_add_test(suite, "file names", test_file_names);
     CU_add_test(suite, "faults", test_faults);
     CU_add_test(suite, "options file", test_options_file);
+    CU_add_test(suite, "shared with the recorder", test_shared);
     CU_add_test(suite, "globs", test_globs);
     CU_add_test(suite, "methods", test_methods);
     CU_add_test(suite, "commands", test_commands);

@@ -5,11 +5,10 @@
 
 #include "converter/allocs/events_as_allocs.h"
 #include "converter/base/memory_limit.h"
-#include "converter/base/output_file.h"
 #include "converter/events/selection_options.h"
 #include "converter/heap/heap_export.h"
 #include "converter/heap/heap_tracker.h"
-#include "converter/open/input.h"
+#include "converter/open/pour.h"
 #include "converter/records/record_export.h"
 #include "converter/verbs/heap_of_dump.h"
 #include "converter/verbs/verb.h"
@@ -168,91 +167,11 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     return prepare_heap(arguments, conversion);
 }
 
-static enum step_status put_events(void *user, const struct trace_event *events, size_t count,
-                                   struct step_error *error)
-{
-    struct event_sink *sink = user;
-    return sink->operations->put(sink, events, count, error);
-}
-
-struct record_pour {
-    struct alloc_sink *sink;
-    unsigned omitted;
-};
-
-static enum step_status put_record(void *user, const struct hatf_record *record,
-                                   struct step_error *error)
-{
-    const struct record_pour *pour = user;
-    struct hatf_record copy = *record;
-    record_omit(&copy, pour->omitted);
-    return pour->sink->operations->put(pour->sink, &copy, error);
-}
-
-/* A heap trace into a format that takes records. */
-static enum step_status pour_records(struct input *input, const struct conversion *conversion,
-                                     struct output_file *file, struct step_error *error,
-                                     bool *is_reported)
-{
-    struct record_pour pour = {.omitted = conversion->sink.omitted};
-    enum step_status status =
-        conversion->to->open_record_sink(file, input->source, &conversion->sink, &pour.sink, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    status = input_each_record(input, put_record, &pour);
-    *is_reported = status != STEP_STATUS_OK;
-    if (status == STEP_STATUS_OK)
-        status = pour.sink->operations->close(pour.sink, error);
-    pour.sink->operations->destroy(pour.sink);
-    return status;
-}
-
-static enum step_status pour_events(struct input *input, const struct conversion *conversion,
-                                    struct output_file *file, struct step_error *error,
-                                    bool *is_reported)
-{
-    struct event_sink *sink = NULL;
-    const struct trace_format *to = conversion->to;
-    enum step_status status =
-        trace_format_open_sink(to, file, input->source, &conversion->sink, &sink, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    status = input_each(input, put_events, sink);
-    *is_reported = status != STEP_STATUS_OK;
-    /* what is true of the whole trace may not be so of a part */
-    if (status == STEP_STATUS_OK && sink->operations->put_fact != NULL &&
-        event_selection_is_all(&conversion->selected))
-        status = event_source_facts(input->source, sink->operations->put_fact, sink, error);
-    if (status == STEP_STATUS_OK)
-        status = sink->operations->close(sink, error);
-    sink->operations->destroy(sink);
-    return status;
-}
-
-/* Gives the input's events or records to a sink; whatever fails is told. */
-static enum step_status pour(struct input *input, const struct conversion *conversion,
-                             struct output_file *file)
-{
-    struct step_error error = {.offset = STEP_NO_OFFSET};
-    bool is_reported = false;
-    bool has_records = input->allocs != NULL && conversion->to->open_record_sink != NULL;
-    enum step_status status = has_records
-                                  ? pour_records(input, conversion, file, &error, &is_reported)
-                                  : pour_events(input, conversion, file, &error, &is_reported);
-    if (status == STEP_STATUS_OK)
-        status = output_file_commit(file, &error);
-    if (status != STEP_STATUS_OK && !is_reported)
-        report_error(&error);
-    return status;
-}
-
 enum step_status verb_convert(int argc, char **argv)
 {
     struct conversion conversion = {.heap = {.at = {.kind = HEAP_AT_PEAK}}};
     struct arguments arguments = {0};
-    struct step_error error = {.offset = STEP_NO_OFFSET};
     struct input input;
-    struct output_file file;
     event_selection_init(&conversion.selected);
     conversion.records.selected = &conversion.selected;
     conversion.sink.records = &conversion.allocs;
@@ -276,13 +195,8 @@ enum step_status verb_convert(int argc, char **argv)
         input_close(&input);
         return status;
     }
-    status = output_file_open(&file, conversion.output, &error);
-    if (status == STEP_STATUS_OK) {
-        status = pour(&input, &conversion, &file);
-        output_file_abort(&file);
-    } else {
-        report_error(&error);
-    }
+    const struct pouring pouring = {.to = conversion.to, .options = &conversion.sink};
+    status = input_pour(&input, &pouring, conversion.output, NULL);
     enum step_status damage = input_report_damage(&input);
     input_close(&input);
     return status == STEP_STATUS_OK ? damage : status;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace dump: the events as lines of text on standard output. */
 #include "converter/base/memory_limit.h"
-#include "converter/base/output_file.h"
 #include "converter/events/selection_options.h"
-#include "converter/formats/hatf/hatf_format.h"
-#include "converter/formats/text/text_format.h"
-#include "converter/open/input.h"
+#include "converter/open/pour.h"
 #include "converter/records/record_dump.h"
 #include "converter/verbs/verb.h"
 
@@ -16,66 +13,15 @@ static const struct verb_help help = {
     "that can be read; - is standard input. Records of STEP traces of other definitions\n"
     "are printed through the definition in the trace, and so are all with --record.\n"};
 
-static enum step_status put_events(void *user, const struct trace_event *events, size_t count,
-                                   struct step_error *error)
-{
-    struct event_sink *sink = user;
-    return sink->operations->put(sink, events, count, error);
-}
-
-static enum step_status put_record(void *user, const struct hatf_record *record,
-                                   struct step_error *error)
-{
-    struct alloc_sink *sink = user;
-    return sink->operations->put(sink, record, error);
-}
-
-/* Sets `*is_reported` where the fault was told already. */
-static enum step_status print_events(struct input *input, struct output_file *file,
-                                     bool *is_reported, struct step_error *error)
-{
-    static const struct event_sink_options options = {.is_shown = true};
-    struct event_sink *sink = NULL;
-    enum step_status status = lines_sink_create(file, input->source, &options, &sink, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    enum step_status given = input_each(input, put_events, sink);
-    status = sink->operations->close(sink, error);
-    sink->operations->destroy(sink);
-    *is_reported = given != STEP_STATUS_OK;
-    return *is_reported ? given : status;
-}
-
-static enum step_status print_records(struct input *input, struct output_file *file,
-                                      bool *is_reported, struct step_error *error)
-{
-    static const struct event_sink_options options = {.is_shown = true};
-    struct alloc_sink *sink = NULL;
-    enum step_status status =
-        hatf_text_alloc_sink_create(file, input->source, &options, &sink, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    enum step_status given = input_each_record(input, put_record, sink);
-    status = sink->operations->close(sink, error);
-    sink->operations->destroy(sink);
-    *is_reported = given != STEP_STATUS_OK;
-    return *is_reported ? given : status;
-}
-
+/* The lines of the text format or, of a heap trace, of HATF's. */
 static enum step_status print(struct input *input)
 {
-    struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct output_file file;
-    bool is_reported = false;
-    enum step_status status = output_file_open(&file, "-", &error);
-    if (status == STEP_STATUS_OK) {
-        status = input->allocs != NULL ? print_records(input, &file, &is_reported, &error)
-                                       : print_events(input, &file, &is_reported, &error);
-        if (status == STEP_STATUS_OK)
-            status = output_file_commit(&file, &error);
-        output_file_abort(&file);
-    }
-    return status == STEP_STATUS_OK || is_reported ? status : report_error(&error);
+    static const struct event_sink_options options = {.is_shown = true};
+    const struct pouring pouring = {
+        .to = trace_format_by_name(input->allocs != NULL ? "hatf.txt" : "lines"),
+        .options = &options,
+        .writes_broken_part = true};
+    return input_pour(input, &pouring, "-", NULL);
 }
 
 /* Kinds and classes are those of Java events. */

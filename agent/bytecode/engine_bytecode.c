@@ -95,9 +95,12 @@ static struct class_plan plan_class(JNIEnv *jni, jobject loader, const char *nam
 static uint32_t new_number(const struct class_plan *plan, unsigned triggers, const char *class_name,
                            const char *method_name, const char *descriptor)
 {
-    return plan->named && triggers == 0
-               ? method_number_of(plan->loader, class_name, method_name, descriptor)
-               : method_new_number();
+    uint32_t number = plan->named && triggers == 0
+                          ? method_number_of(plan->loader, class_name, method_name, descriptor)
+                          : method_new_number();
+    if (number != 0)
+        method_name_number(number, class_name, method_name, descriptor);
+    return number;
 }
 
 static uint32_t number_method(void *context, const char *class_name, const char *method_name,

@@ -62,13 +62,62 @@ static jmethodID method_at(jint depth)
                : NULL;
 }
 
+/* Of a hidden class the JVM adds a suffix to the name in the class file. */
+static uint32_t hash_name(const char *class_name, const char *method_name, const char *descriptor)
+{
+    uint64_t hash = text_hash_more(TEXT_HASH_START, class_name, strcspn(class_name, ".+;"));
+    hash = text_hash_more(hash, "", 1);
+    hash = text_hash_more(hash, method_name, strlen(method_name) + 1);
+    hash = text_hash_more(hash, descriptor, strlen(descriptor));
+    return (uint32_t) (hash ^ hash >> 32) | 1;
+}
+
+void method_name_number(uint32_t number, const char *class_name, const char *method_name,
+                        const char *descriptor)
+{
+    struct method_page *page = method_page_of(number);
+    if (page != NULL)
+        atomic_store(&page->names[number % METHOD_PAGE_NUMBERS],
+                     hash_name(class_name, method_name, descriptor));
+}
+
+static char *signature_of_class(jmethodID method)
+{
+    JNIEnv *jni = NULL;
+    jclass class = NULL;
+    char *signature = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
+        (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class) != JVMTI_ERROR_NONE)
+        return NULL;
+    (*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL);
+    (*jni)->DeleteLocalRef(jni, class);
+    return signature;
+}
+
+static bool is_called(jmethodID method, uint32_t wanted)
+{
+    char *class = signature_of_class(method), *name = NULL, *descriptor = NULL;
+    bool is_it = class != NULL &&
+                 (*tracer.jvmti)->GetMethodName(tracer.jvmti, method, &name, &descriptor, NULL) ==
+                     JVMTI_ERROR_NONE &&
+                 hash_name(class + 1, name, descriptor) == wanted;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) class);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) name);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) descriptor);
+    return is_it;
+}
+
 /* The probe was called by the method itself. */
 uint64_t method_find(struct session *session, uint32_t number)
 {
+    struct method_page *page = method_page_of(number);
+    uint32_t wanted = page != NULL ? atomic_load(&page->names[number % METHOD_PAGE_NUMBERS]) : 0;
     jmethodID method = method_at(1);
     if (method != NULL && method == in_between)
         method = method_at(2);
-    return method != NULL ? know(session, number, method) : 0;
+    return method != NULL && (wanted == 0 || is_called(method, wanted))
+               ? know(session, number, method)
+               : 0;
 }
 
 jclass method_declaring_class(uint32_t number)

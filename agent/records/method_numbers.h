@@ -20,6 +20,7 @@ struct method_page {
     _Atomic uint64_t methods[METHOD_PAGE_NUMBERS];
     _Atomic(jmethodID) ids[METHOD_PAGE_NUMBERS];
     _Atomic uint64_t classes[METHOD_PAGE_NUMBERS]; /* of constructors: session << 40 | class */
+    _Atomic uint32_t names[METHOD_PAGE_NUMBERS];   /* a hash of what it is called; 0: not known */
 };
 
 extern _Atomic(struct method_page *) method_pages[METHOD_PAGES];
@@ -31,9 +32,14 @@ uint32_t method_new_number(void);
 uint32_t method_number_of(uint64_t loader, const char *class_name, const char *method_name,
                           const char *descriptor);
 
+/* Says what a new number's method is called: what is found on the stack is held against it. */
+void method_name_number(uint32_t number, const char *class_name, const char *method_name,
+                        const char *descriptor);
+
 /* The probe in Java that stands between a method and its native probe. */
 void method_called_through(jmethodID probe);
-/* At first sight of a number: the method on the stack that called its probe; 0: not traced. */
+/* At first sight of a number: the method on the stack that called its probe; 0: not traced, or not
+ * to be seen, as the JVM hides the frames of a virtual thread that changes its carrier. */
 uint64_t method_find(struct session *session, uint32_t number);
 
 /* NULL: there is no such number. */

@@ -41,6 +41,25 @@ def carriers(session):
     require(not both, f"threads {sorted(both)} carry and are carried")
 
 
+def hidden_frames(session):
+    """Methods of a virtual thread that changes its carrier are seen by probes and hidden by the JVM:
+    none may be taken for the one below it, which its object shows."""
+    if session.version() < 21:
+        raise Skip("no virtual threads")
+    result = session.run(session.java("VirtualMethods", "",
+                                      "file=run.step,events=all,existing=no,include=java/lang/**"
+                                      "+facts/VirtualMethods*"))
+    require((result.returncode, result.stdout) == (0, b"done\n"),
+            f"it ends with {result.returncode} {shown(result.stdout)} {shown(result.stderr)}")
+    session.step("check", "run.step")
+    lines = session.step("dump", "run.step").decode().splitlines()
+    classes = {line.split(":")[-1]: line.split(":")[2] for line in lines if line.startswith("OA:")}
+    calls = [line.split(":") for line in lines if line.startswith("MN:")]
+    others = {(call[3], classes[call[5]]) for call in calls
+              if "$$Lambda" in call[3] and classes.get(call[5], call[3]) != call[3]}
+    require(not others, f"of another's object: {sorted(others)[:5]}")
+
+
 # Archives of classes.
 
 def jar_of_classes(session):
@@ -179,4 +198,4 @@ def many_rounds(session):
 
 
 TABLE = {function.__name__: function for function in (
-    carriers, aot_cache, archive_at_exit, many_rounds)}
+    carriers, hidden_frames, aot_cache, archive_at_exit, many_rounds)}

@@ -93,16 +93,21 @@ static enum step_status unknown_option(const struct arguments *arguments, const 
     return arguments_fault(arguments, "unknown option --%s", name);
 }
 
+/* Of two rows with one name, the one that takes a value is for those with a `=`. */
 static const struct option_row *find_row(const struct arguments *arguments, const char *name,
                                          size_t length, char letter)
 {
+    const struct option_row *found = NULL;
+    bool has_value = name[length] == '=';
     for (size_t i = 0; i < arguments->row_count; i++) {
         const struct option_row *row = &arguments->rows[i];
-        if (letter != 0 ? row->letter == letter
-                        : strlen(row->name) == length && memcmp(row->name, name, length) == 0)
-            return row;
+        bool is_named = letter != 0
+                            ? row->letter == letter
+                            : strlen(row->name) == length && memcmp(row->name, name, length) == 0;
+        if (is_named && (found == NULL || has_value == (row->value != NULL)))
+            found = row;
     }
-    return NULL;
+    return found;
 }
 
 static enum step_status take_value(const struct arguments *arguments, const struct option_row *row,

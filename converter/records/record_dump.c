@@ -2,6 +2,7 @@
 /* Selecting, slicing, printing. */
 #include "converter/records/record_dump.h"
 #include "converter/base/error_report.h"
+#include "converter/base/given_definition.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ enum step_status record_open(const char *path, struct step_reader **reader, int 
         path = spooled;
     }
     if (status == STEP_STATUS_OK)
-        status = step_reader_open(path, reader, error);
+        status = open_with_given_definition(path, reader, error);
     if (status == STEP_STATUS_OK || status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO ||
         status == STEP_STATUS_NOT_FOUND)
         return status;

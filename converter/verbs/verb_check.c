@@ -7,6 +7,7 @@
 
 #include "converter/allocs/alloc_check.h"
 #include "converter/base/error_report.h"
+#include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/open/input.h"
 #include "converter/statistics/check_rules.h"
@@ -244,6 +245,7 @@ enum step_status verb_check(int argc, char **argv)
         {"limit", 0, "N", "print at most N breaches (20)", take_count, &check.limit},
         {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
          &selected.dtd_path},
+        DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};

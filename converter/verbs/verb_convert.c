@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "converter/allocs/events_as_allocs.h"
+#include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/events/selection_options.h"
 #include "converter/heap/heap_export.h"
@@ -142,6 +143,7 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
         {"where", 0, "FIELD=VALUE", "records: whose field is so; also != < <= > >=", take_condition,
          &conversion->records},
         SELECTION_ROWS(&conversion->selected),
+        DEFINITION_ROW,
         MEMORY_ROW};
     enum { FIRST = sizeof first / sizeof first[0], LAST = sizeof last / sizeof last[0] };
     struct option_row rows[OPTIONS_MOST];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace dump: the events as lines of text on standard output. */
+#include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/events/selection_options.h"
 #include "converter/open/pour.h"
@@ -54,6 +55,7 @@ enum step_status verb_dump(int argc, char **argv)
          "only records whose field is so; also != < <= > >=", take_condition, &records.selected},
         {"entries", 0, NULL, "the entries of the dictionaries, not the records", take_flag,
          &records.entries},
+        DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/heap/heap_report.h"
 #include "converter/heap/heap_tracker.h"
@@ -391,6 +392,7 @@ enum step_status verb_heap(int argc, char **argv)
         {"depth", 0, "N", "frames of a site (4; 0: all)", take_count, &options.report.depth},
         {"json", 0, NULL, "as JSON", take_json, &options.report.form},
         {"csv", 0, NULL, "as CSV", take_csv, &options.report.form},
+        DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/quantity.h"
 #include "converter/open/input.h"
@@ -403,6 +404,7 @@ enum step_status verb_info(int argc, char **argv)
          &definition},
         {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
          &selected.dtd_path},
+        DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};

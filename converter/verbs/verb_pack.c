@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/output_file.h"
 #include "converter/formats/step/stepfile.h"
@@ -134,7 +135,7 @@ static enum step_status pack(const char *path, const char *output, const struct 
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct output_file file;
     uint64_t records = 0;
-    enum step_status status = step_reader_open(path, &reader, &error);
+    enum step_status status = open_with_given_definition(path, &reader, &error);
     if (status != STEP_STATUS_OK) {
         report_error(&error);
         bool is_bad = status == STEP_STATUS_FORMAT || status == STEP_STATUS_CUT ||
@@ -174,6 +175,7 @@ enum step_status verb_pack(int argc, char **argv)
          &choice.block_records},
         {"together", 'm', "N", "records that blocks of all streams may have together (8000000)",
          take_count, &choice.memory},
+        DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/output_file.h"
 #include "converter/open/input.h"
@@ -106,7 +107,7 @@ static enum step_status recover(const char *path, const char *live_path, const c
                        "its process still runs and writes it");
         return report_error(&error);
     }
-    status = step_reader_open(path, &reader, &error);
+    status = open_with_given_definition(path, &reader, &error);
     if (status != STEP_STATUS_OK) {
         report_error(&error);
         bool is_bad = status != STEP_STATUS_IO && status != STEP_STATUS_NOT_FOUND &&
@@ -129,7 +130,9 @@ enum step_status verb_recover(int argc, char **argv)
 {
     const char *output = NULL;
     const struct option_row rows[] = {
-        {"output", 'o', "OUT", "the file to write (IN itself)", take_text, &output}, MEMORY_ROW};
+        {"output", 'o', "OUT", "the file to write (IN itself)", take_text, &output},
+        DEFINITION_ROW,
+        MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "converter/base/component.h"
+#include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/output_file.h"
 #include "converter/open/input.h"
@@ -168,6 +169,7 @@ enum step_status verb_replay(int argc, char **argv)
         {"csv", 0, NULL, "a line an allocator", take_flag, &wishes.csv},
         {"json", 0, NULL, "all there is, with memory over time", take_flag, &wishes.json},
         {"svg", 0, "FILE", "a picture of live bytes and RSS over time", take_text, &wishes.svg},
+        DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};

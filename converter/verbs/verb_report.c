@@ -2,6 +2,7 @@
 /* steptrace report: a trace as one page for a browser. */
 #include <stdlib.h>
 
+#include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/output_file.h"
 #include "converter/open/input.h"
@@ -121,6 +122,7 @@ enum step_status verb_report(int argc, char **argv)
          &request.report.title},
         {"top", 'n', "N", "rows of each table at most (1000, up to 5000)", take_count,
          &request.report.top},
+        DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};

@@ -2,6 +2,7 @@
 /* steptrace stats: what the trace adds up to. */
 #include <string.h>
 
+#include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/events/selection_options.h"
 #include "converter/open/input.h"
@@ -122,6 +123,7 @@ enum step_status verb_stats(int argc, char **argv)
          &options.lifetimes_in_bytes},
         {"json", 0, NULL, "as JSON", take_flag, &options.json},
         SELECTION_ROWS(&options.selected),
+        DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};

@@ -163,20 +163,22 @@ static enum step_status recover(struct step_reader *reader, struct step_error *e
 }
 
 /* `*ended`: the process wrote when this began and does no more, so the file has its end now. */
-static enum step_status open_once(const char *path, struct step_reader **out, bool *ended,
-                                  struct step_error *error)
+static enum step_status open_once(const char *path, struct step_bytes given,
+                                  struct step_reader **out, bool *ended, struct step_error *error)
 {
     *ended = false;
     enum step_status status = step_reader_create(path, out, error);
     if (status != STEP_STATUS_OK)
         return status;
     struct step_reader *reader = *out;
+    reader->given = given;
     bool was_written = is_written(reader);
     status = step_byte_source_open(reader->name, &reader->file, error);
     if (status == STEP_STATUS_OK)
         status = step_reader_read_file(reader, error);
     if (status == STEP_STATUS_OK && !reader->whole)
         status = recover(reader, error);
+    reader->given = (struct step_bytes){0};
     *ended = !reader->whole && (was_written || reader->running) && !is_written(reader);
     if (status != STEP_STATUS_OK) {
         step_reader_destroy(reader);
@@ -185,15 +187,21 @@ static enum step_status open_once(const char *path, struct step_reader **out, bo
     return status;
 }
 
-enum step_status step_reader_open(const char *path, struct step_reader **out,
-                                  struct step_error *error)
+enum step_status step_reader_open_defined(const char *path, struct step_bytes definition,
+                                          struct step_reader **out, struct step_error *error)
 {
     bool ended = true;
     enum step_status status = STEP_STATUS_OK;
     *out = NULL;
     for (int look = 0; ended && look < MOST_LOOKS; look++) {
         step_reader_destroy(*out);
-        status = open_once(path, out, &ended, error);
+        status = open_once(path, definition, out, &ended, error);
     }
     return status;
+}
+
+enum step_status step_reader_open(const char *path, struct step_reader **out,
+                                  struct step_error *error)
+{
+    return step_reader_open_defined(path, (struct step_bytes){0}, out, error);
 }

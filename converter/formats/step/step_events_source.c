@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/given_definition.h"
 #include "converter/formats/step/event_order.h"
 #include "converter/formats/step/stepfile.h"
 
@@ -243,7 +244,7 @@ enum step_status stepfile_source_create(const char *path, const struct event_sel
                                         struct opened_trace *out, struct step_error *error)
 {
     struct step_reader *reader;
-    enum step_status status = step_reader_open(path, &reader, error);
+    enum step_status status = open_with_given_definition(path, &reader, error);
     if (status != STEP_STATUS_OK)
         return status;
     if (stepfile_reader_has_heap_events(reader))

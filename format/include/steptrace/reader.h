@@ -63,6 +63,11 @@ struct step_record_view {
  * Returns FORMAT for a file of another kind, CORRUPT where not even the definition can be read. */
 enum step_status step_reader_open(const char *path, struct step_reader **out,
                                   struct step_error *error);
+/* The same with a text of STEP-DL (without includes; `data` NULL: none), which stands in where the
+ * file has lost its definition and the copy of that; then damage is noted.  It must define the same
+ * records in the same order: with another the blocks are damaged, or mean something else. */
+enum step_status step_reader_open_defined(const char *path, struct step_bytes definition,
+                                          struct step_reader **out, struct step_error *error);
 /* The same for bytes in memory; they are borrowed for the reader's life. */
 enum step_status step_reader_open_memory(const void *data, size_t length, const char *name,
                                          struct step_reader **out, struct step_error *error);

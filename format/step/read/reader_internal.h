@@ -36,6 +36,7 @@ struct step_reader {
     struct step_byte_source file;
     struct step_byte_source live; /* blocks made of what a live mapping held */
     struct step_buffer live_bytes;
+    struct step_bytes given; /* a definition for where the file's is lost; while it is opened */
     struct step_definition *definition;
     struct step_plan *plan;
     struct step_block_reader blocks;

@@ -9,6 +9,22 @@
 #include "format/core/no_memory.h"
 #include "format/step/read/reader_internal.h"
 
+/* Makes the reader's definition of a text. */
+static enum step_status take_definition(struct step_reader *reader, struct step_bytes text,
+                                        struct step_error *error)
+{
+    enum step_status status =
+        step_definition_parse((const char *) text.data, text.length, "definition", NULL, NULL,
+                              &reader->definition, error);
+    if (status == STEP_STATUS_OK)
+        status = step_plan_create(reader->definition, &reader->plan, error);
+    if (status == STEP_STATUS_OK)
+        return status;
+    step_definition_destroy(reader->definition);
+    reader->definition = NULL;
+    return status;
+}
+
 /* Parses the definition of a block. */
 static enum step_status parse_definition(struct step_reader *reader, uint64_t offset,
                                          const struct step_block_header *header,
@@ -22,14 +38,10 @@ static enum step_status parse_definition(struct step_reader *reader, uint64_t of
         status = step_block_decode_bytes(&reader->blocks, &payload, STEP_MAX_DEFINITION_BYTES,
                                          &reader->bytes, error);
     if (status == STEP_STATUS_OK)
-        status = step_definition_parse((const char *) reader->bytes.data, reader->bytes.length,
-                                       "definition", NULL, NULL, &reader->definition, error);
-    if (status == STEP_STATUS_OK)
-        status = step_plan_create(reader->definition, &reader->plan, error);
+        status = take_definition(
+            reader, (struct step_bytes){reader->bytes.data, reader->bytes.length}, error);
     if (status == STEP_STATUS_OK || status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO)
         return status;
-    step_definition_destroy(reader->definition);
-    reader->definition = NULL;
     step_error_prefix(error, "the definition cannot be read");
     if (error != NULL) {
         error->status = STEP_STATUS_CORRUPT;
@@ -58,7 +70,7 @@ static enum step_status first_definition(struct step_reader *reader, struct step
     return parse_definition(reader, STEP_FILE_HEADER_BYTES, &header, error);
 }
 
-/* Where that is damaged, its copy at the end of the file will do. */
+/* Where that is damaged, its copy at the end of the file will do, or else what the caller gave. */
 static enum step_status load_definition(struct step_reader *reader, struct step_error *error)
 {
     struct step_error local = {.offset = STEP_NO_OFFSET};
@@ -68,6 +80,13 @@ static enum step_status load_definition(struct step_reader *reader, struct step_
     if (status == STEP_STATUS_CORRUPT && step_reader_find_definition(reader, &offset, &header) &&
         parse_definition(reader, offset, &header, NULL) == STEP_STATUS_OK)
         return step_reader_note(reader, local.offset, 0, "%.100s; its copy is used", local.message);
+    if (status == STEP_STATUS_CORRUPT && reader->given.data != NULL) {
+        status = take_definition(reader, reader->given, error);
+        return status == STEP_STATUS_OK
+                   ? step_reader_note(reader, local.offset, 0,
+                                      "%.80s; the one that was given is used", local.message)
+                   : status;
+    }
     if (status != STEP_STATUS_OK && error != NULL)
         *error = local;
     return status;

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one definition that the command line gives. */
+#include "converter/base/given_definition.h"
+
+#include "steptrace/definition.h"
+
+static const char *given_path; /* NULL: none */
+
+bool take_definition(void *unused, const char *value, const char **fault)
+{
+    (void) unused;
+    *fault = "must not be empty";
+    given_path = value;
+    return value[0] != '\0';
+}
+
+enum step_status open_with_given_definition(const char *path, struct step_reader **reader,
+                                            struct step_error *error)
+{
+    struct step_definition *given = NULL;
+    struct step_definition_options options = {.includes = true};
+    *reader = NULL;
+    if (given_path == NULL)
+        return step_reader_open(path, reader, error);
+    enum step_status status = step_definition_load(given_path, &options, &given, error);
+    if (status != STEP_STATUS_OK)
+        return status == STEP_STATUS_INVALID ? STEP_STATUS_CORRUPT : status;
+    struct step_bytes text = {(const uint8_t *) given->text, given->text_length};
+    status = step_reader_open_defined(path, text, reader, error);
+    step_definition_destroy(given);
+    return status;
+}

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DPAGE=page.html -DSTYLE=style.css -DSCRIPTS=a.js,b.js -DOUT=page.c -P embed_page.cmake
 # Makes one page of its parts, and of the page two C arrays: what stands before the data and after.
-file(READ "${PAGE}" page)
-file(READ "${STYLE}" style)
+
+# A part without its licence line: a page that somebody made shows what is his.
+function(read_part path variable)
+  file(READ "${path}" text)
+  string(REGEX REPLACE "^[^\n]*SPDX-License-Identifier[^\n]*\n" "" text "${text}")
+  set(${variable} "${text}" PARENT_SCOPE)
+endfunction()
+read_part("${PAGE}" page)
+read_part("${STYLE}" style)
 set(script "")
 string(REPLACE "," ";" files "${SCRIPTS}")
 foreach(file IN LISTS files)
-  file(READ "${file}" text)
+  read_part("${file}" text)
   string(APPEND script "${text}\n")
 endforeach()
 string(REPLACE "@@style.css@@" "${style}" page "${page}")

@@ -8,7 +8,7 @@ add_library(steptrace_source_root INTERFACE)
 target_include_directories(steptrace_source_root INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}
   ${CMAKE_SOURCE_DIR}/format/include ${STEPTRACE_GENERATED})
 
-# steptrace_layer(NAME SOURCES... USES... BREACHES... LIBRARIES...): a folder as a library of its own.
+# steptrace_layer(NAME SOURCES... USES... BREACHES... LIBRARIES...): a folder as a library.
 #   USES       the layers that its files may include and call; they are linked with it
 #   BREACHES   layers that it should not know but still does: to be cut
 #   LIBRARIES  of the system

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Charts over time. */
 const WIDTH = 1000, LEFT = 78, RIGHT = 10;
 const line = data.timeline;

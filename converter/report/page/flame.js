@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The flame graph: a tree of call sites, root at the top, as a list of boxes that the keyboard walks
  * (arrows), zooms (Enter) and leaves (Escape).  Boxes narrower than a pixel or two are not made.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tables that sort by any column and are searched by name.  Only as many rows as somebody looks at
  * are in the page.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The lines before the bad one are kept, and that is told.
 steptrace convert $data/bad_line.txt -o a.step
 echo $?

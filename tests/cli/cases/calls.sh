@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # method events as calls: what the slice cuts is opened and closed at its ends
 steptrace convert $data/closed.txt -o all.trace.json && cat all.trace.json
 steptrace convert $data/closed.txt -o part.trace.json --from-time 2300 --to-time 2700 && cat part.trace.json

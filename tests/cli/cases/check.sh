@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 steptrace check $data/closed.txt
 echo $?
 steptrace check $data/breaches.txt

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 steptrace convert $data/closed.txt -o a.zip
 head -c 150 a.zip >cut.zip
 steptrace dump cut.zip >part.txt 2>told

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Some cuts and flipped bits (the fuzzers do it at every byte): no crash, and always exit code 0 or 3.
 steptrace convert $data/closed.txt -o a.step
 size=$(wc -c <a.step)

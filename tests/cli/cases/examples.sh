@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The programs of examples/: a producer, a consumer, both versions of a definition, and the others.
 $EXAMPLES/producer one.step && $EXAMPLES/producer2 two.step && ls
 for consumer in consumer consumer2; do

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 steptrace convert $data/closed.txt -o a.hatf
 od -An -c a.hatf | head -n 2
 steptrace convert $data/closed.txt -o a.hatf.gz && gzip -dc a.hatf.gz | cmp - a.hatf

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Breaches with record and offset; input that is cut or bad.
 steptrace check $data/heap_breaches.hatf.txt; echo $?
 steptrace convert $data/heap_breaches.hatf.txt -o b.hatf && steptrace check --limit 2 b.hatf; echo $?

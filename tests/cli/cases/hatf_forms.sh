@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A heap trace in all its forms, there and back again.
 heap=$data/heap.hatf.txt
 steptrace convert $heap -o a.hatf

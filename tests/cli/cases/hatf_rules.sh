@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Rules of threads, heaps, times, reallocs and ranges; check tells, replay refuses (what it does not,
 # is only checked).
 look() {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # closed.txt has no sizes but calls: sites come from them
 steptrace heap $data/closed.txt
 steptrace heap $data/closed.txt --by site+class --at 2800

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 steptrace help
 steptrace --help | cmp - <(steptrace help)
 for verb in record convert dump info check stats recover; do

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Small files that stand for much: numbers near 2^32, a stack of 300,000 frames, a million exits without
 # entry, dictionaries that begin at 3e9 and 2^53, streams of 8 large blocks.  Each ends soon, in 256 MiB.
 grep -q __asan_init "$STEPTRACE" && limit= || limit=--memory=256m

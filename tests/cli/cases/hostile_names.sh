@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Names with controls, escape sequences, turns of direction, tags, quotes and bytes that are no UTF-8: what
 # reaches a terminal obeys none of it, and what has a syntax keeps it.
 trace=$data/hostile/names.step

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 steptrace convert $data/closed.txt -o a.step
 steptrace info a.step | sed 's/, [0-9,]* bytes.*/, N bytes/; s/^producer.*/producer/'
 steptrace info $data/closed.txt | sed 1d

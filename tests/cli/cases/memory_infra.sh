@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 note=$data/note.memory-infra.json
 # the heap dump note's own example: its tables by backtrace and by type, <other> inferred
 steptrace heap $note --tree top-down --least 0

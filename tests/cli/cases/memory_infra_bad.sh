@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # each fault is told, what is good is used, and the exit code is 3
 steptrace heap $data/bad.memory-infra.json --at gc:1 --by site; echo $?
 steptrace heap $data/bad.memory-infra.json --at gc:3 --by class+site 2>/dev/null; echo $?

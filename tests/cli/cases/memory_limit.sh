@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What stands for much more than its size: a limit, a message, exit code 3; 0 is no limit.
 grep -q __asan_init "$STEPTRACE" && exit 77 # its own tables do not fit into a limit
 {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Java traces there and back, with the DTD in the file
 for trace in closed odd; do
     steptrace convert $data/$trace.txt -o $trace.mtf

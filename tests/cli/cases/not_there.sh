@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 for verb in dump info check stats recover; do
     steptrace $verb none.step
     echo $?

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 : >empty.step
 : >empty.zip
 : >empty.txt

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What was there stays until the new file is complete; nothing is left behind.
 echo precious >a.zip
 steptrace convert none.step -o a.zip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Standard input and output, a reader that goes away, a full disk.
 cat $data/closed.txt | steptrace convert - --from=lines --to=step -o - | steptrace dump - | cmp - $data/closed.txt
 steptrace convert $data/closed.txt --to=text -o - >a.zip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The agent's option goes where the command's JVM finds it.
 cat >agent.so </dev/null
 mkdir bin

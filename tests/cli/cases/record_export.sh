@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Records of any definition as JSON lines, as CSV, and as STEP again, filtered.
 $EXAMPLES/producer2 two.step
 convert() { steptrace convert two.step "$@" || echo "exit $?"; }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Traces of other definitions, through the definition that they embed.
 $EXAMPLES/producer one.step && $EXAMPLES/producer2 two.step
 steptrace info one.step | sed 's/, [0-9,]* bytes.*/, N bytes/'

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 steptrace convert $data/closed.txt -o a.step
 size=$(wc -c <a.step)
 steptrace recover a.step

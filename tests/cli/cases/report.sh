@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 command -v python3 >/dev/null || exit 77
 steptrace report $data/closed.txt -o page.html --title 'A </script> & B' --at end
 python3 - page.html <<'END'

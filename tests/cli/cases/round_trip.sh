@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # text -> step -> text, and through every ending, whatever stands in the lines
 for name in closed odd; do
     for from in txt zip; do

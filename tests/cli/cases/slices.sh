@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 steptrace convert $data/closed.txt -o a.step
 for in in $data/closed.txt a.step; do
     echo "-- time"

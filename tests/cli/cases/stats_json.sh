@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 command -v python3 >/dev/null || exit 77
 steptrace stats --json $data/closed.txt | python3 -c '
 import json, sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Attributes that are misspelt, have bad values, or do not fit what they stand at.
 cp "$data/bad_attributes.step" bad.step
 stepc --check bad.step

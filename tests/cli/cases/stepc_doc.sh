@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Documentation and schema of a definition.
 stepc --doc $data/all_of_it.step
 stepc --doc=man $data/all_of_it.step | tee page.5

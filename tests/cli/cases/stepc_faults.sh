@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Many faults in one run, each with its line and a caret; those of included files under their names.
 mkdir sub
 cat > main.step <<'END'

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Includes: beside the file, in directories of -I, each file once; the text is whole without them.
 mkdir defs other
 printf 'record Base "base" { int time <property:"time">; }\n' >defs/base.step

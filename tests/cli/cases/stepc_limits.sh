@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # stepc refuses what no writer takes, and takes what writers take.
 check() {
     stepc --check $1.step 2>&1 | cut -c 1-150 | grep -v '^ '

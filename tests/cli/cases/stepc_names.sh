@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Generated C compiles whatever things are called, as C11 and as C++17, after all standard headers.
 include=${data%/tests/*}/format/include
 headers=$(for h in assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg \

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # --prefix: all that is declared begins with it; that of the library is free to it alone.
 include=${data%/tests/*}/format/include
 metatfc() { "${STEPC%stepc}metatfc" "$@"; }

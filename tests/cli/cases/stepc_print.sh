@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The canonical form of each definition parses to the same: it prints the same, and so does its schema.
 for file in $data/../../../format/definitions/*.step $data/*.step; do
     name=$(basename $file)

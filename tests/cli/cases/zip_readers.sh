@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Others read our ZIP file.
 steptrace convert $data/closed.txt -o a.zip
 command -v unzip >/dev/null && { unzip -tq a.zip >/dev/null || echo unzip is not content; unzip -p a.zip trace | cmp - $data/closed.txt; }

@@ -140,9 +140,10 @@ bool method_entered_quickly(uint32_t number)
     struct java_thread *java = quick.java;
     _Atomic uint64_t *known = method_known(number);
     uint64_t packed = known != NULL ? atomic_load_explicit(known, memory_order_relaxed) : 0;
-    uint64_t method = packed & METHOD_ID_MASK;
-    bool done = packed >> METHOD_SESSION_SHIFT == quick.session->number && method != 0 &&
-                !quick.session->names_objects && java->depth != java->capacity &&
+    /* of another session it is out of this range, and 0 if it is not traced */
+    uint64_t method = packed - (quick.session->number << METHOD_SESSION_SHIFT);
+    bool done = method - 1 < METHOD_ID_MASK && !quick.session->names_objects &&
+                java->depth != java->capacity &&
                 write_quickly(&quick, STEP_LIVE_ENTRY_SHORT, method);
     if (done)
         java->frames[java->depth++] =

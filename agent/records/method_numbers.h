@@ -23,7 +23,8 @@ struct method_page {
     _Atomic uint32_t names[METHOD_PAGE_NUMBERS];   /* a hash of what it is called; 0: not known */
 };
 
-extern _Atomic(struct method_page *) method_pages[METHOD_PAGES];
+extern _Atomic(struct method_page *) method_pages[METHOD_PAGES]
+    __attribute__((visibility("hidden")));
 
 /* A number for a method that is being rewritten; 0: none are left. */
 uint32_t method_new_number(void);

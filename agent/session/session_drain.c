@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The drain thread: full chunks to records, records to the trace file, and the end of a session. */
+/* What the agent drains in which order, and the end of a session. */
 #include "agent/session/session_drain.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "agent/base/internals.h"
 #include "agent/base/tracer.h"
@@ -18,93 +14,56 @@
 #include "agent/stacks/stack_tree.h"
 #include "agent/stacks/stacks.h"
 #include "capture/apart.h"
+#include "capture/drain.h"
 #include "capture/log.h"
 #include "capture/retained_chunks.h"
 #include "capture/trace_file.h"
 #include "format/live/live_decoder.h"
 
-#define QUIESCE_NS 50000L
 /* What raw bytes may become in the file, at worst and at a guess. */
 #define WORST_RATIO 4u
 #define LIKELY_RATIO 24u
 
-struct drain {
-    struct session *session;
-    bool failed; /* the trace file takes no more */
-};
-
-static void fail(struct drain *drain, enum step_status status, const struct step_error *error)
+static struct session *session_of(const struct drain *drain)
 {
-    if (drain->failed)
-        return;
-    drain->failed = true;
-    char text[900] = "";
-    if (error != NULL)
-        step_error_print(error, text, sizeof text);
-    log_message("%s: the trace ends here: %s", drain->session->options.file,
-                text[0] != '\0' ? text : step_status_text(status));
+    return drain->owner;
 }
 
-static void check(struct drain *drain, enum step_status status)
+static enum step_status begin_chunk(void *decoder, const struct step_live_chunk *chunk)
 {
-    if (status != STEP_STATUS_OK)
-        fail(drain, status, NULL);
+    return live_decoder_begin(decoder, chunk->stream, chunk->first_record, chunk->thread);
 }
 
-static void parse(struct drain *drain, struct live_chunk_ref *ref, size_t words)
+static enum step_status decode_words(void *decoder, uint64_t stream, const uint64_t *words,
+                                     size_t count, size_t *consumed, struct step_error *error)
 {
-    struct session *session = drain->session;
-    const struct step_live_chunk *chunk = ref->chunk;
-    struct step_error error = {.status = STEP_STATUS_OK};
-    if (drain->failed)
-        return;
-    if (ref->parsed_words == 0)
-        check(drain, live_decoder_begin(session->decoder, chunk->stream, chunk->first_record,
-                                        chunk->thread));
-    size_t consumed = 0;
-    enum step_status status = live_decoder_words(session->decoder, chunk->stream,
-                                                 live_chunk_words(ref->chunk) + ref->parsed_words,
-                                                 words - ref->parsed_words, &consumed, &error);
-    ref->parsed_words += consumed;
-    ref->end_record = live_decoder_next_record(session->decoder, chunk->stream);
-    if (status != STEP_STATUS_OK)
-        fail(drain, status, &error);
+    return live_decoder_words(decoder, stream, words, count, consumed, error);
 }
 
-/* Chunks whose records are in the file go back to the pool. */
-static void release_written(struct drain *drain, struct live_stream *stream)
+static uint64_t next_record(void *decoder, uint64_t stream)
 {
-    uint64_t written = step_writer_written_count(drain->session->writer, stream->number);
-    uint64_t settled = live_decoder_settled(drain->session->decoder, stream->number, written);
-    live_release_settled(drain->session->map, stream, settled);
+    return live_decoder_next_record(decoder, stream);
 }
 
-static void take_full_chunk(struct drain *drain, struct live_chunk_ref *ref)
+static uint64_t settled(void *decoder, uint64_t stream, uint64_t written)
+{
+    return live_decoder_settled(decoder, stream, written);
+}
+
+/* Definitions are not counted as records: only when they are written may their chunk go. */
+static void take_full_global(struct drain *drain, struct live_chunk_ref *ref)
 {
     struct live_stream *stream = ref->stream;
-    ref->next = NULL;
-    parse(drain, ref, live_published_words(ref->chunk));
-    live_retain(ref);
-    /* Definitions are not counted as records: only when they are written may their chunk go. */
-    if (stream->number == STEP_LIVE_STREAM_GLOBAL)
-        check(drain, step_writer_flush_stream(drain->session->writer, stream->number));
-    release_written(drain, stream);
-}
-
-/* The chunk that the stream's owner still fills, as far as it is published, unless an earlier one
- * is on its way here. */
-static void take_active_chunk(struct drain *drain, struct live_stream *stream)
-{
-    struct live_chunk_ref *ref = atomic_load_explicit(&stream->ref, memory_order_acquire);
-    if (ref != NULL && ref->chunk->order == stream->expected_order)
-        parse(drain, ref, live_published_words(ref->chunk));
+    drain_parse_full(drain, ref);
+    drain_flush_stream(drain, stream);
+    drain_release_written(drain, stream);
 }
 
 /* All full chunks.  What they name was defined before they became full, so the global stream, as
  * it stands after they were taken from the queue, goes first. */
-static bool take_full_chunks(struct drain *drain)
+static bool take_all_full(struct drain *drain)
 {
-    struct session *session = drain->session;
+    struct session *session = session_of(drain);
     struct live_chunk_ref *others = NULL, **last = &others;
     pthread_mutex_lock(&session->global_lock);
     struct live_chunk_ref *ref = live_map_take_full(session->map);
@@ -115,7 +74,7 @@ static bool take_full_chunks(struct drain *drain)
     while (ref != NULL) {
         struct live_chunk_ref *next = ref->next;
         if (ref->stream == session->global) {
-            take_full_chunk(drain, ref);
+            take_full_global(drain, ref);
         } else {
             *last = ref;
             last = &ref->next;
@@ -124,55 +83,31 @@ static bool take_full_chunks(struct drain *drain)
     }
     *last = NULL;
     if (active != NULL)
-        parse(drain, active, active_words);
+        drain_parse(drain, active, active_words);
     for (ref = others; ref != NULL;) {
         struct live_chunk_ref *next = ref->next;
-        take_full_chunk(drain, ref);
+        drain_take_full(drain, ref);
         ref = next;
     }
     return any;
 }
 
-/* Everything that is published anywhere. */
-static void take_everything(struct drain *drain)
-{
-    while (take_full_chunks(drain))
-        ;
-    for (struct live_stream *stream = live_all_streams(drain->session->map); stream != NULL;
-         stream = stream->next_all)
-        take_active_chunk(drain, stream);
-}
-
-static void relieve(struct drain *drain)
-{
-    struct live_map *map = drain->session->map;
-    if (!live_needs_relief(map))
-        return;
-    for (struct live_stream *stream = live_all_streams(map); stream != NULL;
-         stream = stream->next_all) {
-        if (stream->retained_bytes == 0)
-            continue;
-        check(drain, step_writer_flush_stream(drain->session->writer, stream->number));
-        release_written(drain, stream);
-    }
-}
-
 static void release_all_written(struct drain *drain)
 {
-    for (struct live_stream *stream = live_all_streams(drain->session->map); stream != NULL;
+    for (struct live_stream *stream = live_all_streams(drain->map); stream != NULL;
          stream = stream->next_all)
-        release_written(drain, stream);
+        drain_release_written(drain, stream);
 }
 
 static void answer_flush(struct drain *drain)
 {
-    struct session *session = drain->session;
+    struct session *session = session_of(drain);
     uint32_t wanted = atomic_load(&session->flush_wanted);
     if (wanted == atomic_load(&session->flush_done))
         return;
     event_close_free_batch(session, true);
-    take_everything(drain);
-    check(drain, step_writer_flush(session->writer));
+    drain_take_everything(drain);
+    drain_check(drain, step_writer_flush(session->writer), NULL);
     release_all_written(drain);
     pthread_mutex_lock(&session->state_lock);
     atomic_store(&session->flush_done, wanted);
@@ -191,7 +126,7 @@ static void end_for_file(struct session *session, int code)
 /* Reasons to end that the drain thread finds itself. */
 static bool must_end(struct drain *drain)
 {
-    struct session *session = drain->session;
+    struct session *session = session_of(drain);
     if (!atomic_load(&session->published))
         return false;
     uint64_t backlog = atomic_load(&session->map->backlog_bytes);
@@ -216,19 +151,13 @@ static bool must_end(struct drain *drain)
 /* No probe runs any more after this; what they still write is drained meanwhile. */
 static void end_probes(struct drain *drain)
 {
-    struct session *session = drain->session;
+    struct session *session = session_of(drain);
     atomic_store(&tracer.session, NULL);
     threads_order_probes();
     event_wait_for_frees();
     if (drain->failed || atomic_load(&session->map->failed))
         live_map_stop(session->map);
-    while (!threads_all_outside_probes()) {
-        take_full_chunks(drain);
-        relieve(drain);
-        if (drain->failed)
-            live_map_stop(session->map);
-        nanosleep(&(struct timespec){0, QUIESCE_NS}, NULL);
-    }
+    drain_until_quiet(drain);
 }
 
 static void write_vm_death(struct session *session)
@@ -243,38 +172,29 @@ static void write_vm_death(struct session *session)
     pthread_mutex_unlock(&session->global_lock);
 }
 
-static void write_number(struct drain *drain, const char *key, uint64_t value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%llu", (unsigned long long) value);
-    check(drain, step_writer_property(drain->session->writer, key, text));
-}
-
 static void close_trace(struct drain *drain)
 {
-    struct session *session = drain->session;
+    struct session *session = session_of(drain);
     session->file->ending = true;
     event_close_free_batch(session, true);
     method_counts_finish(session);
     write_vm_death(session);
-    take_everything(drain);
-    check(drain, live_decoder_finish(session->decoder, clock_raw() - tracer.scale.zero));
+    drain_take_everything(drain);
+    drain_check(drain, live_decoder_finish(session->decoder, clock_raw() - tracer.scale.zero),
+                NULL);
     char internals[INTERNALS_TEXT];
     internals_publish(NULL);
     internals_describe(internals);
-    check(drain, step_writer_property(session->writer, "internals", internals));
-    check(drain, step_writer_property(session->writer, "end", session_end_name(session->end)));
-    write_number(drain, "dropped", atomic_load(&session->map->header->dropped));
-    write_number(drain, "waited-ns", atomic_load(&session->map->waited_ns));
-    struct step_error error = {.status = STEP_STATUS_OK};
-    enum step_status status = step_writer_close(session->writer, &error);
-    if (status != STEP_STATUS_OK)
-        fail(drain, status, &error);
+    drain_put_text(drain, "internals", internals);
+    drain_put_text(drain, "end", session_end_name(session->end));
+    drain_put_number(drain, "dropped", atomic_load(&session->map->header->dropped));
+    drain_put_number(drain, "waited-ns", atomic_load(&session->map->waited_ns));
+    drain_close(drain);
 }
 
 static void end_session(struct drain *drain)
 {
-    struct session *session = drain->session;
+    struct session *session = session_of(drain);
     pthread_mutex_lock(&session->state_lock);
     session->ending = true;
     pthread_mutex_unlock(&session->state_lock);
@@ -313,23 +233,39 @@ static void run_errands(struct session *session)
     } while (errand != NULL && !session->dismissed);
 }
 
+static const struct drain_operations operations = {.begin = begin_chunk,
+                                                   .words = decode_words,
+                                                   .next_record = next_record,
+                                                   .settled = settled,
+                                                   .take_all_full = take_all_full,
+                                                   .is_quiet = threads_all_outside_probes};
+
+static void drain_session(struct session *session)
+{
+    struct drain drain = {.operations = &operations,
+                          .owner = session,
+                          .path = session->options.file,
+                          .map = session->map,
+                          .writer = session->writer,
+                          .decoder = session->decoder};
+    while (!must_end(&drain)) {
+        live_wait_for_work(session->map);
+        take_all_full(&drain);
+        drain_relieve(&drain);
+        if (event_close_free_batch(session, false))
+            drain_take_active(&drain, session->frees);
+        answer_flush(&drain);
+    }
+    end_session(&drain);
+}
+
 void *session_drain_run(void *data)
 {
-    struct drain drain = {.session = data};
     struct session *session = data;
     pthread_setname_np(pthread_self(), "StepTrace drain");
     session->keeps_apart = apart_begin();
     run_errands(session);
-    if (session->dismissed)
-        return NULL;
-    while (!must_end(&drain)) {
-        live_wait_for_work(session->map);
-        take_full_chunks(&drain);
-        relieve(&drain);
-        if (event_close_free_batch(session, false))
-            take_active_chunk(&drain, session->frees);
-        answer_flush(&drain);
-    }
-    end_session(&drain);
+    if (!session->dismissed)
+        drain_session(session);
     return NULL;
 }

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chunks are parsed, retained, and released when their records are written. */
+#include "capture/drain.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "capture/log.h"
+#include "capture/retained_chunks.h"
+
+#define QUIESCE_NS 50000L
+
+void drain_check(struct drain *drain, enum step_status status, const struct step_error *error)
+{
+    if (status == STEP_STATUS_OK || drain->failed)
+        return;
+    drain->failed = true;
+    char text[900] = "";
+    if (error != NULL)
+        step_error_print(error, text, sizeof text);
+    log_message("%s: the trace ends here: %s", drain->path,
+                text[0] != '\0' ? text : step_status_text(status));
+}
+
+void drain_parse(struct drain *drain, struct live_chunk_ref *ref, size_t words)
+{
+    const struct drain_operations *operations = drain->operations;
+    const struct step_live_chunk *chunk = ref->chunk;
+    struct step_error error = {.status = STEP_STATUS_OK};
+    if (drain->failed)
+        return;
+    if (ref->parsed_words == 0)
+        drain_check(drain, operations->begin(drain->decoder, chunk), NULL);
+    size_t consumed = 0;
+    enum step_status status = operations->words(drain->decoder, chunk->stream,
+                                                live_chunk_words(ref->chunk) + ref->parsed_words,
+                                                words - ref->parsed_words, &consumed, &error);
+    ref->parsed_words += consumed;
+    ref->end_record = operations->next_record(drain->decoder, chunk->stream);
+    drain_check(drain, status, &error);
+}
+
+void drain_release_written(struct drain *drain, struct live_stream *stream)
+{
+    const struct drain_operations *operations = drain->operations;
+    uint64_t settled = step_writer_written_count(drain->writer, stream->number);
+    if (operations->settled != NULL)
+        settled = operations->settled(drain->decoder, stream->number, settled);
+    live_release_settled(drain->map, stream, settled);
+}
+
+void drain_flush_stream(struct drain *drain, const struct live_stream *stream)
+{
+    drain_check(drain, step_writer_flush_stream(drain->writer, stream->number), NULL);
+}
+
+void drain_parse_full(struct drain *drain, struct live_chunk_ref *ref)
+{
+    ref->next = NULL;
+    drain_parse(drain, ref, live_published_words(ref->chunk));
+    live_retain(ref);
+}
+
+void drain_take_full(struct drain *drain, struct live_chunk_ref *ref)
+{
+    struct live_stream *stream = ref->stream;
+    drain_parse_full(drain, ref);
+    drain_release_written(drain, stream);
+}
+
+void drain_take_active(struct drain *drain, struct live_stream *stream)
+{
+    struct live_chunk_ref *ref = atomic_load_explicit(&stream->ref, memory_order_acquire);
+    if (ref != NULL && ref->chunk->order == stream->expected_order)
+        drain_parse(drain, ref, live_published_words(ref->chunk));
+}
+
+void drain_take_everything(struct drain *drain)
+{
+    while (drain->operations->take_all_full(drain))
+        ;
+    for (struct live_stream *stream = live_all_streams(drain->map); stream != NULL;
+         stream = stream->next_all)
+        drain_take_active(drain, stream);
+}
+
+void drain_relieve(struct drain *drain)
+{
+    if (!live_needs_relief(drain->map))
+        return;
+    for (struct live_stream *stream = live_all_streams(drain->map); stream != NULL;
+         stream = stream->next_all) {
+        if (stream->retained_bytes == 0)
+            continue;
+        drain_flush_stream(drain, stream);
+        drain_release_written(drain, stream);
+    }
+}
+
+void drain_until_quiet(struct drain *drain)
+{
+    while (!drain->operations->is_quiet()) {
+        drain->operations->take_all_full(drain);
+        drain_relieve(drain);
+        if (drain->failed)
+            live_map_stop(drain->map);
+        nanosleep(&(struct timespec){0, QUIESCE_NS}, NULL);
+    }
+}
+
+void drain_put_text(struct drain *drain, const char *key, const char *value)
+{
+    drain_check(drain, step_writer_property(drain->writer, key, value), NULL);
+}
+
+void drain_put_number(struct drain *drain, const char *key, uint64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    drain_put_text(drain, key, text);
+}
+
+void drain_close(struct drain *drain)
+{
+    struct step_error error = {.status = STEP_STATUS_OK};
+    drain_check(drain, step_writer_close(drain->writer, &error), &error);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules of closed traces. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/error_report.h"
+#include "converter/statistics/check_rules.h"
+#include "converter/verbs/check_run.h"
+
+struct event_check {
+    struct check_run base;
+    struct check_rules rules;
+};
+
+static struct event_check *of(struct check_run *run)
+{
+    return (struct event_check *) run;
+}
+
+static void print_breach(void *user, const struct check_breach *breach)
+{
+    if (!check_run_prints(user))
+        return;
+    printf("rule %u: event %" PRIu64 " at %" PRIu64 " ns: ", breach->rule, breach->event_number,
+           breach->time_ns);
+    print_shown_text(breach->text, stdout);
+    putchar('\n');
+}
+
+static enum step_status visit(void *user, const struct trace_event *events, size_t count,
+                              struct step_error *error)
+{
+    struct event_check *check = user;
+    for (size_t i = 0; i < count; i++)
+        if (!check_rules_put(&check->rules, &events[i]))
+            return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET,
+                                  "out of memory");
+    return STEP_STATUS_OK;
+}
+
+/* Where the trace ends before its process did. */
+static void print_end(const struct check_rules *rules)
+{
+    if (!rules->is_cut || rules->judged == CHECK_RULES_OF_PARTS)
+        return;
+    if ((rules->seen_kinds & TRACE_KIND_BIT(EVENT_VM_DEATH)) == 0)
+        puts("the trace is cut: it ends without VD");
+    if (rules->unknown_objects > 0)
+        printf("the trace ends within %" PRIu64 " constructors whose object is not known yet\n",
+               rules->unknown_objects);
+}
+
+static void print_verdict(struct check_run *run, bool is_damaged)
+{
+    const struct check_rules *rules = &of(run)->rules;
+    uint64_t count = check_rules_breach_count(rules);
+    uint64_t events = rules->event_count - 1;
+    bool is_part = rules->judged == CHECK_RULES_OF_PARTS;
+    if (count > run->printed)
+        printf("and %" PRIu64 " more (--limit=N prints more)\n", count - run->printed);
+    for (unsigned rule = 1; rule <= CHECK_RULE_COUNT; rule++)
+        if (rules->breaches[rule] > 0)
+            printf("rule %u (%s): %" PRIu64 " breaches\n", rule, check_rule_text(rule),
+                   rules->breaches[rule]);
+    print_end(rules);
+    if (count > 0)
+        printf("%" PRIu64 " events: %" PRIu64 " breaches\n", events, count);
+    else
+        printf("%" PRIu64 " events: %s\n", events,
+               is_part ? "no breach of rules 4, 5 and 7; its process still runs, and the others "
+                         "are of whole traces"
+               : is_damaged ? "no breach in what could be read"
+                            : "closed");
+}
+
+/* Its process was killed, or wrote no more: the limit was reached, or the disk full. */
+static bool is_cut(const struct event_source *source, const struct trace_summary *summary)
+{
+    static const char *const early[] = {"limit", "disk-full", "failed"};
+    const char *end = event_source_property(source, "end");
+    for (size_t i = 0; end != NULL && i < sizeof early / sizeof early[0]; i++)
+        if (strcmp(end, early[i]) == 0)
+            return true;
+    return !summary->whole;
+}
+
+/* Calls name their objects only where all objects have an id. */
+static bool traces_all_objects(const struct event_source *source)
+{
+    const char *events = event_source_property(source, "events");
+    const char *existing = event_source_property(source, "existing");
+    return (events == NULL || strstr(events, "alloc") != NULL) &&
+           (existing == NULL || strcmp(existing, "no") != 0);
+}
+
+static enum step_status read_events(struct check_run *run)
+{
+    return input_each(run->input, visit, run);
+}
+
+static void finish(struct check_run *run)
+{
+    check_rules_finish(&of(run)->rules);
+}
+
+static uint64_t breach_count(const struct check_run *run)
+{
+    return check_rules_breach_count(&((const struct event_check *) run)->rules);
+}
+
+static void destroy(struct check_run *run)
+{
+    check_rules_reset(&of(run)->rules);
+    free(run);
+}
+
+static const struct check_operations operations = {
+    .read = read_events,
+    .finish = finish,
+    .print_verdict = print_verdict,
+    .breach_count = breach_count,
+    .destroy = destroy,
+};
+
+struct check_run *event_check_create(struct input *input)
+{
+    const struct event_source *source = input->source;
+    struct trace_summary summary;
+    struct event_check *check = calloc(1, sizeof *check);
+    if (check == NULL)
+        return NULL;
+    check->base.operations = &operations;
+    check_rules_init(&check->rules, &source->names, print_breach, check);
+    source->operations->summary(source, &summary);
+    /* of a trace that is being written the streams are there up to different times */
+    if (summary.running)
+        check->rules.judged = CHECK_RULES_OF_PARTS;
+    check->rules.is_cut = is_cut(source, &summary);
+    check->rules.names_objects = traces_all_objects(source);
+    return &check->base;
+}

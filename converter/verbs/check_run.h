@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `steptrace check` over a trace's events or, where it is a heap trace, its allocations. */
+#ifndef CONVERTER_CHECK_RUN_H
+#define CONVERTER_CHECK_RUN_H
+
+#include "converter/open/input.h"
+
+struct check_run {
+    const struct check_operations *operations;
+    struct input *input;
+    uint64_t limit; /* of breaches that are printed */
+    uint64_t printed;
+};
+
+struct check_operations {
+    /* Gives all of the input to the rules, which print breaches. */
+    enum step_status (*read)(struct check_run *run);
+    /* After the last; NULL: there is nothing to do before damage is told. */
+    void (*finish)(struct check_run *run);
+    /* After the damage was told. */
+    void (*print_verdict)(struct check_run *run, bool is_damaged);
+    uint64_t (*breach_count)(const struct check_run *run);
+    void (*destroy)(struct check_run *run);
+};
+
+/* NULL: out of memory. */
+struct check_run *event_check_create(struct input *input);
+struct check_run *alloc_check_create(struct input *input);
+
+/* Is the next breach to be printed?  Counts those. */
+bool check_run_prints(struct check_run *run);
+
+#endif

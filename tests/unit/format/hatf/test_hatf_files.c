@@ -48,19 +48,29 @@ static size_t read_file(enum step_status *status)
     return at;
 }
 
+/* What the file at `path` is packed with, by its bytes. */
+static void check_packing(enum step_packing packing)
+{
+    struct step_packed_input *input = NULL;
+    CU_ASSERT_EQUAL_FATAL(step_packed_input_open(path, &input, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_packed_input_packing(input), packing);
+    step_packed_input_close(input);
+}
+
 static void test_files(void)
 {
     static const struct {
         const char *name;
         enum hatf_split split;
+        enum step_packing packing;
     } files[] = {
-        {"plain.hatf", HATF_SPLIT_NONE},
-        {"packed.hatf.gz", HATF_SPLIT_NONE},
+        {"plain.hatf", HATF_SPLIT_NONE, STEP_PACKING_NONE},
+        {"packed.hatf.gz", HATF_SPLIT_NONE, STEP_PACKING_GZIP},
 #if STEPTRACE_ZSTD
-        {"packed.hatf.zst", HATF_SPLIT_NONE},
+        {"packed.hatf.zst", HATF_SPLIT_NONE, STEP_PACKING_ZSTD},
 #endif
-        {"fields.hatf.zip", HATF_SPLIT_FIELDS},
-        {"address.hatf.zip", HATF_SPLIT_ADDRESS},
+        {"fields.hatf.zip", HATF_SPLIT_FIELDS, STEP_PACKING_NONE},
+        {"address.hatf.zip", HATF_SPLIT_ADDRESS, STEP_PACKING_NONE},
     };
     static const enum hatf_encoding encodings[] = {HATF_ENCODING_NAIVE, HATF_ENCODING_OPTIMAL};
     sample_fill(records, COUNT, 99);
@@ -68,6 +78,7 @@ static void test_files(void)
         for (size_t j = 0; j < 2; j++) {
             enum step_status status;
             write_file(files[i].name, files[i].split, encodings[j]);
+            check_packing(files[i].packing);
             CU_ASSERT_EQUAL(read_file(&status), COUNT);
             CU_ASSERT_EQUAL(status, STEP_STATUS_END);
             unlink(path);

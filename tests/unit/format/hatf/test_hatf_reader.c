@@ -108,6 +108,31 @@ static const char everything[] = "\xa\0\x8HATF 1.0"
 static const uint8_t starts[] = {0,  11, 15,  27,  47,  51,  55,  67,  71,  75,
                                  79, 98, 102, 121, 143, 147, 161, 175, 187, 189};
 
+/* The state of a field follows the metadata and the records that were read. */
+static void test_field_states(void)
+{
+    static const uint8_t bytes[] = {0xb, 1, 0, 2,                          /* size: 2 bytes */
+                                    0,   1, 2, 9, 8, 7, 6,                 /* alloc */
+                                    0xb, 2, 3, 1, 0, 0, 0, 0, 0, 0, 0, 5}; /* thread: 5 */
+    struct hatf_reader *reader = NULL;
+    struct hatf_record record;
+    CU_ASSERT_EQUAL_FATAL(hatf_reader_create_memory(bytes, sizeof bytes, "m", &reader, NULL),
+                          STEP_STATUS_OK);
+    const struct hatf_field_state *size = hatf_reader_field(reader, HATF_SIZE);
+    const struct hatf_field_state *thread = hatf_reader_field(reader, HATF_THREAD);
+    CU_ASSERT_EQUAL(size->width, HATF_WIDTH_4);
+    CU_ASSERT_EQUAL(hatf_reader_next(reader, &record, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(size->width, HATF_WIDTH_2);
+    CU_ASSERT_EQUAL(hatf_reader_next(reader, &record, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(size->previous, 0x102);
+    CU_ASSERT_EQUAL(hatf_reader_field(reader, HATF_ADDRESS)->previous, 0x9080706);
+    CU_ASSERT_EQUAL(hatf_reader_next(reader, &record, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(thread->interpretation, HATF_DEFAULT);
+    CU_ASSERT_EQUAL(thread->value, 5);
+    CU_ASSERT_PTR_NULL(hatf_reader_field(reader, HATF_FIELD_COUNT));
+    hatf_reader_destroy(reader);
+}
+
 static void test_cut(void)
 {
     size_t length = sizeof everything - 1;
@@ -326,6 +351,7 @@ int main(void)
         return 1;
     CU_pSuite suite = CU_add_suite("hatf reader", NULL, NULL);
     CU_add_test(suite, "faults", test_faults);
+    CU_add_test(suite, "field states", test_field_states);
     CU_add_test(suite, "cut", test_cut);
     CU_add_test(suite, "changed bytes", test_changed_bytes);
     CU_add_test(suite, "pieces", test_pieces);

@@ -175,6 +175,9 @@ static void test_bytes_by_hand(void)
     options.big_endian = true;
     options.dtd_name = "D";
     CU_ASSERT_EQUAL_FATAL(metatf_writer_create(&options, &writer, &error), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(metatf_writer_check(writer, dtd, &error), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(metatf_writer_check(writer, generated_readers[0].dtd, &error),
+                    STEP_STATUS_UNSUPPORTED);
     struct metatf_value values[3] = {{.number = 4}, {.number = 32}, {.number = 0x4a0}};
     const struct metatf_metadata narrow = {.tag = 4, .field = 2, .value = 2};
     CU_ASSERT_EQUAL(metatf_writer_put(writer, 1, 0, values, 3, NULL, &error), STEP_STATUS_OK);
@@ -196,6 +199,55 @@ static void test_bytes_by_hand(void)
     free(bytes.data);
 }
 
+/* Bytes of a trace of 3000 equal records whose section `section` is compressed with zlib; 0: the
+ * writer refused. */
+static size_t compressed_bytes(const struct metatf_dtd *dtd, enum metatf_layout layout,
+                               uint32_t section)
+{
+    struct metatf_writer *writer;
+    struct test_trace read = {0};
+    struct step_error error;
+    struct test_bytes bytes = {0};
+    struct metatf_writer_options options;
+    metatf_writer_options_init(&options);
+    options.dtd = dtd;
+    options.output = test_output(&bytes);
+    options.layout = layout;
+    options.embed_dtd = false;
+    CU_ASSERT_EQUAL_FATAL(metatf_writer_create(&options, &writer, &error), STEP_STATUS_OK);
+    bool refused = metatf_writer_set_compression(writer, section, STEP_COMPRESSION_ZLIB, &error) !=
+                   STEP_STATUS_OK;
+    struct metatf_value values[2] = {{.number = 4}, {.number = 32}};
+    for (int i = 0; i < 3000; i++)
+        CU_ASSERT_EQUAL(metatf_writer_put(writer, 1, 0, values, 2, NULL, &error), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(metatf_writer_close(writer, &error), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(test_read(dtd, &bytes, &read, &error), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(read.count, 3000);
+    size_t length = refused ? 0 : bytes.length;
+    metatf_writer_destroy(writer);
+    test_trace_free(&read);
+    free(bytes.data);
+    return length;
+}
+
+/* One section can be compressed and another not, where there are pieces to compress. */
+static void test_compression_of_a_section(void)
+{
+    static const char text[] = "tag.width = 1; size.width = 4; size.interpretation = none;"
+                               "section one 1 { a : (tag, size) { tag.value = 4; } }"
+                               "section two 2 { b : (tag, size) { tag.value = 4; } }";
+    struct metatf_dtd *dtd;
+    struct step_error error;
+    CU_ASSERT_EQUAL_FATAL(metatf_dtd_parse(text, sizeof text - 1, "t", NULL, NULL, &dtd, &error),
+                          STEP_STATUS_OK);
+    CU_ASSERT(compressed_bytes(dtd, METATF_SEGMENTS, 2) > 15000);
+    size_t packed = compressed_bytes(dtd, METATF_SEGMENTS, 1);
+    CU_ASSERT(packed > 0 && packed < 2000);
+    CU_ASSERT_EQUAL(compressed_bytes(dtd, METATF_SEGMENTS, 3), 0);
+    CU_ASSERT_EQUAL(compressed_bytes(dtd, METATF_RECORDS, 1), 0);
+    metatf_dtd_destroy(dtd);
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS)
@@ -204,6 +256,7 @@ int main(void)
     CU_add_test(suite, "every DTD, layout, class, byte order, compression", test_all);
     CU_add_test(suite, "embedded DTD", test_embedded);
     CU_add_test(suite, "bytes by hand", test_bytes_by_hand);
+    CU_add_test(suite, "compression of a section", test_compression_of_a_section);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();
     CU_cleanup_registry();

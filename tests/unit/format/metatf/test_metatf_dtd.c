@@ -58,6 +58,9 @@ static void test_appendix_c(void)
     const struct metatf_record *moved = record_of(dtd, 1, "realloc");
     CU_ASSERT_STRING_EQUAL(moved->fields[2].path, "address2");
     CU_ASSERT_EQUAL(moved->fields[1].cell, moved->fields[2].cell);
+    CU_ASSERT_EQUAL(metatf_record_field(alloc, "vfield.data"), 7);
+    CU_ASSERT_EQUAL(metatf_record_field(moved, "address2"), 2);
+    CU_ASSERT_EQUAL(metatf_record_field(moved, "address3"), UINT32_MAX);
     CU_ASSERT_EQUAL(record_of(dtd, 1, "comment")->tag, 1);
     CU_ASSERT_EQUAL(record_of(dtd, 1, "section")->tag, 2);
     CU_ASSERT_EQUAL(record_of(dtd, 1, "metadata")->tag, 3);

@@ -158,6 +158,16 @@ def resident_kib(pid):
     return int(re.search(r"VmRSS:\s+(\d+)", text)[1])
 
 
+def metaspace_kib(session, pid):
+    """What classes take, and what was freed of it: that the JVM keeps, and uses little of it again."""
+    text = session.run([session.tool("jcmd"), str(pid), "VM.metaspace"]).stdout.decode()
+    found = re.search(r"Both:.*?([\d.]+) (KB|MB) \([^)]*\) used,.*blocks with ([\d.]+) (KB|MB)", text)
+    require(found is not None, f"jcmd VM.metaspace: {text[:300]}")
+    size = {"KB": 1, "MB": 1024}
+    used, freed = (float(found[i]) * size[found[i + 1]] for i in (1, 3))
+    return used - freed, freed
+
+
 def one_round(session, pid, first):
     start = "" if first else "start,"
     drivers.load(session, pid, f"{start}file=run.step,events=alloc+method,existing=no,"
@@ -167,13 +177,13 @@ def one_round(session, pid, first):
 
 def many_rounds(session):
     """A session leaves no constants behind that the next does not use again, but for one for each
-    NaN; STEPTRACE_ROUNDS=1000 runs longer, and asks for the JVM's memory, too."""
+    NaN; STEPTRACE_ROUNDS=1000 runs longer, and asks what lives in the JVM's metaspace, too."""
     rounds = int(os.environ.get("STEPTRACE_ROUNDS", "8"))
     log = pathlib.Path(session.path("pools.log"))
     process = session.start(session.java("Rounds", "-XX:+EnableDynamicAgentLoading -Xmx64m "
                                          f"-Xlog:redefine+class+constantpool=info:file={log}"
                                          "::filecount=0"))
-    resident = []
+    resident, metaspace = [], []
     try:
         expect_line(process, "attach")
         for done in range(rounds):
@@ -181,6 +191,8 @@ def many_rounds(session):
                 before = log.stat().st_size
             one_round(session, process.pid, done == 0)
             resident.append(resident_kib(process.pid))
+            if done in (rounds // 4, rounds - 1):
+                metaspace.append(metaspace_kib(session, process.pid))
         answer(process)
         require(finish(process) == b"true\n", "the program changed")
     finally:
@@ -193,8 +205,10 @@ def many_rounds(session):
     session.step("check", "run.step")
     quarter = resident[rounds // 4]
     print(f"{rounds} rounds: {resident[0]}, {quarter}, {resident[-1]} KiB resident")
-    require(rounds < 100 or resident[-1] < quarter * 1.1,
-            f"from {quarter} to {resident[-1]} KiB after {rounds} rounds")
+    (early, _), (late, freed) = metaspace
+    print(f"metaspace: {early:.0f} and {late:.0f} KiB live, {freed:.0f} KiB freed")
+    require(rounds < 100 or late - early < 16 * rounds,
+            f"from {early:.0f} to {late:.0f} KiB of metaspace live after {rounds} rounds")
 
 
 TABLE = {function.__name__: function for function in (

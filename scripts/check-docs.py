@@ -5,7 +5,7 @@
 In architecture.md, CONTRIBUTING.md, README.md's source tour and the READMEs of folders, each `path` must be a file
 or a folder, each `path:function` must be a function that this file has, each unit_x, fuzz_x and
 bench_x a test of the tree (or the beginning of its name), and each link must lead somewhere.
-X and FOLDER in a path stand for any.
+X and FOLDER in a path stand for any; a folder's page names its own files without the path.
 """
 import os
 import re
@@ -51,7 +51,8 @@ def main():
         here = os.path.dirname(page)
         prose = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
         for quoted in re.findall(r"`([^`\n]+)`", prose):
-            found = re.fullmatch(rf"({TOPS}/[\w./-]*|{TOPS}/?|[A-Z][\w.]+\.(?:md|txt|json))(?::(\w+))?", quoted)
+            own = r"|[\w/]+\.[chyl]|[\w]+/" if page.endswith("/README.md") else ""
+            found = re.fullmatch(rf"({TOPS}/[\w./-]*|{TOPS}/?|[A-Z][\w.]+\.(?:md|txt|json){own})(?::(\w+))?", quoted)
             if found is None:
                 continue
             path, function = found.groups()

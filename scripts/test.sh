@@ -138,7 +138,6 @@ merge command check.layers check scripts/check-layers.py
 merge command check.docs check scripts/check-docs.py
 if [[ " ${failed[*]} " != *" gcc "* ]]; then
     merge command check.readme check scripts/readme-examples.sh build-gcc
-    merge command check.install check scripts/check-install.sh build-gcc
     merge command check.tidy check scripts/check-tidy.sh build-gcc "$jobs"
 fi
 merge command check.manual check scripts/check-manual.sh

@@ -36,19 +36,23 @@ static uint64_t key_of(const struct step_row_reading *reading, uint32_t index)
     return data->count > 0 ? data->values[data->count - 1] : 0;
 }
 
+/* Apart from push(), which is small then where it is inlined. */
+__attribute__((noinline)) static bool grow(struct step_column_data *data)
+{
+    uint64_t *values =
+        step_grown(data->values, &data->capacity, data->capacity * 2 + 64, sizeof *values);
+    data->values = values != NULL ? values : data->values;
+    return values != NULL;
+}
+
 static const char *push(struct step_row_reading *reading, struct step_column_data *data,
                         uint64_t value)
 {
     if (reading->budget < sizeof value)
         return too_large;
     reading->budget -= sizeof value;
-    if (data->count == data->capacity) {
-        uint64_t *values =
-            step_grown(data->values, &data->capacity, data->capacity + 1, sizeof *values);
-        if (values == NULL)
-            return memory;
-        data->values = values;
-    }
+    if (data->count == data->capacity && !grow(data))
+        return memory;
     data->values[data->count++] = value;
     return NULL;
 }

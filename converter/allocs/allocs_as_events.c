@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "converter/base/name_index.h"
+#include "converter/base/no_memory.h"
 
 enum { PENDING = 8, CLASSES_MAX = 1 << 20 };
 
@@ -270,7 +271,7 @@ enum step_status record_trace_source_create(struct alloc_source *records,
     struct record_trace_source *source = calloc(1, sizeof *source);
     if (source == NULL) {
         alloc_source_destroy(records);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     }
     bool ok = event_source_init(&source->base, &operations, records->path, selected);
     source->records = records;
@@ -279,7 +280,7 @@ enum step_status record_trace_source_create(struct alloc_source *records,
     ok = name_index_init(&source->threads) && ok;
     if (!ok) {
         destroy(&source->base);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     }
     *out = &source->base;
     return STEP_STATUS_OK;

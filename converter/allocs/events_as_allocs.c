@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "converter/allocs/address_numbers.h"
+#include "converter/base/no_memory.h"
 #include "converter/base/object_table.h"
 
 enum { BATCH = 512, OBJECT_ALIGNMENT = 8 };
@@ -236,7 +237,7 @@ enum step_status event_alloc_source_create(struct event_source *events,
     if (source == NULL || !event_records_init(&source->records, options, &events->names)) {
         free(source);
         events->operations->destroy(events);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     }
     source->base.operations = &source_operations;
     source->base.path = events->path;
@@ -323,7 +324,7 @@ enum step_status event_sink_create(alloc_sink_open open, struct output_file *out
     struct events_as_allocs_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL || !event_records_init(&sink->events, options->records, &source->names)) {
         free(sink);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     }
     sink->base.operations = &sink_operations;
     sink->omitted = options->omitted;

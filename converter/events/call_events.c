@@ -2,6 +2,8 @@
 /* A stack of open calls for each thread. */
 #include "converter/events/call_events.h"
 
+#include "converter/base/no_memory.h"
+
 void call_events_init(struct call_events *calls, uint64_t from_ns, call_receive receive, void *user)
 {
     *calls = (struct call_events){
@@ -39,7 +41,7 @@ static enum step_status enter(struct call_events *calls, const struct trace_even
     struct call_stack *stack = id_table_get(&calls->threads, event->thread_id);
     const struct call_frame frame = {.method_id = event->method_id, .entered_ns = event->time_ns};
     if (stack == NULL || !call_stack_push(stack, &frame))
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     if (!calls->has_begun)
         return STEP_STATUS_OK;
     return calls->receive(calls->user, CALL_OPENS, event->thread_id, event->method_id,

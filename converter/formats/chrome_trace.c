@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/base/output_stream.h"
 #include "converter/events/call_events.h"
@@ -82,7 +83,7 @@ static enum step_status receive(void *user, enum call_change change, uint32_t th
 {
     struct chrome_sink *sink = user;
     if (!name_thread(sink, thread_id))
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     begin_event(sink, change == CALL_OPENS ? "B" : "E",
                 trace_thread_of(&sink->source->names, thread_id)->number);
     put_time(sink, time_ns);
@@ -170,7 +171,7 @@ enum step_status chrome_trace_sink_create(struct output_file *output,
     struct step_output to = output_file_as_output(output);
     if (sink == NULL || !output_stream_open(&sink->stream, &to)) {
         free(sink);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     }
     const char *process = event_source_property(source, "process-id");
     sink->base.operations = &operations;

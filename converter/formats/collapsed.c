@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "converter/base/no_memory.h"
 #include "converter/heap/heap_writer.h"
 
 /* What would end a frame or a line is shown otherwise. */
@@ -60,7 +61,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
         fprintf(out, " %" PRIu64 "\n", weight);
     }
     free(path);
-    return ok ? STEP_STATUS_OK : heap_writer_no_memory(error);
+    return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
 static enum step_status close_file(struct heap_writer *writer, struct step_error *error)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/no_memory.h"
 #include "converter/heap/heap_writer.h"
 
 enum profile_field {
@@ -256,7 +257,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     write_head(file, snapshot, &class_key);
     for (size_t i = 0; ok && i < snapshot->count; i++)
         ok = write_sample(file, &snapshot->rows[i], class_key);
-    return ok ? STEP_STATUS_OK : heap_writer_no_memory(error);
+    return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
 static enum step_status close_file(struct heap_writer *writer, struct step_error *error)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/base/output_stream.h"
 #include "converter/events/call_events.h"
@@ -55,11 +56,6 @@ struct calls_sink {
 static struct calls_sink *of(struct event_sink *sink)
 {
     return (struct calls_sink *) sink;
-}
-
-static enum step_status no_memory(struct step_error *error)
-{
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
 }
 
 static enum step_status spool_failed(struct step_error *error)

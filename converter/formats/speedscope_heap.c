@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "converter/base/no_memory.h"
 #include "converter/heap/heap_writer.h"
 #include "format/json/json_output.h"
 
@@ -166,7 +167,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
     if (heap_sites_init(&file->places, writer->sites->names) && put_all(file, snapshot))
         return STEP_STATUS_OK;
-    return heap_writer_no_memory(error);
+    return no_memory(error);
 }
 
 static enum step_status close_file(struct heap_writer *writer, struct step_error *error)

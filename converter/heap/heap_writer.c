@@ -4,10 +4,7 @@
 
 #include <stdlib.h>
 
-enum step_status heap_writer_no_memory(struct step_error *error)
-{
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
-}
+#include "converter/base/no_memory.h"
 
 enum step_status heap_writer_create(const struct heap_writer_operations *operations,
                                     const struct step_output *output,
@@ -17,13 +14,13 @@ enum step_status heap_writer_create(const struct heap_writer_operations *operati
 {
     struct heap_writer *writer = calloc(1, operations->size_bytes);
     if (writer == NULL)
-        return heap_writer_no_memory(error);
+        return no_memory(error);
     writer->operations = operations;
     writer->options = *options;
     writer->sites = sites;
     if (!output_stream_open(&writer->stream, output)) {
         heap_writer_destroy(writer);
-        return heap_writer_no_memory(error);
+        return no_memory(error);
     }
     *out = writer;
     return STEP_STATUS_OK;

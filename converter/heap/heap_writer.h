@@ -53,8 +53,6 @@ enum step_status heap_sink_create(const struct heap_writer_operations *kind, boo
                                   const struct event_sink_options *options, struct event_sink **out,
                                   struct step_error *error);
 
-enum step_status heap_writer_no_memory(struct step_error *error);
-
 size_t heap_options(struct option_row *rows, struct event_sink_options *options);
 
 #endif

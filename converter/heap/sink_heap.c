@@ -2,6 +2,7 @@
 /* Sinks that follow what lives and hand its snapshots to a writer of heaps. */
 #include <stdlib.h>
 
+#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/heap/heap_writer.h"
@@ -78,7 +79,7 @@ enum step_status heap_sink_create(const struct heap_writer_operations *kind, boo
 {
     struct heap_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)
-        return heap_writer_no_memory(error);
+        return no_memory(error);
     sink->base.operations = &operations;
     sink->options = *options->heap;
     bool is_series = sink->options.every_ns != 0 || sink->options.every_collection;
@@ -91,7 +92,7 @@ enum step_status heap_sink_create(const struct heap_writer_operations *kind, boo
     struct step_output to = output_file_as_output(output);
     enum step_status status = STEP_STATUS_OK;
     if (!heap_tracker_init(&sink->tracker, &source->names, &wanted))
-        status = heap_writer_no_memory(error);
+        status = no_memory(error);
     if (status == STEP_STATUS_OK && is_series && !kind->takes_series)
         status = step_error_set(error, STEP_STATUS_UNSUPPORTED, NULL, STEP_NO_OFFSET,
                                 "this format holds one moment: --every is for memory-infra");

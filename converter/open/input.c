@@ -2,6 +2,7 @@
 /* Opening, going through, telling. */
 #include "converter/open/input.h"
 #include "converter/base/error_report.h"
+#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 
 #include <errno.h>
@@ -128,8 +129,7 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
                                 "its records are neither Java's nor a heap's "
                                 "(steptrace dump prints them)");
     if (events == NULL)
-        status =
-            step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        status = no_memory(&error);
     while (status == STEP_STATUS_OK) {
         size_t count = 0;
         status =

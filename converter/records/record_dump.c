@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "converter/base/no_memory.h"
 #include "converter/open/input.h"
 #include "converter/records/record_text.h"
 
@@ -28,7 +29,7 @@ static enum step_status prepare(struct dumping *dumping, struct step_error *erro
     dumping->definition = step_reader_borrow_definition(dumping->reader);
     dumping->text = record_text_create(dumping->reader);
     if (dumping->text == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     return record_filter_create(dumping->reader, &dumping->dump->selected, &dumping->filter, error);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/open/input.h"
 #include "converter/records/copy_trace.h"
@@ -60,11 +61,6 @@ void record_format_help(char *out, size_t out_size)
     size_t used = 0;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0] && used < out_size; i++)
         used += (size_t) snprintf(out + used, out_size - used, "  %s\n", formats[i].help);
-}
-
-static enum step_status no_memory(struct step_error *error)
-{
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
 }
 
 /* What stdio writes goes to the output file. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/no_memory.h"
+
 enum { MOST_NAMES = 256 };
 
 enum comparison { EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL };
@@ -205,7 +207,7 @@ static enum step_status select_records(struct record_filter *filter,
     size_t count = 0;
     char *copy = strdup(selected->names != NULL ? selected->names : "");
     if (copy == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     char *rest = NULL;
     for (char *at = strtok_r(copy, ",", &rest); at != NULL; at = strtok_r(NULL, ",", &rest))
         if (count < MOST_NAMES)
@@ -249,7 +251,7 @@ static enum step_status fill(struct record_filter *filter, const struct record_w
         good = read_condition(selected->conditions[filter->condition_count],
                               &filter->conditions[filter->condition_count]);
     if (!good)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     for (uint32_t i = 0; i < count; i++)
         filter->slots[i] =
             (struct slice_slots){step_record_find_property(filter->definition, i, "time"),
@@ -265,7 +267,7 @@ enum step_status record_filter_create(struct step_reader *reader,
     struct record_filter *filter = *out = calloc(1, sizeof *filter);
     const char *resolution = step_reader_property(reader, "resolution-ns");
     if (filter == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     filter->reader = reader;
     filter->selected = selected->selected;
     filter->definition = step_reader_borrow_definition(reader);

@@ -2,9 +2,11 @@
 /* One pass for all that a report needs. */
 #include "converter/report/report_model.h"
 
+#include "converter/base/no_memory.h"
+
 static enum step_status out_of_memory(struct step_error *error)
 {
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    return no_memory(error);
 }
 
 /* The snapshot's moment is a copy: it goes by its kind and value which of the two it is. */

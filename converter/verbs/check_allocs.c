@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "converter/allocs/alloc_check.h"
+#include "converter/base/no_memory.h"
 #include "converter/verbs/check_run.h"
 
 struct heap_check {
@@ -42,8 +43,7 @@ static enum step_status visit_record(void *user, const struct hatf_record *recor
     struct heap_check *run = user;
     return alloc_check_put(&run->check, record, alloc_source_number(run->base.input->allocs))
                ? STEP_STATUS_OK
-               : step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET,
-                                "out of memory");
+               : no_memory(error);
 }
 
 static enum step_status count_record(void *user, const struct hatf_record *record,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/no_memory.h"
 #include "converter/statistics/check_rules.h"
 #include "converter/verbs/check_run.h"
 
@@ -35,8 +36,7 @@ static enum step_status visit(void *user, const struct trace_event *events, size
     struct event_check *check = user;
     for (size_t i = 0; i < count; i++)
         if (!check_rules_put(&check->rules, &events[i]))
-            return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET,
-                                  "out of memory");
+            return no_memory(error);
     return STEP_STATUS_OK;
 }
 

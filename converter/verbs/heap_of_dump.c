@@ -2,6 +2,7 @@
 /* Choosing among dumps, and writing them in other formats. */
 #include "converter/verbs/heap_of_dump.h"
 #include "converter/base/error_report.h"
+#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 
 #include <errno.h>
@@ -116,7 +117,7 @@ static enum step_status choose(void *user, const struct memory_infra_dump *given
         /* the values are changed on the way, so each moment has its own */
         struct dump_value *values = malloc((dump.count + 1) * sizeof *values);
         if (values == NULL)
-            return heap_writer_no_memory(error);
+            return no_memory(error);
         struct memory_infra_dump copy = dump;
         memcpy(values, dump.values, dump.count * sizeof *values);
         copy.values = values;

@@ -8,6 +8,7 @@
 
 #include "converter/base/address_map.h"
 #include "converter/base/name_index.h"
+#include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
 #include "format/json/json_output.h"
 
@@ -70,8 +71,7 @@ static enum step_status take(void *user, const struct hatf_record *record, struc
         facts->last_ns = record->time;
     bool ok = follow(facts, record) && count_name(&facts->threads, record->thread) &&
               (!hatf_tag_has(record->tag, HATF_HEAP) || count_name(&facts->heaps, record->heap));
-    return ok ? STEP_STATUS_OK
-              : step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
 static double bytes_per_record(const struct heap_facts *facts, const struct trace_summary *summary)

@@ -6,6 +6,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
+#include "converter/base/no_memory.h"
 #include "converter/heap/heap_report.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/open/input.h"
@@ -235,7 +236,7 @@ static enum step_status print(struct heap_run *run, struct heap_report *report)
         ok = heap_print_table(report, &run->snapshots[0]);
     if (ok)
         return STEP_STATUS_OK;
-    step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    no_memory(&error);
     return report_error(&error);
 }
 
@@ -249,7 +250,7 @@ static enum step_status follow(struct heap_run *run, uint64_t event_limit)
         .receive = receive,
         .user = run};
     if (!heap_tracker_init(&run->tracker, run->names, &options)) {
-        step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        no_memory(&error);
         return report_error(&error);
     }
     run->tracker.event_limit = event_limit;

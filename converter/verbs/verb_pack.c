@@ -11,6 +11,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
+#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/formats/step/stepfile.h"
 #include "converter/open/input.h"
@@ -70,11 +71,6 @@ static uint64_t fitting_block(const struct step_reader *reader, const size_t *bl
     while (block > 1000 && together(reader, blocks, count, block) > choice->memory)
         block -= block / 8;
     return block;
-}
-
-static enum step_status no_memory(struct step_error *error)
-{
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
 }
 
 static enum step_status copy_streams(struct step_reader *reader, const size_t *blocks, size_t count,

@@ -4,6 +4,7 @@
 
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
+#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/open/input.h"
 #include "converter/report/report_data.h"
@@ -46,7 +47,7 @@ static enum step_status make_data(const struct report_model *model,
         ok = false;
     if (ok)
         return STEP_STATUS_OK;
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    return no_memory(error);
 }
 
 static enum step_status write_page(const struct report_request *request, const char *data,
@@ -100,7 +101,7 @@ static enum step_status run(const struct report_request *request, const char *pa
             status = make_page(request, input.source, &model);
     } else {
         struct step_error error = {.offset = STEP_NO_OFFSET};
-        step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        no_memory(&error);
         status = report_error(&error);
     }
     report_model_reset(&model);

@@ -4,6 +4,7 @@
 
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
+#include "converter/base/no_memory.h"
 #include "converter/events/selection_options.h"
 #include "converter/open/input.h"
 #include "converter/statistics/statistics_report.h"
@@ -71,7 +72,7 @@ static enum step_status visit(void *user, const struct trace_event *events, size
 {
     if (statistics_put(user, events, count))
         return STEP_STATUS_OK;
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    return no_memory(error);
 }
 
 static enum step_status add_up(const struct stats_options *options, const char *path,
@@ -94,7 +95,7 @@ static enum step_status add_up(const struct stats_options *options, const char *
     }
     if (ok)
         return input_report_damage(input);
-    step_error_set(&error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    no_memory(&error);
     return report_error(&error);
 }
 

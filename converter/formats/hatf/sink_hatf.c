@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/formats/hatf/hatf_format.h"
 #include "steptrace/packed.h"
@@ -102,7 +103,7 @@ static enum step_status create(enum step_packing packing, struct output_file *ou
 {
     struct hatf_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     sink->base.operations = &operations;
     enum step_status status = start(sink, packing, output, options, error);
     if (status == STEP_STATUS_OK)

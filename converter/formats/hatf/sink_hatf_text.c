@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/formats/hatf/hatf_format.h"
 
@@ -138,7 +139,7 @@ static enum step_status create(struct output_file *output,
 {
     struct line_sink *sink = malloc(sizeof *sink);
     if (sink == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     memset(sink, 0, offsetof(struct line_sink, buffer));
     sink->base.operations = &operations;
     sink->output = output;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/no_memory.h"
 #include "converter/heap/heap_dump.h"
 #include "converter/heap/heap_writer.h"
 #include "format/json/json_output.h"
@@ -310,7 +311,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     json_end_object(json);
     json_end_object(json);
     json_end_object(json);
-    return ok ? STEP_STATUS_OK : heap_writer_no_memory(error);
+    return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
 static void put_frame(struct memory_infra_file *file, uint32_t site, bool is_self)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/no_memory.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
 
@@ -103,7 +104,7 @@ static enum step_status map_all(struct metatf_record_source *source, struct step
         count += dtd->sections[s].record_count;
     source->mappings = malloc((count + 1) * sizeof *source->mappings);
     if (source->mappings == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     for (uint32_t s = 0; s < dtd->section_count; s++)
         for (uint32_t r = 0; r < dtd->sections[s].record_count; r++) {
             struct mapping mapping = map_record(&dtd->sections[s].records[r]);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "converter/base/arguments.h"
+#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "steptrace/hatf_metatf.h"
@@ -27,11 +28,6 @@ static enum step_status create_writer(struct output_file *file,
     how.compression = options->is_unpacked ? STEP_COMPRESSION_NONE : STEP_COMPRESSION_ZSTD;
     how.level = options->level;
     return metatf_writer_create(&how, out, error);
-}
-
-static enum step_status no_memory(struct step_error *error)
-{
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
 }
 
 /* ---- events ---- */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/no_memory.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
 #include "steptrace/java_metatf.h"
@@ -43,11 +44,6 @@ static struct metatf_source *of(struct event_source *source)
 static const struct metatf_source *of_const(const struct event_source *source)
 {
     return (const struct metatf_source *) source;
-}
-
-static enum step_status no_memory(struct step_error *error)
-{
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
 }
 
 /* ---- tables ---- */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/no_memory.h"
+
 static const struct {
     uint8_t kind;
     uint8_t flags;
@@ -59,7 +61,7 @@ enum step_status stepfile_decoder_init(struct stepfile_decoder *decoder, struct 
         return status;
     decoder->records = calloc(definition->record_count + 1, sizeof *decoder->records);
     if (decoder->records == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     for (size_t i = 0; i < definition->record_count; i++)
         decoder->records[i] = step_java_trace_record(&decoder->binding, (uint32_t) i);
     return STEP_STATUS_OK;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "converter/base/no_memory.h"
 #include "steptrace/live.h"
 
 #define LIVE_KINDS (TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE))
@@ -105,7 +106,7 @@ enum step_status event_order_init(struct event_order *order, struct step_reader 
     order->wanted = calloc(order->decoder.record_count + 1, 1);
     order->wanted_live = calloc(order->decoder.record_count + 1, 1);
     if (order->wanted == NULL || order->wanted_live == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     choose_records(order, selected->kinds);
     order->from_ticks = selected->from_ns / order->decoder.resolution_ns;
     order->to_ticks = selected->to_ns / order->decoder.resolution_ns;
@@ -128,9 +129,7 @@ enum step_status event_order_start(struct event_order *order, const struct objec
     if (status != STEP_STATUS_OK)
         return status;
     order->fronts = calloc(step_records_queue_count(order->records) + 1, sizeof *order->fronts);
-    return order->fronts != NULL ? STEP_STATUS_OK
-                                 : step_error_set(error, STEP_STATUS_NO_MEMORY, NULL,
-                                                  STEP_NO_OFFSET, "out of memory");
+    return order->fronts != NULL ? STEP_STATUS_OK : no_memory(error);
 }
 
 void event_order_reset(struct event_order *order)

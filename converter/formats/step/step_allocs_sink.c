@@ -11,6 +11,7 @@
 #include "converter/allocs/address_model.h"
 #include "converter/base/arguments.h"
 #include "converter/base/name_index.h"
+#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/formats/step/alloc_forms.h"
 #include "converter/formats/step/stepfile.h"
@@ -36,11 +37,6 @@ struct step_allocs_sink {
 static struct step_allocs_sink *of(struct alloc_sink *sink)
 {
     return (struct step_allocs_sink *) sink;
-}
-
-static enum step_status no_memory(struct step_error *error)
-{
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
 }
 
 /* Adds an entry; name_index has numbered it as the dictionary will. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "converter/allocs/address_model.h"
+#include "converter/base/no_memory.h"
 #include "converter/formats/step/alloc_forms.h"
 #include "converter/formats/step/stepfile.h"
 #include "steptrace/hatf_trace.h"
@@ -48,11 +49,6 @@ static enum step_status damage_of(const struct step_record_source *source, const
 {
     return step_error_set(error, STEP_STATUS_CORRUPT, source->base.path, STEP_NO_OFFSET, "%s",
                           what);
-}
-
-static enum step_status no_memory(struct step_error *error)
-{
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
 }
 
 static void take_attributes(struct step_record_source *source, uint64_t id,

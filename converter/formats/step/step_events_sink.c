@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/formats/step/event_of_record.h"
 #include "converter/formats/step/stepfile.h"
@@ -321,7 +322,7 @@ enum step_status stepfile_sink_create(struct output_file *output, const struct e
 {
     struct stepfile_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return no_memory(error);
     struct trace_summary summary;
     source->operations->summary(source, &summary);
     sink->base.operations = &operations;
@@ -340,8 +341,7 @@ enum step_status stepfile_sink_create(struct output_file *output, const struct e
     enum step_status status = STEP_STATUS_OK;
     sink->is_part = !source->filter.everything && object_table_init(&sink->live);
     if (!source->filter.everything && !sink->is_part)
-        status =
-            step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        status = no_memory(error);
     if (status == STEP_STATUS_OK)
         status = step_writer_create(&writer_options, &sink->writer, error);
     if (status != STEP_STATUS_OK) {

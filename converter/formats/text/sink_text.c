@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/formats/text/text_format.h"
 #include "steptrace/show.h"
@@ -110,11 +111,6 @@ static enum step_status flush(struct text_sink *sink, struct step_error *error)
     if (status != STEP_STATUS_OK && sink->writer != NULL)
         step_text_writer_close(sink->writer, error);
     return status;
-}
-
-static enum step_status no_memory(struct step_error *error)
-{
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
 }
 
 /* Room for a line with these names. */

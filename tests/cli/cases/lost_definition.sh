@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A trace whose definition is damaged, and the copy too or not there: --definition=FILE stands in.
 steptrace convert $data/closed.txt -o good.step 2>/dev/null
 steptrace info --definition good.step >java.step

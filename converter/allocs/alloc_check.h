@@ -4,7 +4,7 @@
 #define CONVERTER_HEAP_CHECK_H
 
 #include "converter/allocs/address_numbers.h"
-#include "converter/allocs/record_rules.h"
+#include "converter/allocs/alloc_rules.h"
 #include "converter/base/address_map.h"
 
 enum { HEAP_CHECK_FREED = 1 << 16 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "converter/allocs/address_numbers.h"
-#include "converter/allocs/record_rules.h"
+#include "converter/allocs/alloc_rules.h"
 #include "converter/base/address_map.h"
 #include "converter/base/object_table.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A table of threads, each with what its last realloc announced, and one of heaps. */
-#include "converter/allocs/record_rules.h"
+#include "converter/allocs/alloc_rules.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 
 #include "net_trace.h"
 
-static void tell_tcp(const struct net_trace_reader *in, const struct net_tcp *tcp)
+static void print_tcp(const struct net_trace_reader *in, const struct net_tcp *tcp)
 {
     struct net_host from;
     if (!net_host_look_up(&in->binding, in->file, tcp->from, &from))
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
             bytes += packet.bytes;
         }
         if (net_tcp_get(&in.binding, &view, &tcp))
-            tell_tcp(&in, &tcp);
+            print_tcp(&in, &tcp);
         lost += net_lost_get(&in.binding, &view, &gone);
     }
     printf("%" PRIu64 " events, %" PRIu64 " packets, %" PRIu64 " bytes, %" PRIu64 " lost\n", events,

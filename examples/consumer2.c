@@ -7,7 +7,7 @@
 #include "net2_trace.h"
 
 /* What a Frame maps to is a Transfer as well; traces of the older definition have neither. */
-static void tell_transfers(struct net2_trace_reader *in)
+static void print_transfers(struct net2_trace_reader *in)
 {
     static const char *const names[] = {"net.Transfer"};
     struct step_record_view view;
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
     printf("%" PRIu64 " events, %" PRIu64 " packets (%" PRIu64 " of UDP), %" PRIu64
            " bytes, ttl %" PRIu64 "\n",
            events, packets, udp_packets, bytes, ttl);
-    tell_transfers(&in);
+    print_transfers(&in);
     if (net2_trace_close(&in) == STEP_STATUS_OK)
         return 0;
     fprintf(stderr, "consumer2: %s\n", error.message);

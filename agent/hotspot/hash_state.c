@@ -166,7 +166,7 @@ bool hash_state_is_known(void)
     return atomic_load(&distance) != 0 && internal_is_allowed(INTERNAL_HASH);
 }
 
-void hash_state_tell(void)
+void hash_state_report(void)
 {
     if (hash_state_is_known())
         internal_used(INTERNAL_HASH);

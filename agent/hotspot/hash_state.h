@@ -20,7 +20,7 @@ void hash_state_enter(void);
 void hash_state_leave(void);
 
 /* Records whether they do something (internals.h). */
-void hash_state_tell(void);
+void hash_state_report(void);
 
 /* It was found, and may be used. */
 bool hash_state_is_known(void);

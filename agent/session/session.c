@@ -271,7 +271,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     header->resolution_ns = (uint32_t) session->options.resolution_ns;
     event_set_free_gap(session);
     internals_publish(header->internals);
-    hash_state_tell();
+    hash_state_report();
     slots_prove(jni);
     put_provenance(session);
     if (!session_errand(session, write_first)) {

@@ -71,7 +71,7 @@ void memory_limit_lift(void)
     set(0);
 }
 
-bool memory_limit_tell(void)
+bool memory_limit_report(void)
 {
     if (limit_bytes == 0)
         return false;

@@ -16,7 +16,7 @@ bool take_memory(void *unused, const char *value, const char **fault);
 void memory_limit_lift(void);
 
 /* True where a limit is in force; then says on stderr what it is and how to raise it. */
-bool memory_limit_tell(void);
+bool memory_limit_report(void);
 
 #define MEMORY_ROW                                                                                 \
     {                                                                                              \

@@ -15,7 +15,7 @@
 
 #define COPY_BYTES ((size_t) 1 << 16)
 
-enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 200, MOST_DAMAGE_TOLD = 20 };
+enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 200, MOST_DAMAGE_REPORTED = 20 };
 
 enum step_status report_error(const struct step_error *error)
 {
@@ -204,7 +204,7 @@ enum step_status input_report_damage(struct input *input)
 {
     const struct event_source *source = input->source;
     size_t count = source->operations->damage_count(source);
-    for (; input->damage_reported < count && input->damage_reported < MOST_DAMAGE_TOLD;
+    for (; input->damage_reported < count && input->damage_reported < MOST_DAMAGE_REPORTED;
          input->damage_reported++) {
         const struct step_damage *damage =
             source->operations->damage(source, input->damage_reported);

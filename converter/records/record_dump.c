@@ -13,7 +13,7 @@
 #include "converter/open/input.h"
 #include "converter/records/record_text.h"
 
-enum { MOST_DAMAGE_TOLD = 20 };
+enum { MOST_DAMAGE_REPORTED = 20 };
 
 struct dumping {
     const struct record_dump *dump;
@@ -64,12 +64,12 @@ static void put_entries(const struct dumping *dumping)
 static enum step_status report_damage(const struct step_reader *reader, const char *path)
 {
     size_t count = step_reader_damage_count(reader);
-    for (size_t i = 0; i < count && i < MOST_DAMAGE_TOLD; i++) {
+    for (size_t i = 0; i < count && i < MOST_DAMAGE_REPORTED; i++) {
         const struct step_damage *damage = step_reader_damage(reader, i);
         tell("%s: offset %" PRIu64 ": %s", path, damage->offset, damage->message);
     }
-    if (count > MOST_DAMAGE_TOLD)
-        tell("%s: and %zu more such places", path, count - MOST_DAMAGE_TOLD);
+    if (count > MOST_DAMAGE_REPORTED)
+        tell("%s: and %zu more such places", path, count - MOST_DAMAGE_REPORTED);
     if (count == 0 && !step_reader_is_whole(reader))
         tell("%s: the trace was not closed: its process %s", path,
              step_reader_is_running(reader) ? "still runs" : "was killed");

@@ -6,7 +6,7 @@
 #include "converter/records/record_filter.h"
 
 struct record_dump {
-    struct record_wish selected;
+    struct record_selection selected;
     bool all;     /* records are wanted whatever the trace has */
     bool entries; /* the dictionaries' entries, not the records */
 };

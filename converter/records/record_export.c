@@ -201,7 +201,7 @@ static enum step_status write_output(struct exporting *exporting, const char *ou
 }
 
 enum step_status record_export(const char *path, const char *output, enum record_format format,
-                               int level, const struct record_wish *selected)
+                               int level, const struct record_selection *selected)
 {
     struct exporting exporting = {0};
     struct step_error error = {.offset = STEP_NO_OFFSET};

@@ -16,6 +16,6 @@ void record_format_help(char *out, size_t out_size);
 
 /* `path` is a STEP trace, `output` may be "-".  Faults are told. */
 enum step_status record_export(const char *path, const char *output, enum record_format format,
-                               int level, const struct record_wish *selected);
+                               int level, const struct record_selection *selected);
 
 #endif

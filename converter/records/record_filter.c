@@ -45,9 +45,9 @@ struct record_filter {
     uint64_t resolution_ns;
 };
 
-bool take_condition(void *record_wish_target, const char *value, const char **fault)
+bool take_condition(void *record_selection_target, const char *value, const char **fault)
 {
-    struct record_wish *selected = record_wish_target;
+    struct record_selection *selected = record_selection_target;
     *fault = "FIELD=VALUE is expected, or != < <= > >=, at most 16 times";
     size_t field = strcspn(value, "=!<>");
     if (field == 0 || value[field] == '\0' || (value[field] == '!' && value[field + 1] != '=') ||
@@ -201,7 +201,8 @@ bool record_filter_takes(const struct record_filter *filter, const struct step_r
 
 /* "a,b" to a selection. */
 static enum step_status select_records(struct record_filter *filter,
-                                       const struct record_wish *selected, struct step_error *error)
+                                       const struct record_selection *selected,
+                                       struct step_error *error)
 {
     const char *names[MOST_NAMES];
     size_t count = 0;
@@ -240,7 +241,7 @@ static enum step_status find_targets(struct record_filter *filter, struct step_e
     return STEP_STATUS_OK;
 }
 
-static enum step_status fill(struct record_filter *filter, const struct record_wish *selected,
+static enum step_status fill(struct record_filter *filter, const struct record_selection *selected,
                              struct step_error *error)
 {
     size_t count = filter->definition->record_count;
@@ -261,7 +262,7 @@ static enum step_status fill(struct record_filter *filter, const struct record_w
 }
 
 enum step_status record_filter_create(struct step_reader *reader,
-                                      const struct record_wish *selected,
+                                      const struct record_selection *selected,
                                       struct record_filter **out, struct step_error *error)
 {
     struct record_filter *filter = *out = calloc(1, sizeof *filter);

@@ -8,7 +8,7 @@
 
 enum { RECORD_CONDITIONS_MOST = 16 };
 
-struct record_wish {
+struct record_selection {
     const char *names; /* with commas between; NULL: all records */
     bool maps;         /* records that map to one that is named are taken as that */
     const struct event_selection *selected;         /* times and thread */
@@ -16,15 +16,15 @@ struct record_wish {
     size_t condition_count;
 };
 
-/* Takes `--where`; the target is a struct record_wish. */
-bool take_condition(void *record_wish_target, const char *value, const char **fault);
+/* Takes `--where`; the target is a struct record_selection. */
+bool take_condition(void *record_selection_target, const char *value, const char **fault);
 
 struct record_filter;
 
 /* INVALID for a name that no record has, or a condition that no wanted record could meet; the
  * reader and the wish are borrowed. */
 enum step_status record_filter_create(struct step_reader *reader,
-                                      const struct record_wish *selected,
+                                      const struct record_selection *selected,
                                       struct record_filter **out, struct step_error *error);
 void record_filter_destroy(struct record_filter *filter);
 

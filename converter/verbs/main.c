@@ -44,7 +44,7 @@ static int exit_code_of(enum step_status status)
     case STEP_STATUS_CORRUPT:
         return EXIT_BAD_INPUT;
     case STEP_STATUS_NO_MEMORY:
-        return memory_limit_tell() ? EXIT_BAD_INPUT : EXIT_FAILED;
+        return memory_limit_report() ? EXIT_BAD_INPUT : EXIT_FAILED;
     default:
         return EXIT_FAILED;
     }

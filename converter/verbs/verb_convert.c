@@ -24,7 +24,7 @@ struct conversion {
     const struct trace_format *from;
     const struct trace_format *to;
     const char *output;
-    struct record_wish records;
+    struct record_selection records;
     enum record_format record_format; /* of records of any definition; NOTHING: not these */
 };
 

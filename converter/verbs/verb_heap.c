@@ -262,7 +262,7 @@ static enum step_status follow(struct heap_run *run, uint64_t event_limit)
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
-static void wish_init(struct event_selection *selected)
+static void coding_start(struct event_selection *selected)
 {
     event_selection_init(selected);
     selected->untracked = true;
@@ -300,7 +300,7 @@ static enum step_status run_heap(struct heap_options *options, const char *path)
 {
     struct input input;
     struct event_selection selected;
-    wish_init(&selected);
+    coding_start(&selected);
     enum step_status status = input_open(&input, path, NULL, &selected);
     if (status != STEP_STATUS_OK)
         return status;

@@ -62,8 +62,8 @@ bool step_plan_is_constant(const struct step_plan_scope *scope)
 }
 
 /* What the record that declares the field says of the encoding of all of its fields. */
-static void read_record_wish(const struct step_plan_scope *scope,
-                             struct step_field_coding *field_coding)
+static void read_record_coding(const struct step_plan_scope *scope,
+                               struct step_field_coding *field_coding)
 {
     const struct step_attributes *all =
         &scope->definition->records[scope->field->declaring_record].attributes;
@@ -119,7 +119,7 @@ struct step_field_coding step_plan_value_coding(const struct step_plan_scope *sc
 {
     struct step_field_coding field_coding = {.column = {.is_signed = is_signed}};
     if (scope->field->kind != STEP_TYPE_RECORD)
-        read_record_wish(scope, &field_coding);
+        read_record_coding(scope, &field_coding);
     step_plan_own_coding(scope->field, scope->path, &field_coding);
     settle_general(scope, &field_coding);
     if (scope->outer != NULL) {

@@ -43,7 +43,7 @@ struct step_records {
     uint64_t last_stream;
     /* of step_records_next_checked(): */
     size_t damage_reported;
-    bool cut_told;
+    bool cut_reported;
     bool held; /* a record, or how it ended, waits until damage before it was told */
     enum step_status held_status;
     struct step_record_view held_view;
@@ -459,10 +459,10 @@ enum step_status step_records_next_checked(struct step_records *records,
         return status;
     records->held = false;
     *view = records->held_view;
-    if (records->held_status != STEP_STATUS_END || records->cut_told ||
+    if (records->held_status != STEP_STATUS_END || records->cut_reported ||
         step_reader_is_whole(records->reader))
         return records->held_status;
-    records->cut_told = true;
+    records->cut_reported = true;
     return step_error_set(error, STEP_STATUS_CUT, step_reader_borrow_name(records->reader),
                           step_reader_file_size(records->reader),
                           "the trace was not closed: its end may be missing");

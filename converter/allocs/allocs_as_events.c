@@ -57,7 +57,7 @@ static struct trace_event *add(struct record_trace_source *source, enum step_tex
 
 /* The thread's number in the names; it is told of at its first use. */
 static uint32_t thread_of(struct record_trace_source *source, uint64_t number, uint64_t time_ns,
-                          bool tell)
+                          bool report_line)
 {
     static const struct step_bytes nothing = {(const uint8_t *) "", 0};
     bool is_new;
@@ -70,7 +70,7 @@ static uint32_t thread_of(struct record_trace_source *source, uint64_t number, u
     if (thread == NULL)
         return 0;
     *thread = (struct trace_thread){.number = number, .name = nothing, .known = true};
-    if (tell)
+    if (report_line)
         add(source, EVENT_THREAD_BEGIN, time_ns)->thread_id = id;
     return id;
 }
@@ -139,7 +139,7 @@ static bool take(struct record_trace_source *source, const struct hatf_record *r
     if (record->tag == HATF_COMMENT)
         return true;
     uint32_t thread = thread_of(source, record->thread, record->time, true);
-    bool told = source->count > 0;
+    bool reported = source->count > 0;
     if (thread == 0 && record->thread != 0)
         return false;
     switch (record->tag) {
@@ -153,7 +153,7 @@ static bool take(struct record_trace_source *source, const struct hatf_record *r
                add_object(source, record, record->new_address, thread);
     case HATF_CREATE_THREAD:
     case HATF_DESTROY_THREAD:
-        if (!begins || !told)
+        if (!begins || !reported)
             add(source, begins ? EVENT_THREAD_BEGIN : EVENT_THREAD_END, record->time)->thread_id =
                 thread;
         return true;

@@ -13,7 +13,7 @@ void report_text(const char *format, va_list values)
     print_shown_text(text, stderr);
 }
 
-void tell(const char *format, ...)
+void report_line(const char *format, ...)
 {
     va_list values;
     fputs("steptrace: ", stderr);

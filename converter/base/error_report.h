@@ -9,7 +9,7 @@
 #include "steptrace/value.h"
 
 /* "steptrace: " and the text as a line on stderr. */
-__attribute__((format(printf, 1, 2))) void tell(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void report_line(const char *format, ...);
 /* Without the words in front, and with what is given behind. */
 __attribute__((format(printf, 1, 0))) void report_text(const char *format, va_list values);
 

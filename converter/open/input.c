@@ -21,7 +21,7 @@ enum step_status report_error(const struct step_error *error)
 {
     char text[900];
     step_error_print(error, text, sizeof text);
-    tell("%s", text);
+    report_line("%s", text);
     return error->status;
 }
 
@@ -186,18 +186,19 @@ static void report_cut(const struct input *input)
         return;
     const char *path = input->source->path;
     if (summary.running) {
-        tell("%s: its process still runs: of each thread there is what has reached the file, and "
-             "some "
-             "are farther than others",
-             path);
+        report_line(
+            "%s: its process still runs: of each thread there is what has reached the file, and "
+            "some "
+            "are farther than others",
+            path);
         return;
     }
     const char *what = "the trace was not closed: its process was killed";
     if (summary.recovered > 0)
-        tell("%s: %s; %" PRIu64 " records were taken from %s.live", path, what, summary.recovered,
-             path);
+        report_line("%s: %s; %" PRIu64 " records were taken from %s.live", path, what,
+                    summary.recovered, path);
     else
-        tell("%s: %s", path, what);
+        report_line("%s: %s", path, what);
 }
 
 enum step_status input_report_damage(struct input *input)
@@ -211,18 +212,19 @@ enum step_status input_report_damage(struct input *input)
         char passed[48] = "";
         if (damage->length > 0)
             snprintf(passed, sizeof passed, " (%" PRIu64 " bytes passed over)", damage->length);
-        tell("%s: offset %" PRIu64 ": %s%s", source->path, damage->offset, damage->message, passed);
+        report_line("%s: offset %" PRIu64 ": %s%s", source->path, damage->offset, damage->message,
+                    passed);
     }
     if (count > input->damage_reported)
-        tell("%s: and %zu more such places", source->path, count - input->damage_reported);
+        report_line("%s: and %zu more such places", source->path, count - input->damage_reported);
     report_cut(input);
     struct trace_summary summary;
     source->operations->summary(source, &summary);
     if (summary.running)
         input->unknown_frees = 0; /* the allocations are on their way */
     if (input->unknown_frees > 0)
-        tell("%s: %" PRIu64 " frees of objects whose allocation is not there", source->path,
-             input->unknown_frees);
+        report_line("%s: %" PRIu64 " frees of objects whose allocation is not there", source->path,
+                    input->unknown_frees);
     input->is_damaged = count > 0 || !summary.whole || input->unknown_frees > 0;
     return input->is_damaged ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }
@@ -242,8 +244,8 @@ enum step_status report_reader_damage(const struct step_reader *reader, const ch
     size_t count = step_reader_damage_count(reader);
     for (size_t i = 0; i < count; i++) {
         const struct step_damage *damage = step_reader_damage(reader, i);
-        tell("%s: offset %" PRIu64 ": %s (%" PRIu64 " bytes passed over)", path, damage->offset,
-             damage->message, damage->length);
+        report_line("%s: offset %" PRIu64 ": %s (%" PRIu64 " bytes passed over)", path,
+                    damage->offset, damage->message, damage->length);
     }
     return count > 0 ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }

@@ -66,13 +66,13 @@ static enum step_status report_damage(const struct step_reader *reader, const ch
     size_t count = step_reader_damage_count(reader);
     for (size_t i = 0; i < count && i < MOST_DAMAGE_REPORTED; i++) {
         const struct step_damage *damage = step_reader_damage(reader, i);
-        tell("%s: offset %" PRIu64 ": %s", path, damage->offset, damage->message);
+        report_line("%s: offset %" PRIu64 ": %s", path, damage->offset, damage->message);
     }
     if (count > MOST_DAMAGE_REPORTED)
-        tell("%s: and %zu more such places", path, count - MOST_DAMAGE_REPORTED);
+        report_line("%s: and %zu more such places", path, count - MOST_DAMAGE_REPORTED);
     if (count == 0 && !step_reader_is_whole(reader))
-        tell("%s: the trace was not closed: its process %s", path,
-             step_reader_is_running(reader) ? "still runs" : "was killed");
+        report_line("%s: the trace was not closed: its process %s", path,
+                    step_reader_is_running(reader) ? "still runs" : "was killed");
     return count > 0 || !step_reader_is_whole(reader) ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }
 

@@ -214,7 +214,8 @@ static void note_damage(struct replay *replay, const struct alloc_source *source
     size_t count = alloc_source_damage_count(source);
     for (size_t i = 0; i < count && !replay->is_damaged; i++) {
         const struct step_damage *damage = alloc_source_damage(source, i);
-        tell("%s: offset %" PRIu64 ": %s", replay->settings.path, damage->offset, damage->message);
+        report_line("%s: offset %" PRIu64 ": %s", replay->settings.path, damage->offset,
+                    damage->message);
     }
     replay->is_damaged = replay->is_damaged || count > 0;
 }

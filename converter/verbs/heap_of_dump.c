@@ -59,11 +59,11 @@ void heap_import_close(struct heap_import *import)
 enum step_status heap_import_report_damage(const struct heap_import *import)
 {
     const struct memory_infra *infra = &import->infra;
-    size_t told = sizeof infra->first_faults / sizeof infra->first_faults[0];
-    for (size_t i = 0; i < infra->fault_count && i < told; i++)
-        tell("%s: %s", infra->path, infra->first_faults[i]);
-    if (infra->fault_count > told)
-        tell("%s: and %zu more faults", infra->path, infra->fault_count - told);
+    size_t reported = sizeof infra->first_faults / sizeof infra->first_faults[0];
+    for (size_t i = 0; i < infra->fault_count && i < reported; i++)
+        report_line("%s: %s", infra->path, infra->first_faults[i]);
+    if (infra->fault_count > reported)
+        report_line("%s: and %zu more faults", infra->path, infra->fault_count - reported);
     if (import->damage != STEP_STATUS_OK)
         report_error(&import->error);
     return infra->fault_count > 0 || import->damage != STEP_STATUS_OK ? STEP_STATUS_CORRUPT

@@ -168,7 +168,7 @@ enum step_status info_allocs(struct input *input, const char *path, bool json)
     if (name_index_init(&facts.threads) && name_index_init(&facts.heaps))
         status = input_each_record(input, take, &facts);
     else
-        tell("out of memory");
+        report_line("out of memory");
     if (status == STEP_STATUS_OK) {
         alloc_source_summary(input->allocs, &summary);
         if (json)

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
     output_file_catch_signals();
     enum step_status status = run(argc, argv);
     if (fflush(stdout) != 0 && status == STEP_STATUS_OK) {
-        tell("standard output: %s", strerror(errno));
+        report_line("standard output: %s", strerror(errno));
         status = STEP_STATUS_IO;
     }
     return exit_code_of(status);

@@ -12,9 +12,10 @@ static void report_sizes(const struct input *input, const char *output, uint64_t
 {
     struct trace_summary summary;
     input->source->operations->summary(input->source, &summary);
-    tell("%s: %" PRIu64 " records, %" PRIu64 " bytes of %" PRIu64 " (%.1f %%)", output,
-         input->allocs->record_count, after, summary.file_bytes,
-         summary.file_bytes > 0 ? 100.0 * (double) after / (double) summary.file_bytes : 0.0);
+    report_line("%s: %" PRIu64 " records, %" PRIu64 " bytes of %" PRIu64 " (%.1f %%)", output,
+                input->allocs->record_count, after, summary.file_bytes,
+                summary.file_bytes > 0 ? 100.0 * (double) after / (double) summary.file_bytes
+                                       : 0.0);
 }
 
 enum step_status pack_allocs(const char *path, const char *output, uint32_t block_records)

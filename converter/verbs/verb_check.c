@@ -36,7 +36,7 @@ static enum step_status check_input(struct input *input, uint64_t limit)
     struct check_run *run =
         input->allocs != NULL ? alloc_check_create(input) : event_check_create(input);
     if (run == NULL) {
-        tell("out of memory");
+        report_line("out of memory");
         return STEP_STATUS_NO_MEMORY;
     }
     run->input = input;

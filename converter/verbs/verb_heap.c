@@ -322,7 +322,7 @@ static enum step_status run_import(struct heap_options *options, const char *pat
 {
     struct heap_import import;
     if ((options->report.axes & HEAP_BY_THREAD) != 0 || options->has_thread || options->ages) {
-        tell("%s: heap dumps tell neither threads nor ages", path);
+        report_line("%s: heap dumps tell neither threads nor ages", path);
         return STEP_STATUS_INVALID;
     }
     enum step_status status = heap_import_open(&import, path);

@@ -74,7 +74,7 @@ static enum step_status gather(struct info *info, struct input *input)
     if (source->operations->inventory != NULL) {
         status = source->operations->inventory(input->source, &info->inventory);
         if (status != STEP_STATUS_OK)
-            tell("%s: %s", source->path, step_status_text(status));
+            report_line("%s: %s", source->path, step_status_text(status));
     } else {
         status = input_each(input, count_events, &info->inventory);
         info->inventory.block_count = 0;

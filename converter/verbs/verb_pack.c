@@ -121,8 +121,9 @@ static enum step_status copy_to(struct step_reader *reader, struct output_file *
 
 static void report_sizes(const char *output, uint64_t records, uint64_t before, uint64_t after)
 {
-    tell("%s: %" PRIu64 " records, %" PRIu64 " bytes of %" PRIu64 " (%.1f %%)", output, records,
-         after, before, before > 0 ? 100.0 * (double) after / (double) before : 0.0);
+    report_line("%s: %" PRIu64 " records, %" PRIu64 " bytes of %" PRIu64 " (%.1f %%)", output,
+                records, after, before,
+                before > 0 ? 100.0 * (double) after / (double) before : 0.0);
 }
 
 static enum step_status pack(const char *path, const char *output, const struct choice *choice)

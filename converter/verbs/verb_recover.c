@@ -89,10 +89,10 @@ static enum step_status write_whole(struct step_reader *reader, const char *path
         return report_error(&error);
     }
     if (step_reader_recovered_count(reader) > 0)
-        tell("%s: %" PRIu64 " records, %" PRIu64 " of them from %s" STEP_LIVE_SUFFIX, output,
-             records, step_reader_recovered_count(reader), path);
+        report_line("%s: %" PRIu64 " records, %" PRIu64 " of them from %s" STEP_LIVE_SUFFIX, output,
+                    records, step_reader_recovered_count(reader), path);
     else
-        tell("%s: %" PRIu64 " records", output, records);
+        report_line("%s: %" PRIu64 " records", output, records);
     return STEP_STATUS_OK;
 }
 
@@ -115,11 +115,11 @@ static enum step_status recover(const char *path, const char *live_path, const c
         return is_bad ? STEP_STATUS_CORRUPT : status;
     }
     if (in_place && step_reader_is_whole(reader) && step_reader_damage_count(reader) == 0)
-        tell("%s: the trace is whole", path);
+        report_line("%s: the trace is whole", path);
     else
         status = write_whole(reader, path, in_place ? path : output);
     if (status == STEP_STATUS_OK && in_place && unlink(live_path) != 0 && errno != ENOENT)
-        tell("%s: cannot be removed: %s", live_path, strerror(errno));
+        report_line("%s: cannot be removed: %s", live_path, strerror(errno));
     if (status == STEP_STATUS_OK)
         status = report_reader_damage(reader, path);
     step_reader_destroy(reader);
@@ -144,7 +144,7 @@ enum step_status verb_recover(int argc, char **argv)
     const char *path = arguments.operands[0];
     char *live_path = live_path_of(path);
     if (live_path == NULL) {
-        tell("out of memory");
+        report_line("out of memory");
         return STEP_STATUS_NO_MEMORY;
     }
     status = recover(path, live_path, output);

@@ -19,7 +19,7 @@
 typedef void of_object(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
 
 /* Inlined, with the function that it calls. */
-static inline void tell(JNIEnv *jni, jobject object, of_object *take)
+static inline void report_object(JNIEnv *jni, jobject object, of_object *take)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
@@ -32,7 +32,7 @@ static inline void tell(JNIEnv *jni, jobject object, of_object *take)
 static void JNICALL on_alloc(JNIEnv *jni, jclass class, jobject object)
 {
     (void) class;
-    tell(jni, object, object_made);
+    report_object(jni, object, object_made);
 }
 
 static void cloned(JNIEnv *jni, jobject from, jobject object, bool by_super)
@@ -67,19 +67,19 @@ static void JNICALL on_alloc_unless(JNIEnv *jni, jclass class, jobject object, j
 static void JNICALL on_alloc_string(JNIEnv *jni, jclass class, jobject string)
 {
     (void) class;
-    tell(jni, string, object_made_string);
+    report_object(jni, string, object_made_string);
 }
 
 static void JNICALL on_alloc_trace(JNIEnv *jni, jclass class, jobject throwable)
 {
     (void) class;
-    tell(jni, throwable, throwable_traced);
+    report_object(jni, throwable, throwable_traced);
 }
 
 static void JNICALL on_alloc_message(JNIEnv *jni, jclass class, jobject throwable, jobject message)
 {
     (void) class, (void) throwable;
-    tell(jni, message, throwable_named);
+    report_object(jni, message, throwable_named);
 }
 
 static void JNICALL on_alloc_arrays(JNIEnv *jni, jclass class, jobject array, jint dimensions)

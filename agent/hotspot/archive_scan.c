@@ -63,8 +63,8 @@ static bool find_tables(const struct vm_archive *vm, const struct range *all,
     return false;
 }
 
-static void tell(const struct vm_archive *vm, const struct range *all, uintptr_t class,
-                 void (*found)(const char *name, size_t length))
+static void report_object(const struct vm_archive *vm, const struct range *all, uintptr_t class,
+                          void (*found)(const char *name, size_t length))
 {
     uintptr_t symbol = vm_word(class, vm->class_name);
     uint16_t length;
@@ -89,6 +89,6 @@ void archive_scan(void (*found)(const char *name, size_t length))
     for (uintptr_t at = region.base; is_inside(&region, at, head); at += sizeof(uintptr_t)) {
         uintptr_t word = vm_word(at, 0);
         if (word == tables[0] || word == tables[1] || word == tables[2] || word == tables[3])
-            tell(&vm, &all, at, found);
+            report_object(&vm, &all, at, found);
     }
 }

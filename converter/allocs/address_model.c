@@ -198,7 +198,8 @@ static bool resize(struct address_model *model, const struct hatf_record *record
     return object_table_put(&model->objects, object);
 }
 
-enum heap_answer address_model_note(struct address_model *model, const struct hatf_record *record)
+enum address_answer address_model_note(struct address_model *model,
+                                       const struct hatf_record *record)
 {
     struct live_object object;
     uint64_t key = live_address_key(record->address);
@@ -227,8 +228,8 @@ static uint64_t age_of(const struct address_model *model, const struct live_obje
     return model->alloc_count - 1 - object->value;
 }
 
-static enum heap_answer place_alloc(struct address_model *model, const struct hatf_record *record,
-                                    struct heap_place *out)
+static enum address_answer place_alloc(struct address_model *model,
+                                       const struct hatf_record *record, struct address_place *out)
 {
     uint64_t place;
     if (!find_place(model, record, record->address, &place))
@@ -238,8 +239,8 @@ static enum heap_answer place_alloc(struct address_model *model, const struct ha
     return settle(model, record, place) ? HEAP_PLACED : HEAP_NO_MEMORY;
 }
 
-static enum heap_answer place_free(struct address_model *model, const struct hatf_record *record,
-                                   struct heap_place *out)
+static enum address_answer place_free(struct address_model *model, const struct hatf_record *record,
+                                      struct address_place *out)
 {
     struct live_object object;
     if (!object_table_take(&model->objects, live_address_key(record->address), &object))
@@ -249,8 +250,9 @@ static enum heap_answer place_free(struct address_model *model, const struct hat
     return HEAP_PLACED;
 }
 
-static enum heap_answer place_realloc(struct address_model *model, const struct hatf_record *record,
-                                      struct heap_place *out)
+static enum address_answer place_realloc(struct address_model *model,
+                                         const struct hatf_record *record,
+                                         struct address_place *out)
 {
     struct live_object object;
     bool has_old = record->tag != HATF_REALLOC_ALLOC;
@@ -272,10 +274,11 @@ static enum heap_answer place_realloc(struct address_model *model, const struct 
     return HEAP_PLACED;
 }
 
-enum heap_answer address_model_place(struct address_model *model, const struct hatf_record *record,
-                                     struct heap_place *place)
+enum address_answer address_model_place(struct address_model *model,
+                                        const struct hatf_record *record,
+                                        struct address_place *place)
 {
-    *place = (struct heap_place){0, 0};
+    *place = (struct address_place){0, 0};
     switch (record->tag) {
     case HATF_ALLOC:
         return place_alloc(model, record, place);
@@ -305,8 +308,8 @@ static bool object_of_age(const struct address_model *model, uint64_t age,
     return true;
 }
 
-static enum heap_answer find_alloc(struct address_model *model, uint64_t code,
-                                   struct hatf_record *record)
+static enum address_answer find_alloc(struct address_model *model, uint64_t code,
+                                      struct hatf_record *record)
 {
     uint64_t place = code;
     if (model->has_hint && code == 0) {
@@ -322,8 +325,8 @@ static enum heap_answer find_alloc(struct address_model *model, uint64_t code,
     return settle(model, record, place) ? HEAP_PLACED : HEAP_NO_MEMORY;
 }
 
-static enum heap_answer find_free(struct address_model *model, uint64_t age,
-                                  struct hatf_record *record)
+static enum address_answer find_free(struct address_model *model, uint64_t age,
+                                     struct hatf_record *record)
 {
     struct live_object object;
     if (!object_of_age(model, age, &object, &record->address))
@@ -333,8 +336,9 @@ static enum heap_answer find_free(struct address_model *model, uint64_t age,
     return HEAP_PLACED;
 }
 
-static enum heap_answer find_realloc(struct address_model *model, const struct heap_place *place,
-                                     struct hatf_record *record)
+static enum address_answer find_realloc(struct address_model *model,
+                                        const struct address_place *place,
+                                        struct hatf_record *record)
 {
     struct live_object object;
     bool has_old = record->tag != HATF_REALLOC_ALLOC;
@@ -354,8 +358,9 @@ static enum heap_answer find_realloc(struct address_model *model, const struct h
     return HEAP_PLACED;
 }
 
-enum heap_answer address_model_find(struct address_model *model, const struct heap_place *place,
-                                    struct hatf_record *record)
+enum address_answer address_model_find(struct address_model *model,
+                                       const struct address_place *place,
+                                       struct hatf_record *record)
 {
     switch (record->tag) {
     case HATF_ALLOC:

@@ -19,12 +19,12 @@ struct address_model *address_model_create(bool reads);
 void address_model_destroy(struct address_model *model);
 
 /* What a record becomes: both 0 where it does not have them. */
-struct heap_place {
+struct address_place {
     uint64_t age;   /* of an object that is freed; of a realloc: 1 more, 0 for none */
     uint64_t place; /* of a new address */
 };
 
-enum heap_answer {
+enum address_answer {
     HEAP_PLACED, /* the record is told by a place */
     HEAP_PLAIN,  /* it is not: its addresses are to be stored as they are */
     HEAP_IMPOSSIBLE /* (reading) the model has no such place: the trace is damaged */,
@@ -32,12 +32,15 @@ enum heap_answer {
 };
 
 /* Turns the addresses of a record into places; the model takes note of the record either way. */
-enum heap_answer address_model_place(struct address_model *model, const struct hatf_record *record,
-                                     struct heap_place *place);
+enum address_answer address_model_place(struct address_model *model,
+                                        const struct hatf_record *record,
+                                        struct address_place *place);
 /* Turns places into the record's addresses. */
-enum heap_answer address_model_find(struct address_model *model, const struct heap_place *place,
-                                    struct hatf_record *record);
+enum address_answer address_model_find(struct address_model *model,
+                                       const struct address_place *place,
+                                       struct hatf_record *record);
 /* Takes note of a record whose addresses were stored as they are. */
-enum heap_answer address_model_note(struct address_model *model, const struct hatf_record *record);
+enum address_answer address_model_note(struct address_model *model,
+                                       const struct hatf_record *record);
 
 #endif

@@ -9,22 +9,22 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool alloc_check_init(struct alloc_check *check, heap_breach report, void *user)
+bool alloc_check_init(struct alloc_check *check, alloc_breach report, void *user)
 {
     memset(check, 0, sizeof *check);
-    return record_rules_init(&check->rules, report, user);
+    return alloc_rules_init(&check->rules, report, user);
 }
 
 void alloc_check_reset(struct alloc_check *check)
 {
     address_map_reset(&check->live);
-    record_rules_reset(&check->rules);
+    alloc_rules_reset(&check->rules);
 }
 
 uint64_t alloc_check_breach_count(const struct alloc_check *check)
 {
     uint64_t count = 0;
-    for (unsigned i = 0; i < HEAP_RULE_COUNT; i++)
+    for (unsigned i = 0; i < ALLOC_RULE_COUNT; i++)
         count += check->rules.breaches[i];
     return count;
 }
@@ -38,19 +38,19 @@ static uint64_t *freed_slot(struct alloc_check *check, uint64_t address)
 static void report_overlap(struct alloc_check *check, const struct hatf_record *record,
                            const struct address_block *other)
 {
-    record_rules_breach(&check->rules, HEAP_RULE_OVERLAP,
-                        "%" PRIu64 " bytes at address %" PRIu64 " overlap the %" PRIu64
-                        " bytes at %" PRIu64 " of record %" PRIu64,
-                        record->size, record->address, other->size, other->address, other->record);
+    alloc_rules_breach(&check->rules, ALLOC_RULE_OVERLAP,
+                       "%" PRIu64 " bytes at address %" PRIu64 " overlap the %" PRIu64
+                       " bytes at %" PRIu64 " of record %" PRIu64,
+                       record->size, record->address, other->size, other->address, other->record);
 }
 
 /* Where addresses are no numbers after all, the overlaps until then were breaches. */
 static void deny_numbers(struct alloc_check *check)
 {
     if (check->numbers_overlaps > 0)
-        record_rules_breach(&check->rules, HEAP_RULE_OVERLAP,
-                            "%" PRIu64 " allocations before this one overlap others",
-                            check->numbers_overlaps);
+        alloc_rules_breach(&check->rules, ALLOC_RULE_OVERLAP,
+                           "%" PRIu64 " allocations before this one overlap others",
+                           check->numbers_overlaps);
     check->numbers_overlaps = 0;
 }
 
@@ -76,19 +76,19 @@ static void take_free(struct alloc_check *check, const struct hatf_record *recor
     uint64_t *freed = freed_slot(check, record->address);
     const struct address_block *block = address_map_find(&check->live, record->address);
     if (block != NULL && block->heap != record->heap)
-        record_rules_breach(&check->rules, HEAP_RULE_HEAP,
-                            "address %" PRIu64 " is freed in heap %" PRIu64
-                            ", but was allocated in heap %" PRIu64,
-                            record->address, record->heap, block->heap);
+        alloc_rules_breach(&check->rules, ALLOC_RULE_HEAP,
+                           "address %" PRIu64 " is freed in heap %" PRIu64
+                           ", but was allocated in heap %" PRIu64,
+                           record->address, record->heap, block->heap);
     if (address_map_remove(&check->live, record->address))
         *freed = record->address + 1;
     else if (*freed == record->address + 1)
-        record_rules_breach(&check->rules, HEAP_RULE_DOUBLE_FREE,
-                            "address %" PRIu64 " is freed twice", record->address);
+        alloc_rules_breach(&check->rules, ALLOC_RULE_DOUBLE_FREE,
+                           "address %" PRIu64 " is freed twice", record->address);
     else
-        record_rules_breach(&check->rules, HEAP_RULE_UNKNOWN_FREE,
-                            "address %" PRIu64 " is freed, but nothing lives there",
-                            record->address);
+        alloc_rules_breach(&check->rules, ALLOC_RULE_UNKNOWN_FREE,
+                           "address %" PRIu64 " is freed, but nothing lives there",
+                           record->address);
 }
 
 /* In place: what the block grows over must be free. */
@@ -109,23 +109,23 @@ static void take_realloc(struct alloc_check *check, const struct hatf_record *re
     struct address_block *block = address_map_find(&check->live, record->address);
     if (record->tag == HATF_REALLOC_ALLOC) {
         if (record->address != 0)
-            record_rules_breach(&check->rules, HEAP_RULE_REALLOC,
-                                "a realloc that frees nothing has the old address %" PRIu64,
-                                record->address);
+            alloc_rules_breach(&check->rules, ALLOC_RULE_REALLOC,
+                               "a realloc that frees nothing has the old address %" PRIu64,
+                               record->address);
         return;
     }
     if (block == NULL) {
-        record_rules_breach(&check->rules, HEAP_RULE_REALLOC,
-                            "realloc of address %" PRIu64 ", but nothing lives there",
-                            record->address);
+        alloc_rules_breach(&check->rules, ALLOC_RULE_REALLOC,
+                           "realloc of address %" PRIu64 ", but nothing lives there",
+                           record->address);
         return;
     }
     if (record->tag != HATF_REALLOC_NO_ALLOC || record->new_address == 0)
         return;
     if (record->new_address != record->address)
-        record_rules_breach(&check->rules, HEAP_RULE_REALLOC,
-                            "a realloc in place goes from address %" PRIu64 " to %" PRIu64,
-                            record->address, record->new_address);
+        alloc_rules_breach(&check->rules, ALLOC_RULE_REALLOC,
+                           "a realloc in place goes from address %" PRIu64 " to %" PRIu64,
+                           record->address, record->new_address);
     else
         resize(check, record, block);
 }
@@ -133,7 +133,7 @@ static void take_realloc(struct alloc_check *check, const struct hatf_record *re
 bool alloc_check_put(struct alloc_check *check, const struct hatf_record *record, uint64_t number)
 {
     check->record_count++;
-    if (!record_rules_put(&check->rules, record))
+    if (!alloc_rules_put(&check->rules, record))
         return false;
     switch (record->tag) {
     case HATF_ALLOC:
@@ -160,5 +160,5 @@ bool alloc_check_put(struct alloc_check *check, const struct hatf_record *record
 
 void alloc_check_finish(struct alloc_check *check)
 {
-    record_rules_finish(&check->rules);
+    alloc_rules_finish(&check->rules);
 }

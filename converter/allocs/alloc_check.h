@@ -10,7 +10,7 @@
 enum { HEAP_CHECK_FREED = 1 << 16 };
 
 struct alloc_check {
-    struct record_rules rules;
+    struct alloc_rules rules;
     struct address_map live;
     uint64_t record_count;
     struct address_numbers numbers;
@@ -19,7 +19,7 @@ struct alloc_check {
 };
 
 /* False: out of memory. */
-bool alloc_check_init(struct alloc_check *check, heap_breach report, void *user);
+bool alloc_check_init(struct alloc_check *check, alloc_breach report, void *user);
 void alloc_check_reset(struct alloc_check *check);
 /* Takes a record of any tag; `number` is its place in the trace.  False: out of memory. */
 bool alloc_check_put(struct alloc_check *check, const struct hatf_record *record, uint64_t number);

@@ -18,34 +18,34 @@ struct known_thread {
     uint64_t size, old_address, new_address;
 };
 
-const char *heap_rule_text(enum heap_rule rule)
+const char *alloc_rule_text(enum alloc_rule rule)
 {
-    static const char *const texts[HEAP_RULE_COUNT] = {"objects are freed once",
-                                                       "what is freed was allocated",
-                                                       "objects do not overlap",
-                                                       "realloc is of what lives",
-                                                       "heaps are created, used and destroyed",
-                                                       "threads are created, used and ended",
-                                                       "time does not go back",
-                                                       "objects end before the last address"};
+    static const char *const texts[ALLOC_RULE_COUNT] = {"objects are freed once",
+                                                        "what is freed was allocated",
+                                                        "objects do not overlap",
+                                                        "realloc is of what lives",
+                                                        "heaps are created, used and destroyed",
+                                                        "threads are created, used and ended",
+                                                        "time does not go back",
+                                                        "objects end before the last address"};
     return texts[rule];
 }
 
-bool record_rules_init(struct record_rules *rules, heap_breach report, void *user)
+bool alloc_rules_init(struct alloc_rules *rules, alloc_breach report, void *user)
 {
-    *rules = (struct record_rules){.report = report, .user = user};
+    *rules = (struct alloc_rules){.report = report, .user = user};
     return object_table_init(&rules->thread_places) && object_table_init(&rules->heaps);
 }
 
-void record_rules_reset(struct record_rules *rules)
+void alloc_rules_reset(struct alloc_rules *rules)
 {
     object_table_reset(&rules->thread_places);
     object_table_reset(&rules->heaps);
     free(rules->threads);
-    *rules = (struct record_rules){0};
+    *rules = (struct alloc_rules){0};
 }
 
-void record_rules_breach(struct record_rules *rules, enum heap_rule rule, const char *format, ...)
+void alloc_rules_breach(struct alloc_rules *rules, enum alloc_rule rule, const char *format, ...)
 {
     char text[200];
     va_list arguments;
@@ -64,7 +64,7 @@ static uint64_t key_of(uint64_t id)
     return id == UINT64_MAX ? UINT64_MAX : id + 1;
 }
 
-static struct known_thread *add_thread(struct record_rules *rules, uint64_t id)
+static struct known_thread *add_thread(struct alloc_rules *rules, uint64_t id)
 {
     if (rules->thread_count == rules->thread_capacity) {
         size_t wanted = rules->thread_capacity * 2 + 16;
@@ -82,7 +82,7 @@ static struct known_thread *add_thread(struct record_rules *rules, uint64_t id)
 }
 
 /* NULL: out of memory. */
-static struct known_thread *thread_of(struct record_rules *rules, uint64_t id, bool *is_new)
+static struct known_thread *thread_of(struct alloc_rules *rules, uint64_t id, bool *is_new)
 {
     struct live_object place;
     *is_new = !object_table_find(&rules->thread_places, key_of(id), &place);
@@ -93,45 +93,45 @@ static struct known_thread *thread_of(struct record_rules *rules, uint64_t id, b
 
 /* Thread 0 is what a trace without threads has: it may do anything, and be created for each that
  * was left out of the trace.  Then nobody knows whose realloc a record follows. */
-static void create_thread(struct record_rules *rules, struct known_thread *thread, bool is_new)
+static void create_thread(struct alloc_rules *rules, struct known_thread *thread, bool is_new)
 {
     if (thread->id == 0)
         rules->has_one_number = rules->has_one_number || thread->state == KNOWN_CREATED;
     else if (thread->state == KNOWN_CREATED)
-        record_rules_breach(rules, HEAP_RULE_THREAD,
-                            "thread %" PRIu64 " is created, but has not ended", thread->id);
+        alloc_rules_breach(rules, ALLOC_RULE_THREAD,
+                           "thread %" PRIu64 " is created, but has not ended", thread->id);
     else if (!is_new && thread->state == KNOWN_USED)
-        record_rules_breach(rules, HEAP_RULE_THREAD,
-                            "thread %" PRIu64 " is created, but was used before", thread->id);
+        alloc_rules_breach(rules, ALLOC_RULE_THREAD,
+                           "thread %" PRIu64 " is created, but was used before", thread->id);
     thread->state = KNOWN_CREATED;
 }
 
 /* A thread that nobody created is named once. */
-static void use_thread(struct record_rules *rules, struct known_thread *thread, bool is_new)
+static void use_thread(struct alloc_rules *rules, struct known_thread *thread, bool is_new)
 {
     if (thread->id == 0)
         return;
     if (thread->state == KNOWN_ENDED)
-        record_rules_breach(rules, HEAP_RULE_THREAD,
-                            "thread %" PRIu64 " does something, but has ended", thread->id);
+        alloc_rules_breach(rules, ALLOC_RULE_THREAD,
+                           "thread %" PRIu64 " does something, but has ended", thread->id);
     else if (is_new && rules->names_threads)
-        record_rules_breach(rules, HEAP_RULE_THREAD,
-                            "thread %" PRIu64 " does something, but was not created", thread->id);
+        alloc_rules_breach(rules, ALLOC_RULE_THREAD,
+                           "thread %" PRIu64 " does something, but was not created", thread->id);
 }
 
 /* ---- what a realloc announces ---- */
 
-static void miss_own_records(struct record_rules *rules, struct known_thread *thread)
+static void miss_own_records(struct alloc_rules *rules, struct known_thread *thread)
 {
     const char *const what = !thread->awaits_free    ? "alloc"
                              : !thread->awaits_alloc ? "free"
                                                      : "alloc and free";
     bool is_known = thread->id != 0 || !rules->has_one_number;
     if (is_known && (thread->awaits_alloc || thread->awaits_free))
-        record_rules_breach(rules, HEAP_RULE_REALLOC,
-                            "the %s of the last realloc of thread %" PRIu64
-                            ", from address %" PRIu64 " to %" PRIu64 ", did not follow it",
-                            what, thread->id, thread->old_address, thread->new_address);
+        alloc_rules_breach(rules, ALLOC_RULE_REALLOC,
+                           "the %s of the last realloc of thread %" PRIu64 ", from address %" PRIu64
+                           " to %" PRIu64 ", did not follow it",
+                           what, thread->id, thread->old_address, thread->new_address);
     thread->awaits_alloc = thread->awaits_free = false;
 }
 
@@ -145,7 +145,7 @@ static void await_own_records(struct known_thread *thread, const struct hatf_rec
     thread->new_address = record->new_address;
 }
 
-static void follow_realloc(struct record_rules *rules, struct known_thread *thread,
+static void follow_realloc(struct alloc_rules *rules, struct known_thread *thread,
                            const struct hatf_record *record)
 {
     if (record->tag == HATF_ALLOC && thread->awaits_alloc &&
@@ -160,7 +160,7 @@ static void follow_realloc(struct record_rules *rules, struct known_thread *thre
         await_own_records(thread, record);
 }
 
-static bool take_thread(struct record_rules *rules, const struct hatf_record *record)
+static bool take_thread(struct alloc_rules *rules, const struct hatf_record *record)
 {
     bool is_new;
     struct known_thread *thread = thread_of(rules, record->thread, &is_new);
@@ -179,7 +179,7 @@ static bool take_thread(struct record_rules *rules, const struct hatf_record *re
 /* ---- heaps ---- */
 
 /* Heap 0 is the one that every program has. */
-static bool take_heap(struct record_rules *rules, const struct hatf_record *record)
+static bool take_heap(struct alloc_rules *rules, const struct hatf_record *record)
 {
     struct live_object heap = {.object = key_of(record->heap)};
     if (record->heap == 0 || !hatf_tag_has(record->tag, HATF_HEAP))
@@ -187,8 +187,8 @@ static bool take_heap(struct record_rules *rules, const struct hatf_record *reco
     bool is_known = object_table_find(&rules->heaps, heap.object, &heap);
     if (record->tag == HATF_CREATE_HEAP) {
         if (is_known && heap.value == KNOWN_CREATED)
-            record_rules_breach(rules, HEAP_RULE_HEAP,
-                                "heap %" PRIu64 " is created, but was not destroyed", record->heap);
+            alloc_rules_breach(rules, ALLOC_RULE_HEAP,
+                               "heap %" PRIu64 " is created, but was not destroyed", record->heap);
         heap.value = KNOWN_CREATED;
         return object_table_put(&rules->heaps, &heap);
     }
@@ -196,11 +196,11 @@ static bool take_heap(struct record_rules *rules, const struct hatf_record *reco
         return true;
     const char *verb = record->tag == HATF_DESTROY_HEAP ? "destroyed" : "used";
     if (is_known && heap.value == KNOWN_ENDED)
-        record_rules_breach(rules, HEAP_RULE_HEAP,
-                            "heap %" PRIu64 " is %s, but was destroyed before", record->heap, verb);
+        alloc_rules_breach(rules, ALLOC_RULE_HEAP,
+                           "heap %" PRIu64 " is %s, but was destroyed before", record->heap, verb);
     else if (!is_known)
-        record_rules_breach(rules, HEAP_RULE_HEAP, "heap %" PRIu64 " is %s, but was not created",
-                            record->heap, verb);
+        alloc_rules_breach(rules, ALLOC_RULE_HEAP, "heap %" PRIu64 " is %s, but was not created",
+                           record->heap, verb);
     if (record->tag == HATF_DESTROY_HEAP)
         heap.value = KNOWN_ENDED;
     else if (!is_known)
@@ -210,26 +210,26 @@ static bool take_heap(struct record_rules *rules, const struct hatf_record *reco
 
 /* ---- times and ranges ---- */
 
-static void take_time(struct record_rules *rules, const struct hatf_record *record)
+static void take_time(struct alloc_rules *rules, const struct hatf_record *record)
 {
     if (record->time < rules->last_time)
-        record_rules_breach(rules, HEAP_RULE_TIME, "time goes back from %" PRIu64 " to %" PRIu64,
-                            rules->last_time, record->time);
+        alloc_rules_breach(rules, ALLOC_RULE_TIME, "time goes back from %" PRIu64 " to %" PRIu64,
+                           rules->last_time, record->time);
     rules->last_time = record->time;
 }
 
-static void take_range(struct record_rules *rules, const struct hatf_record *record)
+static void take_range(struct alloc_rules *rules, const struct hatf_record *record)
 {
     bool is_alloc = record->tag == HATF_ALLOC;
     uint64_t address = is_alloc ? record->address : record->new_address;
     if ((is_alloc || record->tag == HATF_REALLOC_NO_ALLOC) && record->size > 0 &&
         record->size - 1 > UINT64_MAX - address)
-        record_rules_breach(rules, HEAP_RULE_RANGE,
-                            "%" PRIu64 " bytes at address %" PRIu64 " end behind the last address",
-                            record->size, address);
+        alloc_rules_breach(rules, ALLOC_RULE_RANGE,
+                           "%" PRIu64 " bytes at address %" PRIu64 " end behind the last address",
+                           record->size, address);
 }
 
-bool record_rules_put(struct record_rules *rules, const struct hatf_record *record)
+bool alloc_rules_put(struct alloc_rules *rules, const struct hatf_record *record)
 {
     if (record->tag == HATF_COMMENT || record->tag == HATF_METADATA)
         return true;
@@ -241,7 +241,7 @@ bool record_rules_put(struct record_rules *rules, const struct hatf_record *reco
     return take_thread(rules, record) && take_heap(rules, record);
 }
 
-void record_rules_finish(struct record_rules *rules)
+void alloc_rules_finish(struct alloc_rules *rules)
 {
     for (size_t i = 0; i < rules->thread_count; i++)
         miss_own_records(rules, &rules->threads[i]);

@@ -13,27 +13,27 @@
 #include "converter/base/object_table.h"
 #include "steptrace/hatf.h"
 
-enum heap_rule {
-    HEAP_RULE_DOUBLE_FREE,
-    HEAP_RULE_UNKNOWN_FREE,
-    HEAP_RULE_OVERLAP,
-    HEAP_RULE_REALLOC,
-    HEAP_RULE_HEAP,
-    HEAP_RULE_THREAD,
-    HEAP_RULE_TIME,
-    HEAP_RULE_RANGE,
-    HEAP_RULE_COUNT
+enum alloc_rule {
+    ALLOC_RULE_DOUBLE_FREE,
+    ALLOC_RULE_UNKNOWN_FREE,
+    ALLOC_RULE_OVERLAP,
+    ALLOC_RULE_REALLOC,
+    ALLOC_RULE_HEAP,
+    ALLOC_RULE_THREAD,
+    ALLOC_RULE_TIME,
+    ALLOC_RULE_RANGE,
+    ALLOC_RULE_COUNT
 };
-const char *heap_rule_text(enum heap_rule rule);
+const char *alloc_rule_text(enum alloc_rule rule);
 
 /* Called for each breach; `text` lives until it returns. */
-typedef void (*heap_breach)(void *user, enum heap_rule rule, const char *text);
+typedef void (*alloc_breach)(void *user, enum alloc_rule rule, const char *text);
 
 struct known_thread;
 
-struct record_rules {
-    uint64_t breaches[HEAP_RULE_COUNT];
-    heap_breach report;
+struct alloc_rules {
+    uint64_t breaches[ALLOC_RULE_COUNT];
+    alloc_breach report;
     void *user;
     bool has_records;    /* other than comments */
     bool names_threads;  /* the first was a createThread: all threads are told of */
@@ -46,14 +46,14 @@ struct record_rules {
 };
 
 /* False: out of memory. */
-bool record_rules_init(struct record_rules *rules, heap_breach report, void *user);
-void record_rules_reset(struct record_rules *rules);
+bool alloc_rules_init(struct alloc_rules *rules, alloc_breach report, void *user);
+void alloc_rules_reset(struct alloc_rules *rules);
 /* Takes the next record, of any tag.  False: out of memory. */
-bool record_rules_put(struct record_rules *rules, const struct hatf_record *record);
+bool alloc_rules_put(struct alloc_rules *rules, const struct hatf_record *record);
 /* The trace has ended, and nothing of it was lost: no realloc waits for records of its own. */
-void record_rules_finish(struct record_rules *rules);
+void alloc_rules_finish(struct alloc_rules *rules);
 /* Counts and reports a breach that the caller found. */
-void record_rules_breach(struct record_rules *rules, enum heap_rule rule, const char *format, ...)
+void alloc_rules_breach(struct alloc_rules *rules, enum alloc_rule rule, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

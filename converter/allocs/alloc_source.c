@@ -98,7 +98,7 @@ static enum step_text_kind kind_of(enum hatf_tag tag)
     }
 }
 
-bool record_is_wanted(const struct event_selection *selected, const struct hatf_record *record)
+bool alloc_is_wanted(const struct event_selection *selected, const struct hatf_record *record)
 {
     if (event_selection_is_all(selected))
         return true;

@@ -58,6 +58,6 @@ double alloc_source_progress(const struct alloc_source *source);
 void alloc_source_destroy(struct alloc_source *source);
 
 /* Is the record in the part of the trace that is wished for? */
-bool record_is_wanted(const struct event_selection *selected, const struct hatf_record *record);
+bool alloc_is_wanted(const struct event_selection *selected, const struct hatf_record *record);
 
 #endif

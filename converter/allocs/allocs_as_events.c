@@ -19,7 +19,7 @@
 
 enum { PENDING = 8, CLASSES_MAX = 1 << 20 };
 
-struct record_trace_source {
+struct allocs_event_source {
     struct event_source base;
     struct alloc_source *records;
     struct object_table objects; /* by live_address_key(): value is the object */
@@ -36,17 +36,17 @@ struct record_trace_source {
     bool ended;
 };
 
-static struct record_trace_source *of(struct event_source *source)
+static struct allocs_event_source *of(struct event_source *source)
 {
-    return (struct record_trace_source *) source;
+    return (struct allocs_event_source *) source;
 }
 
-static const struct record_trace_source *of_const(const struct event_source *source)
+static const struct allocs_event_source *of_const(const struct event_source *source)
 {
-    return (const struct record_trace_source *) source;
+    return (const struct allocs_event_source *) source;
 }
 
-static struct trace_event *add(struct record_trace_source *source, enum step_text_kind kind,
+static struct trace_event *add(struct allocs_event_source *source, enum step_text_kind kind,
                                uint64_t time_ns)
 {
     struct trace_event *event = &source->pending[source->count++];
@@ -56,7 +56,7 @@ static struct trace_event *add(struct record_trace_source *source, enum step_tex
 }
 
 /* The thread's number in the names; it is told of at its first use. */
-static uint32_t thread_of(struct record_trace_source *source, uint64_t number, uint64_t time_ns,
+static uint32_t thread_of(struct allocs_event_source *source, uint64_t number, uint64_t time_ns,
                           bool report_line)
 {
     static const struct step_bytes nothing = {(const uint8_t *) "", 0};
@@ -75,7 +75,7 @@ static uint32_t thread_of(struct record_trace_source *source, uint64_t number, u
     return id;
 }
 
-static uint32_t class_of(struct record_trace_source *source, struct step_bytes name,
+static uint32_t class_of(struct allocs_event_source *source, struct step_bytes name,
                          uint64_t time_ns)
 {
     static const struct step_bytes plain = {(const uint8_t *) "malloc", 6};
@@ -94,7 +94,7 @@ static uint32_t class_of(struct record_trace_source *source, struct step_bytes n
     return id;
 }
 
-static void note_unknown(struct record_trace_source *source, const struct hatf_record *record)
+static void note_unknown(struct allocs_event_source *source, const struct hatf_record *record)
 {
     if (source->unknown_frees++ == 0) {
         uint64_t at = alloc_source_offset(source->records);
@@ -105,7 +105,7 @@ static void note_unknown(struct record_trace_source *source, const struct hatf_r
              source->unknown_frees, record->address);
 }
 
-static bool add_object(struct record_trace_source *source, const struct hatf_record *record,
+static bool add_object(struct allocs_event_source *source, const struct hatf_record *record,
                        uint64_t address, uint32_t thread)
 {
     uint32_t class_id = class_of(source, record->attributes, record->time);
@@ -119,7 +119,7 @@ static bool add_object(struct record_trace_source *source, const struct hatf_rec
     return class_id != 0 && object_table_put(&source->objects, &object);
 }
 
-static bool end_object(struct record_trace_source *source, const struct hatf_record *record)
+static bool end_object(struct allocs_event_source *source, const struct hatf_record *record)
 {
     struct live_object object;
     if (!object_table_take(&source->objects, live_address_key(record->address), &object)) {
@@ -133,7 +133,7 @@ static bool end_object(struct record_trace_source *source, const struct hatf_rec
 }
 
 /* False: out of memory. */
-static bool take(struct record_trace_source *source, const struct hatf_record *record)
+static bool take(struct allocs_event_source *source, const struct hatf_record *record)
 {
     bool begins = record->tag == HATF_CREATE_THREAD;
     if (record->tag == HATF_COMMENT)
@@ -163,7 +163,7 @@ static bool take(struct record_trace_source *source, const struct hatf_record *r
 }
 
 /* Makes the next events; END after the last. */
-static enum step_status advance(struct record_trace_source *source, struct step_error *error)
+static enum step_status advance(struct allocs_event_source *source, struct step_error *error)
 {
     struct hatf_record record;
     source->at = source->count = 0;
@@ -191,7 +191,7 @@ static enum step_status advance(struct record_trace_source *source, struct step_
 static enum step_status read_events(struct event_source *base, struct trace_event *events,
                                     size_t capacity, size_t *count, struct step_error *error)
 {
-    struct record_trace_source *source = of(base);
+    struct allocs_event_source *source = of(base);
     size_t filled = 0;
     enum step_status status = STEP_STATUS_OK;
     while (filled < capacity && status == STEP_STATUS_OK) {
@@ -244,7 +244,7 @@ static double progress(const struct event_source *base)
 
 static void destroy(struct event_source *base)
 {
-    struct record_trace_source *source = of(base);
+    struct allocs_event_source *source = of(base);
     alloc_source_destroy(source->records);
     object_table_reset(&source->objects);
     name_index_reset(&source->classes);
@@ -268,7 +268,7 @@ enum step_status record_trace_source_create(struct alloc_source *records,
                                             const struct event_selection *selected,
                                             struct event_source **out, struct step_error *error)
 {
-    struct record_trace_source *source = calloc(1, sizeof *source);
+    struct allocs_event_source *source = calloc(1, sizeof *source);
     if (source == NULL) {
         alloc_source_destroy(records);
         return no_memory(error);

@@ -14,7 +14,7 @@ enum { BATCH = 512, OBJECT_ALIGNMENT = 8 };
 
 /* Events becoming records. */
 struct event_records {
-    struct record_options options;
+    struct alloc_options options;
     const struct trace_names *names; /* borrowed */
     struct object_table addresses;   /* by object, where its address is not its id */
     uint64_t bump;                   /* the next address */
@@ -22,10 +22,10 @@ struct event_records {
 };
 
 /* `options` NULL: the defaults.  False: out of memory. */
-static bool event_records_init(struct event_records *records, const struct record_options *options,
+static bool event_records_init(struct event_records *records, const struct alloc_options *options,
                                const struct trace_names *names)
 {
-    static const struct record_options defaults = {ADDRESSES_ID, false};
+    static const struct alloc_options defaults = {ADDRESSES_ID, false};
     *records =
         (struct event_records){.options = options != NULL ? *options : defaults, .names = names};
     return object_table_init(&records->addresses);
@@ -134,7 +134,7 @@ static enum step_status event_records_take(struct event_records *records,
 
 /* ---- a source of records ---- */
 
-struct event_record_source {
+struct event_alloc_source {
     struct alloc_source base;
     struct event_source *events;
     struct event_records records;
@@ -143,20 +143,20 @@ struct event_record_source {
     struct trace_event batch[BATCH];
 };
 
-static struct event_record_source *source_of(struct alloc_source *source)
+static struct event_alloc_source *source_of(struct alloc_source *source)
 {
-    return (struct event_record_source *) source;
+    return (struct event_alloc_source *) source;
 }
 
-static const struct event_record_source *source_of_const(const struct alloc_source *source)
+static const struct event_alloc_source *source_of_const(const struct alloc_source *source)
 {
-    return (const struct event_record_source *) source;
+    return (const struct event_alloc_source *) source;
 }
 
 static enum step_status next(struct alloc_source *base, struct hatf_record *record,
                              struct step_error *error)
 {
-    struct event_record_source *source = source_of(base);
+    struct event_alloc_source *source = source_of(base);
     enum step_status status = STEP_STATUS_END;
     if (event_records_comment(&source->records, record))
         return STEP_STATUS_OK;
@@ -212,7 +212,7 @@ static double progress(const struct alloc_source *base)
 
 static void destroy_source(struct alloc_source *base)
 {
-    struct event_record_source *source = source_of(base);
+    struct event_alloc_source *source = source_of(base);
     event_records_reset(&source->records);
     source->events->operations->destroy(source->events);
     free(source);
@@ -230,10 +230,10 @@ static const struct alloc_source_operations source_operations = {
 };
 
 enum step_status event_alloc_source_create(struct event_source *events,
-                                           const struct record_options *options,
+                                           const struct alloc_options *options,
                                            struct alloc_source **out, struct step_error *error)
 {
-    struct event_record_source *source = calloc(1, sizeof *source);
+    struct event_alloc_source *source = calloc(1, sizeof *source);
     if (source == NULL || !event_records_init(&source->records, options, &events->names)) {
         free(source);
         events->operations->destroy(events);

@@ -8,17 +8,17 @@
 #include "converter/allocs/alloc_sink.h"
 #include "converter/allocs/alloc_source.h"
 
-enum record_addresses { ADDRESSES_ID, ADDRESSES_BUMP, ADDRESSES_MALLOC };
+enum alloc_addresses { ADDRESSES_ID, ADDRESSES_BUMP, ADDRESSES_MALLOC };
 
-struct record_options {
-    enum record_addresses addresses;
+struct alloc_options {
+    enum alloc_addresses addresses;
     bool class_attributes;
 };
 
 /* Records that are made of the events of another trace; takes the source over, also when it fails.
  * `options` NULL: the defaults. */
 enum step_status event_alloc_source_create(struct event_source *events,
-                                           const struct record_options *options,
+                                           const struct alloc_options *options,
                                            struct alloc_source **out, struct step_error *error);
 
 /* A sink of events, for traces that have no records: they become some on the way. */

@@ -13,11 +13,11 @@
 struct heap_export;
 struct option_row;
 struct output_file;
-struct record_options;
+struct alloc_options;
 
 /* What a person may choose of an output format. */
 struct event_sink_options {
-    struct record_options *records; /* how events become HATF's records; NULL: defaults */
+    struct alloc_options *records; /* how events become HATF's records; NULL: defaults */
     enum hatf_encoding encoding;
     enum hatf_split split;
     unsigned omitted;         /* bits of HATF's fields that are left out, 1 << enum hatf_field */

@@ -20,9 +20,9 @@ struct trace_format {
     bool reads_dumps;       /* a file of it is read as heap dumps (heap_of_dump.h) */
     bool is_gzipped;        /* what `heap_writer` writes is */
     /* reading and writing */
-    trace_opener open_source;         /* NULL: the format is only written */
-    event_sink_open open_sink;        /* NULL: it takes no events, but records or heaps */
-    alloc_sink_open open_record_sink; /* NULL: it takes no records */
+    trace_opener open_source;        /* NULL: the format is only written */
+    event_sink_open open_sink;       /* NULL: it takes no events, but records or heaps */
+    alloc_sink_open open_alloc_sink; /* NULL: it takes no records */
     const struct heap_writer_operations *heap_writer; /* of a format of heaps; else NULL */
     /* what people are told */
     unsigned help_line; /* place of `help` among the formats of its kind, from 1 */

@@ -156,14 +156,14 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
     return as_bad_input(status);
 }
 
-enum step_status input_each_record(struct input *input, input_visit_record visit, void *user)
+enum step_status input_each_alloc(struct input *input, input_visit_alloc visit, void *user)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     const struct event_selection *selected = &input->source->filter.selected;
     struct hatf_record record;
     enum step_status status;
     while ((status = alloc_source_next(input->allocs, &record, &error)) == STEP_STATUS_OK) {
-        if (record_is_wanted(selected, &record))
+        if (alloc_is_wanted(selected, &record))
             status = visit(user, &record, &error);
         if (status != STEP_STATUS_OK)
             break;

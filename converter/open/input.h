@@ -36,10 +36,10 @@ typedef enum step_status (*input_visit)(void *user, const struct trace_event *ev
 /* Gives all events to `visit`, batch by batch.  Faults are told; `error` of a visit too. */
 enum step_status input_each(struct input *input, input_visit visit, void *user);
 
-typedef enum step_status (*input_visit_record)(void *user, const struct hatf_record *record,
-                                               struct step_error *error);
+typedef enum step_status (*input_visit_alloc)(void *user, const struct hatf_record *record,
+                                              struct step_error *error);
 /* The same with the records of a heap trace (input->allocs is not NULL). */
-enum step_status input_each_record(struct input *input, input_visit_record visit, void *user);
+enum step_status input_each_alloc(struct input *input, input_visit_alloc visit, void *user);
 
 /* Tells what was damaged or cut.  Returns CORRUPT if anything was, else OK. */
 enum step_status input_report_damage(struct input *input);

@@ -42,7 +42,7 @@ enum step_status trace_open_events(const char *path, const struct trace_format *
     return status;
 }
 
-enum step_status trace_open_allocs(const char *path, const struct record_options *options,
+enum step_status trace_open_allocs(const char *path, const struct alloc_options *options,
                                    struct alloc_source **out, struct step_error *error)
 {
     struct event_selection selected;

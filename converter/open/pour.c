@@ -40,8 +40,8 @@ static enum step_status open_sink(struct flow *flow, struct output_file *file,
     const struct trace_format *to = flow->how->to;
     const struct event_source *source = flow->input->source;
     const struct event_sink_options *options = flow->how->options;
-    if (flow->input->allocs != NULL && to->open_record_sink != NULL)
-        return to->open_record_sink(file, source, options, &flow->allocs, error);
+    if (flow->input->allocs != NULL && to->open_alloc_sink != NULL)
+        return to->open_alloc_sink(file, source, options, &flow->allocs, error);
     return trace_format_open_sink(to, file, source, options, &flow->events, error);
 }
 
@@ -50,8 +50,8 @@ static enum step_status feed(struct flow *flow)
     if (flow->events != NULL)
         return input_each(flow->input, put_events, flow->events);
     return flow->how->options->omitted != 0
-               ? input_each_record(flow->input, put_part, flow)
-               : input_each_record(flow->input, put_alloc, flow->allocs);
+               ? input_each_alloc(flow->input, put_part, flow)
+               : input_each_alloc(flow->input, put_alloc, flow->allocs);
 }
 
 /* What is true of the whole trace may not be so of a part. */

@@ -51,7 +51,7 @@ struct replay_plan {
     struct replay_counts counts;
     struct address_map live;
     uint64_t freed[FREED_SLOTS]; /* addresses freed lately, plus 1 */
-    struct record_rules rules;
+    struct alloc_rules rules;
     struct address_numbers numbers;
     struct plan_slot *slots;
     uint32_t slot_capacity;
@@ -84,7 +84,7 @@ void replay_plan_destroy(struct replay_plan *plan)
     for (uint32_t i = 0; i < plan->counts.threads; i++)
         free(plan->threads[i].ops);
     address_map_reset(&plan->live);
-    record_rules_reset(&plan->rules);
+    alloc_rules_reset(&plan->rules);
     object_table_reset(&plan->thread_numbers);
     object_table_reset(&plan->heap_numbers);
     free(plan->threads);
@@ -124,7 +124,7 @@ static void fault(struct replay_plan *plan, enum replay_fault fault)
 }
 
 /* What the rules of records say: threads, heaps, times, what belongs to a realloc. */
-static void take_breach(void *user, enum heap_rule rule, const char *text)
+static void take_breach(void *user, enum alloc_rule rule, const char *text)
 {
     struct replay_plan *plan = user;
     (void) rule;
@@ -140,7 +140,7 @@ struct replay_plan *replay_plan_create(const struct replay_plan_options *options
     plan->options = *options;
     plan->free_threads = NO_SLOT;
     plan->in_piece = calloc(REPLAY_SECTIONS_MOST, sizeof *plan->in_piece);
-    if (plan->in_piece != NULL && record_rules_init(&plan->rules, take_breach, plan) &&
+    if (plan->in_piece != NULL && alloc_rules_init(&plan->rules, take_breach, plan) &&
         object_table_init(&plan->thread_numbers) && object_table_init(&plan->heap_numbers))
         return plan;
     replay_plan_destroy(plan);
@@ -558,7 +558,7 @@ enum step_status replay_plan_put(struct replay_plan *plan, const struct hatf_rec
     plan->record_number++;
     if (record->tag == HATF_COMMENT)
         address_numbers_put(&plan->numbers, record);
-    if (!record_rules_put(&plan->rules, record))
+    if (!alloc_rules_put(&plan->rules, record))
         fail(plan, STEP_STATUS_NO_MEMORY, "out of memory");
     if (record->tag == HATF_COMMENT || record->tag == HATF_METADATA ||
         record->tag == HATF_CREATE_THREAD)
@@ -603,7 +603,7 @@ enum step_status replay_plan_put(struct replay_plan *plan, const struct hatf_rec
 enum step_status replay_plan_finish(struct replay_plan *plan, struct step_error *error)
 {
     plan->error = error;
-    record_rules_finish(&plan->rules);
+    alloc_rules_finish(&plan->rules);
     end_piece(plan);
     return plan->status;
 }

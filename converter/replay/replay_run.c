@@ -223,7 +223,7 @@ static void note_damage(struct replay *replay, const struct alloc_source *source
 /* Goes through the trace once, into pieces. */
 static enum step_status decode(struct replay *replay, struct step_error *error)
 {
-    const struct record_options options = {.addresses = ADDRESSES_BUMP};
+    const struct alloc_options options = {.addresses = ADDRESSES_BUMP};
     const struct replay_plan_options plan_options = {.is_threaded = replay->settings.is_threaded,
                                                      .refuses = replay->settings.refuses,
                                                      .begin_piece = begin_piece,

@@ -20,7 +20,7 @@ static struct heap_check *of(struct check_run *run)
     return (struct heap_check *) run;
 }
 
-static void print_heap_breach(void *user, enum heap_rule rule, const char *text)
+static void print_heap_breach(void *user, enum alloc_rule rule, const char *text)
 {
     struct heap_check *run = user;
     const struct alloc_source *allocs = run->base.input->allocs;
@@ -61,9 +61,9 @@ static void print_heap_verdict(const struct check_run *run, const struct alloc_c
     uint64_t count = alloc_check_breach_count(check);
     if (count > run->printed)
         printf("and %" PRIu64 " more (--limit=N prints more)\n", count - run->printed);
-    for (unsigned rule = 0; rule < HEAP_RULE_COUNT; rule++)
+    for (unsigned rule = 0; rule < ALLOC_RULE_COUNT; rule++)
         if (check->rules.breaches[rule] > 0)
-            printf("%s: %" PRIu64 " breaches\n", heap_rule_text((enum heap_rule) rule),
+            printf("%s: %" PRIu64 " breaches\n", alloc_rule_text((enum alloc_rule) rule),
                    check->rules.breaches[rule]);
     printf("%" PRIu64 " records: ", check->record_count);
     if (count > 0)
@@ -75,7 +75,7 @@ static void print_heap_verdict(const struct check_run *run, const struct alloc_c
 
 static enum step_status read_allocs(struct check_run *run)
 {
-    return input_each_record(run->input, of(run)->is_running ? count_record : visit_record, run);
+    return input_each_alloc(run->input, of(run)->is_running ? count_record : visit_record, run);
 }
 
 static void print_verdict(struct check_run *run, bool is_damaged)

@@ -16,7 +16,7 @@
 #include "converter/open/input.h"
 #include "steptrace/packed.h"
 
-bool heap_import_is_meant(const char *path, const struct trace_format *format)
+bool heap_of_dump_is_meant(const char *path, const struct trace_format *format)
 {
     if (format == NULL && strcmp(path, "-") != 0)
         format = trace_format_by_ending(path);
@@ -26,9 +26,9 @@ bool heap_import_is_meant(const char *path, const struct trace_format *format)
            memory_infra_is_likely(path);
 }
 
-enum step_status heap_import_open(struct heap_import *import, const char *path)
+enum step_status heap_of_dump_open(struct heap_of_dump *import, const char *path)
 {
-    *import = (struct heap_import){.spool = -1, .error = {.offset = STEP_NO_OFFSET}};
+    *import = (struct heap_of_dump){.spool = -1, .error = {.offset = STEP_NO_OFFSET}};
     if (strcmp(path, "-") == 0) {
         enum step_status status = input_spool_stdin(&import->spool, &import->error);
         if (status != STEP_STATUS_OK)
@@ -47,7 +47,7 @@ enum step_status heap_import_open(struct heap_import *import, const char *path)
     return status == STEP_STATUS_FORMAT ? STEP_STATUS_CORRUPT : status;
 }
 
-void heap_import_close(struct heap_import *import)
+void heap_of_dump_close(struct heap_of_dump *import)
 {
     if (import->infra.path != NULL)
         memory_infra_reset(&import->infra);
@@ -56,7 +56,7 @@ void heap_import_close(struct heap_import *import)
     import->spool = -1;
 }
 
-enum step_status heap_import_report_damage(const struct heap_import *import)
+enum step_status heap_of_dump_report_damage(const struct heap_of_dump *import)
 {
     const struct memory_infra *infra = &import->infra;
     size_t reported = sizeof infra->first_faults / sizeof infra->first_faults[0];
@@ -71,7 +71,7 @@ enum step_status heap_import_report_damage(const struct heap_import *import)
 }
 
 /* A pass over the dumps; what is damaged in the file is told once, at the end. */
-static enum step_status each(struct heap_import *import, const char *heap,
+static enum step_status each(struct heap_of_dump *import, const char *heap,
                              memory_infra_receive receive, void *user)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
@@ -85,7 +85,7 @@ static enum step_status each(struct heap_import *import, const char *heap,
 }
 
 struct chooser {
-    struct heap_import *import;
+    struct heap_of_dump *import;
     bool by_class;
     const struct heap_moment *moments;
     size_t moment_count;
@@ -137,16 +137,16 @@ static enum step_status choose(void *user, const struct memory_infra_dump *given
     return STEP_STATUS_OK;
 }
 
-enum step_status heap_import_moments(struct heap_import *import, const char *heap, bool by_class,
-                                     const struct heap_moment *moments, size_t moment_count,
-                                     struct heap_snapshot *snapshots)
+enum step_status heap_of_dump_moments(struct heap_of_dump *import, const char *heap, bool by_class,
+                                      const struct heap_moment *moments, size_t moment_count,
+                                      struct heap_snapshot *snapshots)
 {
     struct chooser chooser = {import, by_class, moments, moment_count, snapshots};
     return each(import, heap, choose, &chooser);
 }
 
 struct copier {
-    struct heap_import *import;
+    struct heap_of_dump *import;
     struct heap_writer *writer;
 };
 
@@ -167,7 +167,7 @@ static enum step_status copy(void *user, const struct memory_infra_dump *given,
 }
 
 /* All dumps, or the one that was asked for. */
-static enum step_status put_dumps(struct heap_import *import, struct heap_writer *writer,
+static enum step_status put_dumps(struct heap_of_dump *import, struct heap_writer *writer,
                                   const struct heap_export *options, bool has_moment)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
@@ -176,7 +176,7 @@ static enum step_status put_dumps(struct heap_import *import, struct heap_writer
         return each(import, NULL, copy, &copier);
     }
     struct heap_snapshot snapshot = {.rows = NULL};
-    enum step_status status = heap_import_moments(import, NULL, false, &options->at, 1, &snapshot);
+    enum step_status status = heap_of_dump_moments(import, NULL, false, &options->at, 1, &snapshot);
     if (status == STEP_STATUS_OK && snapshot.rows == NULL) {
         step_error_set(&error, STEP_STATUS_NOT_FOUND, import->infra.path, STEP_NO_OFFSET,
                        "the file has no such dump");
@@ -190,7 +190,7 @@ static enum step_status put_dumps(struct heap_import *import, struct heap_writer
     return status;
 }
 
-static enum step_status write_all(struct heap_import *import, struct output_file *file,
+static enum step_status write_all(struct heap_of_dump *import, struct output_file *file,
                                   const struct trace_format *format,
                                   const struct event_sink_options *options,
                                   struct step_error *error)
@@ -228,11 +228,11 @@ out:
     return status;
 }
 
-enum step_status heap_import_convert(const char *path, const struct trace_format *to,
-                                     const struct event_sink_options *options, const char *output)
+enum step_status heap_of_dump_convert(const char *path, const struct trace_format *to,
+                                      const struct event_sink_options *options, const char *output)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct heap_import import;
+    struct heap_of_dump import;
     struct output_file file;
     if (to->heap_writer == NULL) {
         step_error_set(&error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
@@ -240,7 +240,7 @@ enum step_status heap_import_convert(const char *path, const struct trace_format
                        to->name);
         return report_error(&error);
     }
-    enum step_status status = heap_import_open(&import, path);
+    enum step_status status = heap_of_dump_open(&import, path);
     if (status == STEP_STATUS_OK) {
         status = output_file_open(&file, output, &error);
         if (status == STEP_STATUS_OK) {
@@ -249,11 +249,11 @@ enum step_status heap_import_convert(const char *path, const struct trace_format
         } else {
             report_error(&error);
         }
-        enum step_status damage = heap_import_report_damage(&import);
+        enum step_status damage = heap_of_dump_report_damage(&import);
         if (status == STEP_STATUS_OK ||
             (status == STEP_STATUS_NOT_FOUND && damage != STEP_STATUS_OK))
             status = damage;
     }
-    heap_import_close(&import);
+    heap_of_dump_close(&import);
     return status;
 }

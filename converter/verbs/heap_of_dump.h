@@ -8,10 +8,10 @@
 
 /* True if the file is to be read as heap dumps: `format`, where it is given, says so, else the
  * file does. */
-bool heap_import_is_meant(const char *path, const struct trace_format *format);
+bool heap_of_dump_is_meant(const char *path, const struct trace_format *format);
 
 /* A file of dumps that a verb reads; standard input ("-") is kept in a file. */
-struct heap_import {
+struct heap_of_dump {
     struct memory_infra infra;
     char spool_path[64];
     int spool;               /* -1: none */
@@ -20,18 +20,18 @@ struct heap_import {
 };
 
 /* Faults are told.  Close is allowed after a failure. */
-enum step_status heap_import_open(struct heap_import *import, const char *path);
+enum step_status heap_of_dump_open(struct heap_of_dump *import, const char *path);
 /* The dumps' heaps at these moments (the Nth dump for `gc:N`), as snapshots with rows; a moment
  * that is not there leaves its snapshot without.  Faults are told. */
-enum step_status heap_import_moments(struct heap_import *import, const char *heap, bool by_class,
-                                     const struct heap_moment *moments, size_t moment_count,
-                                     struct heap_snapshot *snapshots);
+enum step_status heap_of_dump_moments(struct heap_of_dump *import, const char *heap, bool by_class,
+                                      const struct heap_moment *moments, size_t moment_count,
+                                      struct heap_snapshot *snapshots);
 /* Tells what was wrong with the file.  CORRUPT if anything was, else OK. */
-enum step_status heap_import_report_damage(const struct heap_import *import);
-void heap_import_close(struct heap_import *import);
+enum step_status heap_of_dump_report_damage(const struct heap_of_dump *import);
+void heap_of_dump_close(struct heap_of_dump *import);
 
 /* Converts dumps into another format of heaps.  Faults are told. */
-enum step_status heap_import_convert(const char *path, const struct trace_format *to,
-                                     const struct event_sink_options *options, const char *output);
+enum step_status heap_of_dump_convert(const char *path, const struct trace_format *to,
+                                      const struct event_sink_options *options, const char *output);
 
 #endif

@@ -166,7 +166,7 @@ enum step_status info_allocs(struct input *input, const char *path, bool json)
     struct trace_summary summary;
     enum step_status status = STEP_STATUS_NO_MEMORY;
     if (name_index_init(&facts.threads) && name_index_init(&facts.heaps))
-        status = input_each_record(input, take, &facts);
+        status = input_each_alloc(input, take, &facts);
     else
         report_line("out of memory");
     if (status == STEP_STATUS_OK) {

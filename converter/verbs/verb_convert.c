@@ -19,8 +19,8 @@ enum { OPTIONS_MOST = 64 };
 struct conversion {
     struct event_selection selected;
     struct event_sink_options sink;
-    struct record_options allocs; /* of `sink` */
-    struct heap_export heap;      /* the same */
+    struct alloc_options allocs; /* of `sink` */
+    struct heap_export heap;     /* the same */
     const struct trace_format *from;
     const struct trace_format *to;
     const char *output;
@@ -184,9 +184,9 @@ enum step_status verb_convert(int argc, char **argv)
     if (conversion.record_format != RECORDS_AS_NOTHING)
         return record_export(arguments.operands[0], conversion.output, conversion.record_format,
                              conversion.sink.level, &conversion.records);
-    if (heap_import_is_meant(arguments.operands[0], conversion.from))
-        return heap_import_convert(arguments.operands[0], conversion.to, &conversion.sink,
-                                   conversion.output);
+    if (heap_of_dump_is_meant(arguments.operands[0], conversion.from))
+        return heap_of_dump_convert(arguments.operands[0], conversion.to, &conversion.sink,
+                                    conversion.output);
     status = input_open(&input, arguments.operands[0], conversion.from, &conversion.selected);
     if (status != STEP_STATUS_OK)
         return status;

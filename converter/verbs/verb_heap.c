@@ -320,18 +320,18 @@ static enum step_status run_heap(struct heap_options *options, const char *path)
 /* Dumps of others: what they do not tell is refused. */
 static enum step_status run_import(struct heap_options *options, const char *path)
 {
-    struct heap_import import;
+    struct heap_of_dump import;
     if ((options->report.axes & HEAP_BY_THREAD) != 0 || options->has_thread || options->ages) {
         report_line("%s: heap dumps tell neither threads nor ages", path);
         return STEP_STATUS_INVALID;
     }
-    enum step_status status = heap_import_open(&import, path);
+    enum step_status status = heap_of_dump_open(&import, path);
     if (status == STEP_STATUS_OK) {
         struct heap_run run = {.options = options, .names = &import.infra.names};
         bool by_class =
             options->report.axes == HEAP_BY_CLASS && options->report.tree == HEAP_NO_TREE;
-        status = heap_import_moments(&import, options->heap, by_class, options->moments,
-                                     options->moment_count, run.snapshots);
+        status = heap_of_dump_moments(&import, options->heap, by_class, options->moments,
+                                      options->moment_count, run.snapshots);
         options->report.path = path;
         options->report.is_import = true;
         options->report.sites = &import.infra.sites;
@@ -342,12 +342,12 @@ static enum step_status run_import(struct heap_options *options, const char *pat
             status = print(&run, &options->report);
         for (size_t i = 0; i < MOMENTS; i++)
             heap_snapshot_reset(&run.snapshots[i]);
-        enum step_status damage = heap_import_report_damage(&import);
+        enum step_status damage = heap_of_dump_report_damage(&import);
         if (status == STEP_STATUS_OK ||
             (status == STEP_STATUS_NOT_FOUND && damage != STEP_STATUS_OK))
             status = damage;
     }
-    heap_import_close(&import);
+    heap_of_dump_close(&import);
     return status;
 }
 
@@ -405,7 +405,7 @@ enum step_status verb_heap(int argc, char **argv)
         status = check_options(&arguments, &options);
     if (status != STEP_STATUS_OK)
         return status;
-    return heap_import_is_meant(arguments.operands[0], NULL)
+    return heap_of_dump_is_meant(arguments.operands[0], NULL)
                ? run_import(&options, arguments.operands[0])
                : run_heap(&options, arguments.operands[0]);
 }

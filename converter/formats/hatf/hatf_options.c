@@ -12,7 +12,7 @@ static bool take_addresses(void *addresses_target, const char *value, const char
     *fault = "id, bump or malloc is expected";
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(value, names[i]) == 0) {
-            *(enum record_addresses *) addresses_target = (enum record_addresses) i;
+            *(enum alloc_addresses *) addresses_target = (enum alloc_addresses) i;
             return true;
         }
     return false;

@@ -5,7 +5,7 @@
 
 #include "converter/formats/hatf/hatf_format.h"
 
-struct hatf_record_source {
+struct hatf_alloc_source {
     struct alloc_source base;
     struct hatf_reader *binary; /* one of the two */
     struct hatf_text_reader *text;
@@ -13,20 +13,20 @@ struct hatf_record_source {
     uint64_t file_bytes;
 };
 
-static struct hatf_record_source *of(struct alloc_source *source)
+static struct hatf_alloc_source *of(struct alloc_source *source)
 {
-    return (struct hatf_record_source *) source;
+    return (struct hatf_alloc_source *) source;
 }
 
-static const struct hatf_record_source *of_const(const struct alloc_source *source)
+static const struct hatf_alloc_source *of_const(const struct alloc_source *source)
 {
-    return (const struct hatf_record_source *) source;
+    return (const struct hatf_alloc_source *) source;
 }
 
 static enum step_status next(struct alloc_source *base, struct hatf_record *record,
                              struct step_error *error)
 {
-    struct hatf_record_source *source = of(base);
+    struct hatf_alloc_source *source = of(base);
     enum step_status status;
     if (source->text != NULL)
         return hatf_text_reader_next(source->text, record, error);
@@ -39,7 +39,7 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
 
 static void summary(const struct alloc_source *base, struct trace_summary *out)
 {
-    const struct hatf_record_source *source = of_const(base);
+    const struct hatf_alloc_source *source = of_const(base);
     *out = (struct trace_summary){.format = source->text != NULL ? "hatf.txt" : "hatf",
                                   .whole = true,
                                   .file_bytes = source->file_bytes};
@@ -47,26 +47,26 @@ static void summary(const struct alloc_source *base, struct trace_summary *out)
 
 static double progress(const struct alloc_source *base)
 {
-    const struct hatf_record_source *source = of_const(base);
+    const struct hatf_alloc_source *source = of_const(base);
     return source->text != NULL ? hatf_text_reader_progress(source->text)
                                 : hatf_reader_progress(source->binary);
 }
 
 static uint64_t offset(const struct alloc_source *base)
 {
-    const struct hatf_record_source *source = of_const(base);
+    const struct hatf_alloc_source *source = of_const(base);
     return source->text != NULL ? hatf_text_reader_offset(source->text) : source->offset;
 }
 
 static uint64_t number(const struct alloc_source *base)
 {
-    const struct hatf_record_source *source = of_const(base);
+    const struct hatf_alloc_source *source = of_const(base);
     return source->text != NULL ? base->record_count : hatf_reader_record_number(source->binary);
 }
 
 static void destroy(struct alloc_source *base)
 {
-    struct hatf_record_source *source = of(base);
+    struct hatf_alloc_source *source = of(base);
     hatf_reader_destroy(source->binary);
     hatf_text_reader_destroy(source->text);
     free(source);
@@ -84,7 +84,7 @@ static const struct alloc_source_operations operations = {
 static enum step_status create(const char *path, bool is_text, struct alloc_source **out,
                                struct step_error *error)
 {
-    struct hatf_record_source *source = calloc(1, sizeof *source);
+    struct hatf_alloc_source *source = calloc(1, sizeof *source);
     if (source == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
     source->base.operations = &operations;

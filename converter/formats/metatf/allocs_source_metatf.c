@@ -30,7 +30,7 @@ struct mapping {
     uint8_t places[PLACES_MAX];
 };
 
-struct metatf_record_source {
+struct metatf_alloc_source {
     struct alloc_source base;
     struct metatf_trace trace;
     struct mapping *mappings;
@@ -39,14 +39,14 @@ struct metatf_record_source {
     uint64_t offset;
 };
 
-static struct metatf_record_source *of(struct alloc_source *source)
+static struct metatf_alloc_source *of(struct alloc_source *source)
 {
-    return (struct metatf_record_source *) source;
+    return (struct metatf_alloc_source *) source;
 }
 
-static const struct metatf_record_source *of_const(const struct alloc_source *source)
+static const struct metatf_alloc_source *of_const(const struct alloc_source *source)
 {
-    return (const struct metatf_record_source *) source;
+    return (const struct metatf_alloc_source *) source;
 }
 
 /* ---- names ---- */
@@ -95,7 +95,7 @@ static struct mapping map_record(const struct metatf_record *record)
     return mapping;
 }
 
-static enum step_status map_all(struct metatf_record_source *source, struct step_error *error)
+static enum step_status map_all(struct metatf_alloc_source *source, struct step_error *error)
 {
     const struct metatf_dtd *dtd = source->trace.dtd;
     size_t count = 0;
@@ -119,7 +119,7 @@ static enum step_status map_all(struct metatf_record_source *source, struct step
 
 /* ---- records ---- */
 
-static const struct mapping *find(struct metatf_record_source *source,
+static const struct mapping *find(struct metatf_alloc_source *source,
                                   const struct metatf_record *record)
 {
     for (size_t i = 0; i < source->mapping_count; i++) {
@@ -158,7 +158,7 @@ static void take(const struct mapping *mapping, const struct metatf_event *event
 static enum step_status next(struct alloc_source *base, struct hatf_record *record,
                              struct step_error *error)
 {
-    struct metatf_record_source *source = of(base);
+    struct metatf_alloc_source *source = of(base);
     struct metatf_event event;
     const struct mapping *mapping;
     do {
@@ -199,7 +199,7 @@ static uint64_t number(const struct alloc_source *base)
 
 static void destroy(struct alloc_source *base)
 {
-    struct metatf_record_source *source = of(base);
+    struct metatf_alloc_source *source = of(base);
     metatf_trace_reset(&source->trace);
     free(source->mappings);
     free(source);
@@ -217,7 +217,7 @@ static const struct alloc_source_operations operations = {
 enum step_status metatf_alloc_source_create(const char *path, const char *dtd_path,
                                             struct alloc_source **out, struct step_error *error)
 {
-    struct metatf_record_source *source = calloc(1, sizeof *source);
+    struct metatf_alloc_source *source = calloc(1, sizeof *source);
     if (source == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
     source->base.operations = &operations;

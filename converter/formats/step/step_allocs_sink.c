@@ -72,7 +72,7 @@ static bool put_attributes(struct step_allocs_sink *sink, struct step_bytes valu
 
 static enum step_status put_slots(struct step_allocs_sink *sink, const struct hatf_record *record,
                                   uint64_t attributes, bool is_placed,
-                                  const struct heap_place *place)
+                                  const struct address_place *place)
 {
     uint64_t slots[HEAP_STEP_SLOTS] = {record->time / sink->resolution_ns, record->thread,
                                        attributes};
@@ -95,7 +95,7 @@ static enum step_status put(struct alloc_sink *base, const struct hatf_record *r
                             struct step_error *error)
 {
     struct step_allocs_sink *sink = of(base);
-    struct heap_place place;
+    struct address_place place;
     uint64_t attributes;
     enum step_status status;
     if (record->tag == HATF_COMMENT) {
@@ -103,7 +103,7 @@ static enum step_status put(struct alloc_sink *base, const struct hatf_record *r
                                        &(struct step_heap_comment){record->comment});
         return status == STEP_STATUS_OK ? status : step_writer_close(sink->writer, error);
     }
-    enum heap_answer answer =
+    enum address_answer answer =
         sink->model != NULL ? address_model_place(sink->model, record, &place) : HEAP_PLAIN;
     if (answer == HEAP_NO_MEMORY || !put_attributes(sink, record->attributes, &attributes))
         return no_memory(error);

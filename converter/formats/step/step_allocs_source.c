@@ -13,7 +13,7 @@
 #include "steptrace/hatf_trace.h"
 #include "steptrace/records.h"
 
-struct step_record_source {
+struct stepfile_alloc_source {
     struct alloc_source base;
     struct step_reader *reader;
     struct step_hatf_trace_binding binding;
@@ -26,14 +26,14 @@ struct step_record_source {
     uint8_t next_bytes[HATF_ATTRIBUTES_MAX];
 };
 
-static struct step_record_source *of(struct alloc_source *source)
+static struct stepfile_alloc_source *of(struct alloc_source *source)
 {
-    return (struct step_record_source *) source;
+    return (struct stepfile_alloc_source *) source;
 }
 
-static const struct step_record_source *of_const(const struct alloc_source *source)
+static const struct stepfile_alloc_source *of_const(const struct alloc_source *source)
 {
-    return (const struct step_record_source *) source;
+    return (const struct stepfile_alloc_source *) source;
 }
 
 bool stepfile_reader_has_heap_events(const struct step_reader *reader)
@@ -44,14 +44,14 @@ bool stepfile_reader_has_heap_events(const struct step_reader *reader)
 
 /* ---- records ---- */
 
-static enum step_status damage_of(const struct step_record_source *source, const char *what,
+static enum step_status damage_of(const struct stepfile_alloc_source *source, const char *what,
                                   struct step_error *error)
 {
     return step_error_set(error, STEP_STATUS_CORRUPT, source->base.path, STEP_NO_OFFSET, "%s",
                           what);
 }
 
-static void take_attributes(struct step_record_source *source, uint64_t id,
+static void take_attributes(struct stepfile_alloc_source *source, uint64_t id,
                             struct hatf_record *record)
 {
     struct step_heap_attributes entry;
@@ -64,7 +64,7 @@ static void take_attributes(struct step_record_source *source, uint64_t id,
     source->has_next_attributes = false;
 }
 
-static enum step_status give(enum heap_answer answer, const struct step_record_source *source,
+static enum step_status give(enum address_answer answer, const struct stepfile_alloc_source *source,
                              struct step_error *error)
 {
     if (answer == HEAP_NO_MEMORY)
@@ -75,7 +75,7 @@ static enum step_status give(enum heap_answer answer, const struct step_record_s
 }
 
 /* The addresses, from the record itself or from the model. */
-static enum step_status take_addresses(struct step_record_source *source, bool is_placed,
+static enum step_status take_addresses(struct stepfile_alloc_source *source, bool is_placed,
                                        uint64_t old, uint64_t new, struct hatf_record *record,
                                        struct step_error *error)
 {
@@ -86,7 +86,7 @@ static enum step_status take_addresses(struct step_record_source *source, bool i
                          "places",
                          error);
     if (is_placed) {
-        const struct heap_place place = {old, new};
+        const struct address_place place = {old, new};
         return give(address_model_find(source->model, &place, record), source, error);
     }
     record->address = form->has_old ? old : new;
@@ -108,7 +108,7 @@ static bool tag_of(int known, enum hatf_tag *tag, bool *is_placed)
     return false;
 }
 
-static enum step_status take_event(struct step_record_source *source,
+static enum step_status take_event(struct stepfile_alloc_source *source,
                                    const struct step_record_view *view, int known,
                                    struct hatf_record *record, struct step_error *error)
 {
@@ -137,8 +137,9 @@ static enum step_status take_event(struct step_record_source *source,
 }
 
 /* END for a record that is none of HATF's. */
-static enum step_status take(struct step_record_source *source, const struct step_record_view *view,
-                             struct hatf_record *record, struct step_error *error)
+static enum step_status take(struct stepfile_alloc_source *source,
+                             const struct step_record_view *view, struct hatf_record *record,
+                             struct step_error *error)
 {
     struct step_heap_comment comment;
     struct step_heap_next_attributes next;
@@ -166,7 +167,7 @@ static enum step_status take(struct step_record_source *source, const struct ste
 static enum step_status next_record(struct alloc_source *base, struct hatf_record *record,
                                     struct step_error *error)
 {
-    struct step_record_source *source = of(base);
+    struct stepfile_alloc_source *source = of(base);
     enum step_status status = STEP_STATUS_END;
     while (status == STEP_STATUS_END) {
         struct step_record_view view;
@@ -182,7 +183,7 @@ static enum step_status next_record(struct alloc_source *base, struct hatf_recor
 
 static void summary(const struct alloc_source *base, struct trace_summary *out)
 {
-    const struct step_record_source *source = of_const(base);
+    const struct stepfile_alloc_source *source = of_const(base);
     *out = (struct trace_summary){.format = "step (heap)",
                                   .whole = step_reader_is_whole(source->reader),
                                   .running = step_reader_is_running(source->reader),
@@ -222,7 +223,7 @@ static double progress(const struct alloc_source *base)
 
 static void destroy(struct alloc_source *base)
 {
-    struct step_record_source *source = of(base);
+    struct stepfile_alloc_source *source = of(base);
     step_records_destroy(source->records);
     if (source->binding.inner != NULL)
         step_hatf_trace_unbind(&source->binding);
@@ -244,7 +245,8 @@ static const struct alloc_source_operations operations = {
 
 /* ---- opening ---- */
 
-static bool has_places(const struct step_record_source *source, const struct step_block_info *info)
+static bool has_places(const struct stepfile_alloc_source *source,
+                       const struct step_block_info *info)
 {
     for (size_t i = 0; i < info->type_count; i++) {
         int known = step_hatf_trace_record(&source->binding, info->counts[i].record);
@@ -256,7 +258,7 @@ static bool has_places(const struct step_record_source *source, const struct ste
     return false;
 }
 
-static enum step_status start(struct step_record_source *source, struct step_error *error)
+static enum step_status start(struct stepfile_alloc_source *source, struct step_error *error)
 {
     size_t count = step_reader_block_count(source->reader);
     const char *resolution = step_reader_property(source->reader, "resolution-ns");
@@ -278,7 +280,7 @@ static enum step_status start(struct step_record_source *source, struct step_err
 enum step_status stepfile_alloc_source_create(const char *path, struct step_reader *reader,
                                               struct alloc_source **out, struct step_error *error)
 {
-    struct step_record_source *source = calloc(1, sizeof *source);
+    struct stepfile_alloc_source *source = calloc(1, sizeof *source);
     if (source == NULL) {
         step_reader_destroy(reader);
         return no_memory(error);

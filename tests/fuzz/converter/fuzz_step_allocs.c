@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             STEP_STATUS_OK &&
         stepfile_alloc_source_create("fuzz", reader, &source, NULL) == STEP_STATUS_OK) {
         while (alloc_source_next(source, &record, NULL) == STEP_STATUS_OK) {
-            struct heap_place place;
+            struct address_place place;
             struct hatf_record back = record;
             if (address_model_place(writes, &record, &place) == HEAP_PLACED) {
                 back.address = back.new_address = 0;

@@ -48,9 +48,9 @@ static void test_model(void)
     CU_ASSERT_TRUE_FATAL(writes != NULL && reads != NULL);
     for (unsigned i = 0; i < 200000; i++) {
         struct hatf_record record;
-        struct heap_place place;
+        struct address_place place;
         fill_record(&record, &seed, &last);
-        enum heap_answer answer = address_model_place(writes, &record, &place);
+        enum address_answer answer = address_model_place(writes, &record, &place);
         if (answer == HEAP_PLAIN) {
             CU_ASSERT_EQUAL_FATAL(address_model_note(reads, &record), HEAP_PLAIN);
             continue;
@@ -78,8 +78,8 @@ static void test_wild_places(void)
         struct hatf_record record = {.tag = (enum hatf_tag)(next_random(&seed) % 6),
                                      .size = next_random(&seed) % 100};
         unsigned shift = (unsigned) (next_random(&seed) % 56);
-        struct heap_place place = {next_random(&seed) >> shift, next_random(&seed) >> shift};
-        enum heap_answer answer = address_model_find(reads, &place, &record);
+        struct address_place place = {next_random(&seed) >> shift, next_random(&seed) >> shift};
+        enum address_answer answer = address_model_find(reads, &place, &record);
         CU_ASSERT_TRUE(answer == HEAP_PLACED || answer == HEAP_IMPOSSIBLE);
     }
     address_model_destroy(reads);
@@ -89,7 +89,7 @@ static void test_wild_places(void)
 static void test_places(void)
 {
     struct address_model *model = address_model_create(false);
-    struct heap_place place;
+    struct address_place place;
     struct hatf_record record = {.tag = HATF_ALLOC, .size = 24};
     for (uint64_t i = 0; i < 5; i++) {
         record.address = 4096 + 32 * i;

@@ -14,7 +14,7 @@ struct live_allocs_decoder {
 };
 
 /* What a row's function gets: the raw record, whole. */
-struct heap_raw {
+struct allocs_raw {
     struct step_writer *writer;
     uint64_t stream;
     uint64_t thread;
@@ -57,30 +57,30 @@ uint64_t live_allocs_decoder_next_record(const struct live_allocs_decoder *decod
     return live_streams_next_record(&decoder->streams, stream);
 }
 
-static enum step_status put_thread(const struct heap_raw *raw, uint32_t record)
+static enum step_status put_thread(const struct allocs_raw *raw, uint32_t record)
 {
     const uint64_t slots[] = {raw->ticks, raw->words[1], 0};
     return step_writer_put(raw->writer, raw->stream, record, slots);
 }
 
-static enum step_status take_thread_create(const struct heap_raw *raw)
+static enum step_status take_thread_create(const struct allocs_raw *raw)
 {
     return put_thread(raw, STEP_HEAP_THREAD_CREATE);
 }
 
-static enum step_status take_thread_destroy(const struct heap_raw *raw)
+static enum step_status take_thread_destroy(const struct allocs_raw *raw)
 {
     return put_thread(raw, STEP_HEAP_THREAD_DESTROY);
 }
 
-static enum step_status take_alloc(const struct heap_raw *raw)
+static enum step_status take_alloc(const struct allocs_raw *raw)
 {
     const struct step_heap_alloc event = {
         .time = raw->ticks, .thread = raw->thread, .size = raw->words[1], .address = raw->words[2]};
     return step_heap_alloc_put(raw->writer, raw->stream, &event);
 }
 
-static enum step_status take_free(const struct heap_raw *raw)
+static enum step_status take_free(const struct allocs_raw *raw)
 {
     const struct step_heap_free event = {
         .time = raw->ticks, .thread = raw->thread, .address = raw->words[1]};
@@ -88,7 +88,7 @@ static enum step_status take_free(const struct heap_raw *raw)
 }
 
 /* Its outcome shows in the two addresses. */
-static enum step_status take_realloc(const struct heap_raw *raw)
+static enum step_status take_realloc(const struct allocs_raw *raw)
 {
     uint64_t old_address = raw->words[2], new_address = raw->words[3];
     uint32_t record = old_address == 0             ? STEP_HEAP_REALLOC_ALLOC
@@ -102,7 +102,7 @@ static enum step_status take_realloc(const struct heap_raw *raw)
 
 static const struct {
     uint32_t words;
-    enum step_status (*take)(const struct heap_raw *raw);
+    enum step_status (*take)(const struct allocs_raw *raw);
 } rows[STEP_LIVE_HEAP_KIND_COUNT] = {
     [STEP_LIVE_HEAP_THREAD_CREATE] = {2, take_thread_create},
     [STEP_LIVE_HEAP_THREAD_DESTROY] = {2, take_thread_destroy},
@@ -117,7 +117,7 @@ static enum step_status take_event(struct live_allocs_decoder *decoder, uint64_t
     uint64_t ticks = live_later_ticks(&decoder->clock, state, words[0] >> STEP_LIVE_KIND_BITS);
     if (state->next_record++ < state->resumed)
         return STEP_STATUS_OK;
-    const struct heap_raw raw = {decoder->writer, stream, state->thread, ticks, words};
+    const struct allocs_raw raw = {decoder->writer, stream, state->thread, ticks, words};
     return rows[kind].take(&raw);
 }
 

@@ -4,8 +4,8 @@
  * close, and no number of its own ever means a file of the program's.  A program that closes all
  * descriptors and opens its own files finds nothing of the agent in them.
  */
-#ifndef APART_H
-#define APART_H
+#ifndef CAPTURE_APART_H
+#define CAPTURE_APART_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Time stamps: the CPU's counter where it is invariant, else CLOCK_MONOTONIC. */
-#ifndef CLOCK_H
-#define CLOCK_H
+#ifndef CAPTURE_CLOCK_H
+#define CAPTURE_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>

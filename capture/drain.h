@@ -4,8 +4,8 @@
  * the malloc recorder have one each; what differs are the operations, which are called for chunks,
  * not for records.
  */
-#ifndef DRAIN_H
-#define DRAIN_H
+#ifndef CAPTURE_DRAIN_H
+#define CAPTURE_DRAIN_H
 
 #include "capture/live_map.h"
 #include "steptrace/writer.h"

@@ -6,8 +6,8 @@
  * A stream has one owner at a time.  Its owner reserves room, writes a record, commits.  No lock is
  * taken but when a chunk is full.
  */
-#ifndef LIVE_MAP_H
-#define LIVE_MAP_H
+#ifndef CAPTURE_LIVE_MAP_H
+#define CAPTURE_LIVE_MAP_H
 
 #include <pthread.h>
 #include <semaphore.h>

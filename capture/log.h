@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages to the person who runs the JVM: on stderr, never on stdout. */
-#ifndef LOG_H
-#define LOG_H
+#ifndef CAPTURE_LOG_H
+#define CAPTURE_LOG_H
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
  * What the drain threads (the agent's, the malloc recorder's) do with the chunks of a live map: a
  * full one is parsed and retained, until its records are in the trace file.
  */
-#ifndef LIVE_DRAIN_H
-#define LIVE_DRAIN_H
+#ifndef CAPTURE_RETAINED_CHUNKS_H
+#define CAPTURE_RETAINED_CHUNKS_H
 
 #include "capture/live_map.h"
 

@@ -3,8 +3,8 @@
  * The trace file while it is written.  Disk blocks for what comes next, and for the end of the
  * file, are set aside before each write: on a full disk the trace can still be closed.
  */
-#ifndef TRACE_FILE_H
-#define TRACE_FILE_H
+#ifndef CAPTURE_TRACE_FILE_H
+#define CAPTURE_TRACE_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>

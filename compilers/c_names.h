@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names in the generated C. */
-#ifndef C_NAMES_H
-#define C_NAMES_H
+#ifndef COMPILERS_C_NAMES_H
+#define COMPILERS_C_NAMES_H
 
 #include <stddef.h>
 

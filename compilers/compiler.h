@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the compilers stepc and metatfc have in common: options, faults, files that are written. */
-#ifndef COMPILER_H
-#define COMPILER_H
+#ifndef COMPILERS_COMPILER_H
+#define COMPILERS_COMPILER_H
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The real allocator, found behind the recorder. */
-#ifndef INTERPOSE_H
-#define INTERPOSE_H
+#ifndef MALLOC_RECORDER_INTERPOSE_H
+#define MALLOC_RECORDER_INTERPOSE_H
 
 #include <stddef.h>
 

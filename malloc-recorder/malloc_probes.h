@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What interposed functions call when something happened: one function for each kind of event. */
-#ifndef RECORD_PROBES_H
-#define RECORD_PROBES_H
+#ifndef MALLOC_RECORDER_MALLOC_PROBES_H
+#define MALLOC_RECORDER_MALLOC_PROBES_H
 
 #include "malloc-recorder/recorder.h"
 

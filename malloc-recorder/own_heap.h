@@ -3,8 +3,8 @@
  * The recorder's own memory, from mmap: what its drain thread and the libraries under it allocate
  * never touches the program's heap, and is told from it by its address.
  */
-#ifndef OWN_HEAP_H
-#define OWN_HEAP_H
+#ifndef MALLOC_RECORDER_OWN_HEAP_H
+#define MALLOC_RECORDER_OWN_HEAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

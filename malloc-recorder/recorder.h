@@ -7,8 +7,8 @@
  * live file, draining) it does in MODE_OWN with all signals blocked: its memory then comes from
  * own_heap.h, and nothing of it is recorded.
  */
-#ifndef RECORDER_H
-#define RECORDER_H
+#ifndef MALLOC_RECORDER_RECORDER_H
+#define MALLOC_RECORDER_RECORDER_H
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The agent's options: `key=value` with commas between, lists with `+` (ARCHITECTURE, "The command
  * line"). */
-#ifndef OPTIONS_H
-#define OPTIONS_H
+#ifndef AGENT_BASE_AGENT_OPTIONS_H
+#define AGENT_BASE_AGENT_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * What the agent does beyond JVMTI and JNI: which of it the options and the JVM allow, what was
  * used and why the rest was not (docs/hotspot-internals.md).  Everything has a way without it.
  */
-#ifndef INTERNALS_H
-#define INTERNALS_H
+#ifndef AGENT_BASE_INTERNALS_H
+#define AGENT_BASE_INTERNALS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is asked about methods on the stack, and answers that are kept. */
-#ifndef METHOD_FACTS_H
-#define METHOD_FACTS_H
+#ifndef AGENT_BASE_METHOD_VERDICTS_H
+#define AGENT_BASE_METHOD_VERDICTS_H
 
 #include "agent/base/tracer.h"
 

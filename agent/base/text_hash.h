@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A hash of texts, for names and signatures: FNV-1a. */
-#ifndef TEXT_HASH_H
-#define TEXT_HASH_H
+#ifndef AGENT_BASE_TEXT_HASH_H
+#define AGENT_BASE_TEXT_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  * writes and ends the session; JVMTI is called by callbacks and by the threads that start and stop
  * a session, never by the drain thread and never under a lock of live_map.h.
  */
-#ifndef TRACER_H
-#define TRACER_H
+#ifndef AGENT_BASE_TRACER_H
+#define AGENT_BASE_TRACER_H
 
 #include <jvmti.h>
 #include <pthread.h>

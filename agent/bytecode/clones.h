@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a call of clone() was one of Object.clone(), whose result nobody has told of. */
-#ifndef CLONES_H
-#define CLONES_H
+#ifndef AGENT_BYTECODE_CLONES_H
+#define AGENT_BYTECODE_CLONES_H
 
 #include "agent/records/threads.h"
 

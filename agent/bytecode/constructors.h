@@ -5,8 +5,8 @@
  * this().  Where the object won't come, or comes too late for who reads the trace, the frames get
  * an id that is reserved for it, and the class of the outermost constructor is the object's.
  */
-#ifndef CONSTRUCTORS_H
-#define CONSTRUCTORS_H
+#ifndef AGENT_BYTECODE_CONSTRUCTORS_H
+#define AGENT_BYTECODE_CONSTRUCTORS_H
 
 #include "agent/records/threads.h"
 

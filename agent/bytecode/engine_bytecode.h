@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* engine=bytecode. */
-#ifndef ENGINE_BYTECODE_H
-#define ENGINE_BYTECODE_H
+#ifndef AGENT_BYTECODE_ENGINE_BYTECODE_H
+#define AGENT_BYTECODE_ENGINE_BYTECODE_H
 
 #include "agent/events/engine.h"
 

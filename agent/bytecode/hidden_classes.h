@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hidden classes, as those of lambda expressions: no class file hook sees them, so their definition
  * is intercepted. */
-#ifndef HIDDEN_CLASSES_H
-#define HIDDEN_CLASSES_H
+#ifndef AGENT_BYTECODE_HIDDEN_CLASSES_H
+#define AGENT_BYTECODE_HIDDEN_CLASSES_H
 
 #include "agent/base/tracer.h"
 

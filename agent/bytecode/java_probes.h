@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The native methods of the probes' class, which rewritten code calls (agent/rewriter/rewrite.h).
  */
-#ifndef PROBE_NATIVES_H
-#define PROBE_NATIVES_H
+#ifndef AGENT_BYTECODE_JAVA_PROBES_H
+#define AGENT_BYTECODE_JAVA_PROBES_H
 
 #include "agent/base/tracer.h"
 

@@ -7,8 +7,8 @@
  * JVM, read when code is compiled; ours goes there.  A NaN that says which probe (rewrite.h) comes
  * from a probe and nowhere else; everything else goes on to the JVM's routine.
  */
-#ifndef LEAF_CALLS_H
-#define LEAF_CALLS_H
+#ifndef AGENT_BYTECODE_LEAF_CALLS_H
+#define AGENT_BYTECODE_LEAF_CALLS_H
 
 #include "agent/base/tracer.h"
 

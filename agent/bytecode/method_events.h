@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Method events with engine=bytecode: what the probes of rewritten methods do. */
-#ifndef METHOD_PROBES_H
-#define METHOD_PROBES_H
+#ifndef AGENT_BYTECODE_METHOD_EVENTS_H
+#define AGENT_BYTECODE_METHOD_EVENTS_H
 
 #include "agent/records/method_counts.h"
 #include "agent/records/method_numbers.h"

@@ -3,8 +3,8 @@
  * Events of native methods with engine=bytecode: a stub of a few instructions stands before the
  * native code, tells of the entry, and has the code return through another that tells of the exit.
  */
-#ifndef NATIVE_METHODS_H
-#define NATIVE_METHODS_H
+#ifndef AGENT_BYTECODE_NATIVE_METHODS_H
+#define AGENT_BYTECODE_NATIVE_METHODS_H
 
 #include "agent/base/tracer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* New objects with engine=bytecode: ids, weak references, records. */
-#ifndef OBJECTS_H
-#define OBJECTS_H
+#ifndef AGENT_BYTECODE_NEW_OBJECTS_H
+#define AGENT_BYTECODE_NEW_OBJECTS_H
 
 #include "agent/records/threads.h"
 

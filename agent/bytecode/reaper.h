@@ -3,8 +3,8 @@
  * Deaths with engine=bytecode: after each collection the agent's own Java thread looks through the
  * weak references and writes one batch of frees with the time at which the collection ended.
  */
-#ifndef REAPER_H
-#define REAPER_H
+#ifndef AGENT_BYTECODE_REAPER_H
+#define AGENT_BYTECODE_REAPER_H
 
 #include "agent/base/tracer.h"
 #include "agent/bytecode/weak_table.h"

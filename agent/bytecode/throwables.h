@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the VM makes for throwables, with engine=bytecode: the arrays that hold their stack trace,
  * and the messages of those that it throws itself. */
-#ifndef THROWABLES_H
-#define THROWABLES_H
+#ifndef AGENT_BYTECODE_THROWABLES_H
+#define AGENT_BYTECODE_THROWABLES_H
 
 #include "agent/records/threads.h"
 

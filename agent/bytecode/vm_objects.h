@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects that no rewritten code makes: those that the VM makes for its native methods, and those
  * of JNI functions. */
-#ifndef VM_OBJECTS_H
-#define VM_OBJECTS_H
+#ifndef AGENT_BYTECODE_VM_OBJECTS_H
+#define AGENT_BYTECODE_VM_OBJECTS_H
 
 #include "agent/base/tracer.h"
 

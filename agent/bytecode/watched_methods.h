@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The methods of start= and stop=, by the numbers that their probes pass. */
-#ifndef WATCHED_METHODS_H
-#define WATCHED_METHODS_H
+#ifndef AGENT_BYTECODE_WATCHED_METHODS_H
+#define AGENT_BYTECODE_WATCHED_METHODS_H
 
 #include <jni.h>
 #include <stdbool.h>

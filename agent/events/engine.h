@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an engine is: where allocation and method events come from.  Classes, threads and the
  * deaths of tagged objects come from JVMTI with either (engine.c). */
-#ifndef ENGINE_H
-#define ENGINE_H
+#ifndef AGENT_EVENTS_ENGINE_H
+#define AGENT_EVENTS_ENGINE_H
 
 #include "agent/base/tracer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an engine calls when something happened: one function for each kind of event. */
-#ifndef PROBES_H
-#define PROBES_H
+#ifndef AGENT_EVENTS_EVENTS_H
+#define AGENT_EVENTS_EVENTS_H
 
 #include "agent/base/tracer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether this JVM makes an archive of classes (CDS, an AOT cache). */
-#ifndef ARCHIVE_DUMP_H
-#define ARCHIVE_DUMP_H
+#ifndef AGENT_HOTSPOT_ARCHIVE_DUMP_H
+#define AGENT_HOTSPOT_ARCHIVE_DUMP_H
 
 #include <stdbool.h>
 

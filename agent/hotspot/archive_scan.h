@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The classes in the JVM's archive (CDS), loaded or not. */
-#ifndef ARCHIVE_SCAN_H
-#define ARCHIVE_SCAN_H
+#ifndef AGENT_HOTSPOT_ARCHIVE_SCAN_H
+#define AGENT_HOTSPOT_ARCHIVE_SCAN_H
 
 #include <stddef.h>
 

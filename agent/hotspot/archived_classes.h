@@ -4,8 +4,8 @@
  * identity hash.  When the agent changes such a class as it is loaded, the JVM parses and links it
  * like any other, and draws a hash for its mirror that it would not have drawn.
  */
-#ifndef ARCHIVED_CLASSES_H
-#define ARCHIVED_CLASSES_H
+#ifndef AGENT_HOTSPOT_ARCHIVED_CLASSES_H
+#define AGENT_HOTSPOT_ARCHIVED_CLASSES_H
 
 #include <jvmti.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The JVM's code cache: what code a return address lies in. */
-#ifndef CODE_CACHE_H
-#define CODE_CACHE_H
+#ifndef AGENT_HOTSPOT_CODE_CACHE_H
+#define AGENT_HOTSPOT_CODE_CACHE_H
 
 #include "agent/hotspot/vm_structs.h"
 

@@ -5,8 +5,8 @@
  * they come from words of the agent's own, so that the program's objects get the hashes that they
  * would have without the agent.
  */
-#ifndef HASH_STATE_H
-#define HASH_STATE_H
+#ifndef AGENT_HOTSPOT_HASH_STATE_H
+#define AGENT_HOTSPOT_HASH_STATE_H
 
 #include <jni.h>
 #include <stdbool.h>

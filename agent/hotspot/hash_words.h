@@ -4,8 +4,8 @@
  * Marsaglia's xorshift with three shifts.  Here is how it steps and how to find it in memory; that
  * it is there at all shows only the search.
  */
-#ifndef HASH_WORDS_H
-#define HASH_WORDS_H
+#ifndef AGENT_HOTSPOT_HASH_WORDS_H
+#define AGENT_HOTSPOT_HASH_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * What the JVM keeps where a reference points to: the object's address, in a form of its own, which
  * changes when the object moves.  It is compared, never followed.
  */
-#ifndef SLOTS_H
-#define SLOTS_H
+#ifndef AGENT_HOTSPOT_SLOTS_H
+#define AGENT_HOTSPOT_SLOTS_H
 
 #include <jni.h>
 #include <stdatomic.h>

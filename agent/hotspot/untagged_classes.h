@@ -4,8 +4,8 @@
  * is tagged, and link a class with one for its mirror: one that is tagged before takes it away
  * from the thread that links it.  No locks: the caller has one.
  */
-#ifndef UNTAGGED_CLASSES_H
-#define UNTAGGED_CLASSES_H
+#ifndef AGENT_HOTSPOT_UNTAGGED_CLASSES_H
+#define AGENT_HOTSPOT_UNTAGGED_CLASSES_H
 
 #include <jni.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * for debuggers.  What frame_walk.c and code_cache.c read of the JVM's memory, they read with these
  * offsets.
  */
-#ifndef VM_STRUCTS_H
-#define VM_STRUCTS_H
+#ifndef AGENT_HOTSPOT_VM_STRUCTS_H
+#define AGENT_HOTSPOT_VM_STRUCTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * objects too, have a tag with a mark and an index into a table that holds their object id beside
  * the rest.
  */
-#ifndef NAMES_H
-#define NAMES_H
+#ifndef AGENT_RECORDS_CLASSES_H
+#define AGENT_RECORDS_CLASSES_H
 
 #include "agent/base/tracer.h"
 

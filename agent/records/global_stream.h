@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The session's global stream: definitions, classes, threads, rare records.  Who writes holds the
  * session's global_lock. */
-#ifndef GLOBAL_STREAM_H
-#define GLOBAL_STREAM_H
+#ifndef AGENT_RECORDS_GLOBAL_STREAM_H
+#define AGENT_RECORDS_GLOBAL_STREAM_H
 
 #include "agent/base/tracer.h"
 

@@ -6,8 +6,8 @@
  * each Java thread has a stack of its open calls.  When the trace ends the tables are summed up and
  * written, one fact a method.
  */
-#ifndef METHOD_COUNTS_H
-#define METHOD_COUNTS_H
+#ifndef AGENT_RECORDS_METHOD_COUNTS_H
+#define AGENT_RECORDS_METHOD_COUNTS_H
 
 #include "agent/records/threads.h"
 

@@ -4,8 +4,8 @@
  * A method has the same number in all sessions, and so its class the same constants, which the JVM
  * would keep of each.
  */
-#ifndef METHOD_NUMBERS_H
-#define METHOD_NUMBERS_H
+#ifndef AGENT_RECORDS_METHOD_NUMBERS_H
+#define AGENT_RECORDS_METHOD_NUMBERS_H
 
 #include "agent/base/tracer.h"
 

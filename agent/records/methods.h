@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Methods by the JVM's ids: their numbers in the trace, and which of them are traced. */
-#ifndef METHODS_H
-#define METHODS_H
+#ifndef AGENT_RECORDS_METHODS_H
+#define AGENT_RECORDS_METHODS_H
 
 #include "agent/base/tracer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How probes put raw records into their thread's stream. */
-#ifndef RECORDS_H
-#define RECORDS_H
+#ifndef AGENT_RECORDS_PUT_RECORD_H
+#define AGENT_RECORDS_PUT_RECORD_H
 
 #include "agent/records/threads.h"
 

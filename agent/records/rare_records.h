@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Facts: rare records that are no events of the program (STEP_LIVE_FACT). */
-#ifndef FACTS_H
-#define FACTS_H
+#ifndef AGENT_RECORDS_RARE_RECORDS_H
+#define AGENT_RECORDS_RARE_RECORDS_H
 
 #include "agent/base/tracer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What exists already when a trace starts. */
-#ifndef SNAPSHOT_H
-#define SNAPSHOT_H
+#ifndef AGENT_RECORDS_SNAPSHOT_H
+#define AGENT_RECORDS_SNAPSHOT_H
 
 #include "agent/base/tracer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stamps of a stream's records. */
-#ifndef STAMPS_H
-#define STAMPS_H
+#ifndef AGENT_RECORDS_STAMPS_H
+#define AGENT_RECORDS_STAMPS_H
 
 #include "agent/base/tracer.h"
 

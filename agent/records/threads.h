@@ -4,8 +4,8 @@
  * is in a probe); `struct java_thread` what it keeps for a Java thread, platform or virtual (its
  * number in the trace, the frames that it has open).
  */
-#ifndef THREADS_H
-#define THREADS_H
+#ifndef AGENT_RECORDS_THREADS_H
+#define AGENT_RECORDS_THREADS_H
 
 #include "agent/records/stamps.h"
 

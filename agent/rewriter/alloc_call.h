@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which calls give a new object that no constructor and no array instruction shows. */
-#ifndef ALLOC_CALL_H
-#define ALLOC_CALL_H
+#ifndef AGENT_REWRITER_ALLOC_CALL_H
+#define AGENT_REWRITER_ALLOC_CALL_H
 
 #include "agent/rewriter/class_file.h"
 

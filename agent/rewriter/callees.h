@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a class file calls, by its constant pool. */
-#ifndef CALLEES_H
-#define CALLEES_H
+#ifndef AGENT_REWRITER_CALLEES_H
+#define AGENT_REWRITER_CALLEES_H
 
 #include "agent/rewriter/class_file.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of one class's rewriting: pieces that are given back together. */
-#ifndef CLASS_ARENA_H
-#define CLASS_ARENA_H
+#ifndef AGENT_REWRITER_CLASS_ARENA_H
+#define AGENT_REWRITER_CLASS_ARENA_H
 
 #include <stddef.h>
 

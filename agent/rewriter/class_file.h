@@ -4,8 +4,8 @@
  *
  * Functions return false after they have put the fault into the class file's `result` and `error`.
  */
-#ifndef CLASS_FILE_H
-#define CLASS_FILE_H
+#ifndef AGENT_REWRITER_CLASS_FILE_H
+#define AGENT_REWRITER_CLASS_FILE_H
 
 #include "agent/rewriter/class_arena.h"
 #include "agent/rewriter/class_bytes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A StackMapTable with frames for trampolines and guards in it. */
-#ifndef FRAME_LIST_H
-#define FRAME_LIST_H
+#ifndef AGENT_REWRITER_FRAME_LIST_H
+#define AGENT_REWRITER_FRAME_LIST_H
 
 #include "agent/rewriter/method_code.h"
 

@@ -8,8 +8,8 @@
  * Functions return false where the method or the class can't be rewritten: with `reason` set, the
  * method is left alone and the class goes on, otherwise the class file holds the fault.
  */
-#ifndef METHOD_CODE_H
-#define METHOD_CODE_H
+#ifndef AGENT_REWRITER_METHOD_CODE_H
+#define AGENT_REWRITER_METHOD_CODE_H
 
 #include "agent/rewriter/class_file.h"
 

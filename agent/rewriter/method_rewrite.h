@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One method's Code attribute. */
-#ifndef METHOD_REWRITE_H
-#define METHOD_REWRITE_H
+#ifndef AGENT_REWRITER_METHOD_REWRITE_H
+#define AGENT_REWRITER_METHOD_REWRITE_H
 
 #include "agent/rewriter/method_code.h"
 

@@ -51,8 +51,8 @@
  * that of Object.<init>, which has no unwind().  There the order is entryNew, alloc, constructed,
  * exit.
  */
-#ifndef REWRITE_H
-#define REWRITE_H
+#ifndef AGENT_REWRITER_REWRITE_H
+#define AGENT_REWRITER_REWRITE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames of a StackMapTable, one after the other. */
-#ifndef STACK_MAP_H
-#define STACK_MAP_H
+#ifndef AGENT_REWRITER_STACK_MAP_H
+#define AGENT_REWRITER_STACK_MAP_H
 
 #include "agent/rewriter/method_code.h"
 

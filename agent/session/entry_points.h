@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the JVM calls when it starts and ends. */
-#ifndef ENTRY_POINTS_H
-#define ENTRY_POINTS_H
+#ifndef AGENT_SESSION_ENTRY_POINTS_H
+#define AGENT_SESSION_ENTRY_POINTS_H
 
 #include "agent/base/tracer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session from its start to its end: one trace. */
-#ifndef SESSION_H
-#define SESSION_H
+#ifndef AGENT_SESSION_SESSION_H
+#define AGENT_SESSION_SESSION_H
 
 #include "agent/base/tracer.h"
 

@@ -6,8 +6,8 @@
  * such methods have probes.  The first entry of a method of `stop` while there is a trace chooses
  * the thread and the call whose return ends the trace.
  */
-#ifndef TRIGGERS_H
-#define TRIGGERS_H
+#ifndef AGENT_SESSION_TRIGGERS_H
+#define AGENT_SESSION_TRIGGERS_H
 
 #include "agent/base/tracer.h"
 

@@ -3,8 +3,8 @@
  * Walks the machine's frames of the calling thread, a few nanoseconds a frame, where JVMTI's walk
  * takes 200: what it finds tells stacks apart and names nothing.  docs/stack-walking.md.
  */
-#ifndef FRAME_WALK_H
-#define FRAME_WALK_H
+#ifndef AGENT_STACKS_FRAME_WALK_H
+#define AGENT_STACKS_FRAME_WALK_H
 
 #include <jni.h>
 

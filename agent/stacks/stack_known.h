@@ -3,8 +3,8 @@
  * Which number a stack has whose key was met before: a hash table that threads read and write
  * without a lock.  It grows with what it holds; at its limit a new stack takes an old one's place.
  */
-#ifndef STACK_KNOWN_H
-#define STACK_KNOWN_H
+#ifndef AGENT_STACKS_STACK_KNOWN_H
+#define AGENT_STACKS_STACK_KNOWN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tree of frames of a session: the dictionary java.Frame of its trace. */
-#ifndef STACK_TREE_H
-#define STACK_TREE_H
+#ifndef AGENT_STACKS_STACK_TREE_H
+#define AGENT_STACKS_STACK_TREE_H
 
 #include "agent/base/tracer.h"
 

@@ -3,8 +3,8 @@
  * Call stacks of allocations: each is a number in a tree of frames, the dictionary java.Frame of
  * the session's trace.
  */
-#ifndef STACKS_H
-#define STACKS_H
+#ifndef AGENT_STACKS_STACKS_H
+#define AGENT_STACKS_STACKS_H
 
 #include "agent/base/tracer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What metatfc writes C of: a DTD, and the C names of its parts. */
-#ifndef METATFC_MODEL_H
-#define METATFC_MODEL_H
+#ifndef COMPILERS_METATFC_METATFC_MODEL_H
+#define COMPILERS_METATFC_METATFC_MODEL_H
 
 #include <stdio.h>
 

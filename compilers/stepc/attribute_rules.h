@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of the attribute groups that StepTrace knows: what they stand at, and their values. */
-#ifndef ATTRIBUTE_RULES_H
-#define ATTRIBUTE_RULES_H
+#ifndef COMPILERS_STEPC_ATTRIBUTE_RULES_H
+#define COMPILERS_STEPC_ATTRIBUTE_RULES_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stepc --c: a definition as C structs, tables, writer and reader functions. */
-#ifndef C_OUTPUT_H
-#define C_OUTPUT_H
+#ifndef COMPILERS_STEPC_C_SOURCE_H
+#define COMPILERS_STEPC_C_SOURCE_H
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of a definition in C. */
-#ifndef C_TABLES_H
-#define C_TABLES_H
+#ifndef COMPILERS_STEPC_C_TABLES_H
+#define COMPILERS_STEPC_C_TABLES_H
 
 #include "compilers/stepc/c_source.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The names that things of a definition have in C: no two are the same. */
-#ifndef C_UNIQUE_H
-#define C_UNIQUE_H
+#ifndef COMPILERS_STEPC_C_UNIQUE_H
+#define COMPILERS_STEPC_C_UNIQUE_H
 
 #include "compilers/stepc/c_source.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the language allows and stepc does not: see docs/formats/step-dl.md, "Faults". */
-#ifndef CHECK_DEFINITION_H
-#define CHECK_DEFINITION_H
+#ifndef COMPILERS_STEPC_CHECK_DEFINITION_H
+#define COMPILERS_STEPC_CHECK_DEFINITION_H
 
 #include "steptrace/definition.h"
 

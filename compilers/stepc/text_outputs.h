@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The outputs of stepc that are one text: what they are given, and what those for people share. */
-#ifndef TEXT_OUTPUTS_H
-#define TEXT_OUTPUTS_H
+#ifndef COMPILERS_STEPC_TEXT_OUTPUTS_H
+#define COMPILERS_STEPC_TEXT_OUTPUTS_H
 
 #include <stdio.h>
 

@@ -6,8 +6,8 @@
  * named by its age (docs/formats/hatf.md, "The heap's model").  Writer and reader run the same
  * model.
  */
-#ifndef CONVERTER_HEAP_MODEL_H
-#define CONVERTER_HEAP_MODEL_H
+#ifndef CONVERTER_ALLOCS_ADDRESS_MODEL_H
+#define CONVERTER_ALLOCS_ADDRESS_MODEL_H
 
 #include "converter/base/object_table.h"
 #include "steptrace/hatf.h"

@@ -5,8 +5,8 @@
  * comment at the trace's start says so; without it, addresses are taken for numbers as long as each
  * allocation's is that of the one before it plus 1.
  */
-#ifndef CONVERTER_ADDRESS_NUMBERS_H
-#define CONVERTER_ADDRESS_NUMBERS_H
+#ifndef CONVERTER_ALLOCS_ADDRESS_NUMBERS_H
+#define CONVERTER_ALLOCS_ADDRESS_NUMBERS_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of a heap trace: what is freed lives, and what lives does not overlap. */
-#ifndef CONVERTER_HEAP_CHECK_H
-#define CONVERTER_HEAP_CHECK_H
+#ifndef CONVERTER_ALLOCS_ALLOC_CHECK_H
+#define CONVERTER_ALLOCS_ALLOC_CHECK_H
 
 #include "converter/allocs/address_numbers.h"
 #include "converter/allocs/alloc_rules.h"

@@ -4,8 +4,8 @@
  * before they are used, times do not go back, the alloc and the free of a realloc follow it, and a
  * block ends within the address space (docs/formats/hatf.md, "What check tests").
  */
-#ifndef CONVERTER_RECORD_RULES_H
-#define CONVERTER_RECORD_RULES_H
+#ifndef CONVERTER_ALLOCS_ALLOC_RULES_H
+#define CONVERTER_ALLOCS_ALLOC_RULES_H
 
 #include <stdbool.h>
 #include <stdint.h>

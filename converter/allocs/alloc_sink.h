@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where HATF's records go: one interface over all formats of heap traces. */
-#ifndef CONVERTER_RECORD_SINK_H
-#define CONVERTER_RECORD_SINK_H
+#ifndef CONVERTER_ALLOCS_ALLOC_SINK_H
+#define CONVERTER_ALLOCS_ALLOC_SINK_H
 
 #include "converter/events/event_sink.h"
 #include "steptrace/hatf.h"

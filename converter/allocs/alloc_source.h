@@ -4,8 +4,8 @@
  * trace of a native program (hatf.step), or a Java trace, whose objects become allocations.
  * Records come in the trace's order; comments too, metadata never.
  */
-#ifndef CONVERTER_RECORD_SOURCE_H
-#define CONVERTER_RECORD_SOURCE_H
+#ifndef CONVERTER_ALLOCS_ALLOC_SOURCE_H
+#define CONVERTER_ALLOCS_ALLOC_SOURCE_H
 
 #include <stdbool.h>
 

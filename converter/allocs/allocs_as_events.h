@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A heap trace's records as events, for the verbs that know of nothing else. */
-#ifndef CONVERTER_ALLOCS_AS_EVENTS_H
-#define CONVERTER_ALLOCS_AS_EVENTS_H
+#ifndef CONVERTER_ALLOCS_ALLOCS_AS_EVENTS_H
+#define CONVERTER_ALLOCS_ALLOCS_AS_EVENTS_H
 
 #include "converter/allocs/alloc_source.h"
 

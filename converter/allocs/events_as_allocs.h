@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events of a Java trace as HATF's records (docs/formats/hatf.md): objects become allocations. */
-#ifndef CONVERTER_EVENT_RECORDS_H
-#define CONVERTER_EVENT_RECORDS_H
+#ifndef CONVERTER_ALLOCS_EVENTS_AS_ALLOCS_H
+#define CONVERTER_ALLOCS_EVENTS_AS_ALLOCS_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What lives in memory, by address, in order: a treap, whose priorities come from the addresses, so
  * that a trace always gives the same tree. */
-#ifndef CONVERTER_ADDRESS_MAP_H
-#define CONVERTER_ADDRESS_MAP_H
+#ifndef CONVERTER_BASE_ADDRESS_MAP_H
+#define CONVERTER_BASE_ADDRESS_MAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Command-line options as rows of a table: parsing, `--help` and faults all go by it. */
-#ifndef CONVERTER_ARGUMENTS_H
-#define CONVERTER_ARGUMENTS_H
+#ifndef CONVERTER_BASE_ARGUMENTS_H
+#define CONVERTER_BASE_ARGUMENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is said to people: lines on stderr, and names on stdout, both as step_show() has them. */
-#ifndef CONVERTER_TELL_H
-#define CONVERTER_TELL_H
+#ifndef CONVERTER_BASE_ERROR_REPORT_H
+#define CONVERTER_BASE_ERROR_REPORT_H
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The definition that a user gives (--definition=FILE) for a STEP trace that has lost its own. */
-#ifndef CONVERTER_GIVEN_DEFINITION_H
-#define CONVERTER_GIVEN_DEFINITION_H
+#ifndef CONVERTER_BASE_GIVEN_DEFINITION_H
+#define CONVERTER_BASE_GIVEN_DEFINITION_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  * whose bits are all set is dropped and becomes one bit of the level above, so memory follows the
  * gaps, not the numbers.
  */
-#ifndef CONVERTER_ID_SET_H
-#define CONVERTER_ID_SET_H
+#ifndef CONVERTER_BASE_ID_SET_H
+#define CONVERTER_BASE_ID_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>

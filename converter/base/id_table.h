@@ -5,8 +5,8 @@
  * directory of pages is an array as long as a fair part of it is used; pages far beyond are in a
  * hash table.
  */
-#ifndef CONVERTER_ID_TABLE_H
-#define CONVERTER_ID_TABLE_H
+#ifndef CONVERTER_BASE_ID_TABLE_H
+#define CONVERTER_BASE_ID_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * How much memory a verb may take (--memory).  A trace can stand for far more than its size; beyond
  * the limit allocations fail, and the verb ends with a message and exit code 3.
  */
-#ifndef CONVERTER_MEMORY_LIMIT_H
-#define CONVERTER_MEMORY_LIMIT_H
+#ifndef CONVERTER_BASE_MEMORY_LIMIT_H
+#define CONVERTER_BASE_MEMORY_LIMIT_H
 
 #include <stdbool.h>
 

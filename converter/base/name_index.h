@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers, from 1 in order of appearance, for pairs of a number and a text. */
-#ifndef CONVERTER_NAME_INDEX_H
-#define CONVERTER_NAME_INDEX_H
+#ifndef CONVERTER_BASE_NAME_INDEX_H
+#define CONVERTER_BASE_NAME_INDEX_H
 
 #include <stdbool.h>
 #include <stddef.h>

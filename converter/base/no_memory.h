@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one way to say that memory is out, where no file is to blame. */
-#ifndef CONVERTER_NO_MEMORY_H
-#define CONVERTER_NO_MEMORY_H
+#ifndef CONVERTER_BASE_NO_MEMORY_H
+#define CONVERTER_BASE_NO_MEMORY_H
 
 #include "steptrace/status.h"
 

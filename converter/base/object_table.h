@@ -4,8 +4,8 @@
  * addressing; sixteen ids in a row share a place in memory, since objects die near those that were
  * made with them.  The table grows and shrinks with the number of objects in it.
  */
-#ifndef CONVERTER_LIVE_TABLE_H
-#define CONVERTER_LIVE_TABLE_H
+#ifndef CONVERTER_BASE_OBJECT_TABLE_H
+#define CONVERTER_BASE_OBJECT_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

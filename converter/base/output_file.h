@@ -4,8 +4,8 @@
  * complete, so that nobody ever meets half of it.  Standard output ("-"), pipes and devices are
  * written as they are.
  */
-#ifndef CONVERTER_OUTPUT_FILE_H
-#define CONVERTER_OUTPUT_FILE_H
+#ifndef CONVERTER_BASE_OUTPUT_FILE_H
+#define CONVERTER_BASE_OUTPUT_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>

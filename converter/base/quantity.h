@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers for people: with a unit that keeps them short. */
-#ifndef CONVERTER_QUANTITY_H
-#define CONVERTER_QUANTITY_H
+#ifndef CONVERTER_BASE_QUANTITY_H
+#define CONVERTER_BASE_QUANTITY_H
 
 #include <stdint.h>
 

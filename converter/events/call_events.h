@@ -5,8 +5,8 @@
  * begin are passed over; calls that are open when the slice begins open there, calls that are open
  * at the end close there.
  */
-#ifndef CONVERTER_CALL_EVENTS_H
-#define CONVERTER_CALL_EVENTS_H
+#ifndef CONVERTER_EVENTS_CALL_EVENTS_H
+#define CONVERTER_EVENTS_CALL_EVENTS_H
 
 #include "converter/base/id_table.h"
 #include "converter/events/call_stack.h"

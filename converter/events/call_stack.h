@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The open calls of one thread, and which is the innermost of each method. */
-#ifndef CONVERTER_CALL_STACK_H
-#define CONVERTER_CALL_STACK_H
+#ifndef CONVERTER_EVENTS_CALL_STACK_H
+#define CONVERTER_EVENTS_CALL_STACK_H
 
 #include <stdbool.h>
 #include <stddef.h>

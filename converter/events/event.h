@@ -3,8 +3,8 @@
  * The event model of the converter: what every source gives and every sink takes.  Classes, methods
  * and threads are numbers in the source's names (names.h).
  */
-#ifndef CONVERTER_EVENT_H
-#define CONVERTER_EVENT_H
+#ifndef CONVERTER_EVENTS_EVENT_H
+#define CONVERTER_EVENTS_EVENT_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which part of a trace a verb wants (--from-time, --to-time, --thread, --kind, --class). */
-#ifndef CONVERTER_TRACE_WISH_H
-#define CONVERTER_TRACE_WISH_H
+#ifndef CONVERTER_EVENTS_EVENT_SELECTION_H
+#define CONVERTER_EVENTS_EVENT_SELECTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

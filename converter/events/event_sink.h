@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where events go: one interface over all output formats. */
-#ifndef CONVERTER_SINK_H
-#define CONVERTER_SINK_H
+#ifndef CONVERTER_EVENTS_EVENT_SINK_H
+#define CONVERTER_EVENTS_EVENT_SINK_H
 
 #include <stddef.h>
 

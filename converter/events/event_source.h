@@ -4,8 +4,8 @@
  * trace's order, in batches, with what a verb needs to know filled in (the class, size and birth of
  * a freed object).  Memory does not grow with the trace, but for what lives.
  */
-#ifndef CONVERTER_TRACE_SOURCE_H
-#define CONVERTER_TRACE_SOURCE_H
+#ifndef CONVERTER_EVENTS_EVENT_SOURCE_H
+#define CONVERTER_EVENTS_EVENT_SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

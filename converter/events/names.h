@@ -3,8 +3,8 @@
  * The names of a trace: classes, methods and threads by number.  A source adds them before the
  * first event that uses them; they live as long as the source.
  */
-#ifndef CONVERTER_TRACE_NAMES_H
-#define CONVERTER_TRACE_NAMES_H
+#ifndef CONVERTER_EVENTS_NAMES_H
+#define CONVERTER_EVENTS_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

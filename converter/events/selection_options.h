@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The options that say which part of a trace a verb wants. */
-#ifndef CONVERTER_SELECTION_OPTIONS_H
-#define CONVERTER_SELECTION_OPTIONS_H
+#ifndef CONVERTER_EVENTS_SELECTION_OPTIONS_H
+#define CONVERTER_EVENTS_SELECTION_OPTIONS_H
 
 #include "converter/base/arguments.h"
 #include "converter/events/event_selection.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Formats of calls. */
-#ifndef CONVERTER_CALL_FORMATS_H
-#define CONVERTER_CALL_FORMATS_H
+#ifndef CONVERTER_FORMATS_CALL_FORMATS_H
+#define CONVERTER_FORMATS_CALL_FORMATS_H
 
 #include "converter/events/event_sink.h"
 

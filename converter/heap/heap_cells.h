@@ -3,8 +3,8 @@
  * Running sums by class, site and thread, and what they were when most bytes lived: a cell keeps
  * its value of that moment only once it changes afterwards, so that a new peak costs nothing.
  */
-#ifndef CONVERTER_HEAP_CELLS_H
-#define CONVERTER_HEAP_CELLS_H
+#ifndef CONVERTER_HEAP_HEAP_CELLS_H
+#define CONVERTER_HEAP_HEAP_CELLS_H
 
 #include "converter/heap/heap_snapshot.h"
 

@@ -4,8 +4,8 @@
  * are cumulative over both axes, backtraces and types; what a frame allocated itself is a child of
  * its own, `<self>`; what is small is not dumped: `<other>`, a node less its dumped children.
  */
-#ifndef CONVERTER_HEAP_DUMP_H
-#define CONVERTER_HEAP_DUMP_H
+#ifndef CONVERTER_HEAP_HEAP_DUMP_H
+#define CONVERTER_HEAP_HEAP_DUMP_H
 
 #include "converter/heap/heap_snapshot.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of a heap is shown or written, and the options that say so. */
-#ifndef CONVERTER_HEAP_EXPORT_H
-#define CONVERTER_HEAP_EXPORT_H
+#ifndef CONVERTER_HEAP_HEAP_EXPORT_H
+#define CONVERTER_HEAP_HEAP_EXPORT_H
 
 #include "converter/heap/heap_moment.h"
 #include "converter/heap/heap_snapshot.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Heaps for people and programs: tables, trees, differences, ages; as text, JSON or CSV. */
-#ifndef CONVERTER_HEAP_REPORT_H
-#define CONVERTER_HEAP_REPORT_H
+#ifndef CONVERTER_HEAP_HEAP_REPORT_H
+#define CONVERTER_HEAP_HEAP_REPORT_H
 
 #include "converter/heap/heap_dump.h"
 #include "converter/heap/heap_export.h"

@@ -4,8 +4,8 @@
  * events, or of the frames of an imported dump.  Site 0 is the root, that of an empty stack; a
  * parent's number is less than that of its children.
  */
-#ifndef CONVERTER_HEAP_SITES_H
-#define CONVERTER_HEAP_SITES_H
+#ifndef CONVERTER_HEAP_HEAP_SITES_H
+#define CONVERTER_HEAP_HEAP_SITES_H
 
 #include <stdbool.h>
 #include <stddef.h>

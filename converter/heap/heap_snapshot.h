@@ -3,8 +3,8 @@
  * The heap at a moment: objects and bytes by class, site and thread.  What all reports and exports
  * of heaps are made of, whether the heap comes from a trace or from an imported dump.
  */
-#ifndef CONVERTER_HEAP_SNAPSHOT_H
-#define CONVERTER_HEAP_SNAPSHOT_H
+#ifndef CONVERTER_HEAP_HEAP_SNAPSHOT_H
+#define CONVERTER_HEAP_HEAP_SNAPSHOT_H
 
 #include <stdbool.h>
 #include <stddef.h>

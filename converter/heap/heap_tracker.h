@@ -3,8 +3,8 @@
  * Follows what lives through the events of a trace, and gives the heap at chosen moments, all in
  * one pass.  Memory is that of what lives, and of the sites, classes and threads that there are.
  */
-#ifndef CONVERTER_HEAP_TRACKER_H
-#define CONVERTER_HEAP_TRACKER_H
+#ifndef CONVERTER_HEAP_HEAP_TRACKER_H
+#define CONVERTER_HEAP_HEAP_TRACKER_H
 
 #include "converter/base/object_table.h"
 #include "converter/events/event.h"

@@ -3,8 +3,8 @@
  * Formats that hold heaps: one interface over all of them.  A writer takes snapshots, from a trace
  * (sink_heap.c) or from an imported dump, and writes them into a file.
  */
-#ifndef CONVERTER_HEAP_WRITER_H
-#define CONVERTER_HEAP_WRITER_H
+#ifndef CONVERTER_HEAP_HEAP_WRITER_H
+#define CONVERTER_HEAP_HEAP_WRITER_H
 
 #include "converter/base/output_stream.h"
 #include "converter/events/event_sink.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of formats: names, endings, and how a source or a sink of each is opened.  A row is all
  * that a format needs besides its own files. */
-#ifndef CONVERTER_FORMAT_H
-#define CONVERTER_FORMAT_H
+#ifndef CONVERTER_OPEN_FORMAT_TABLE_H
+#define CONVERTER_OPEN_FORMAT_TABLE_H
 
 #include "converter/allocs/alloc_sink.h"
 #include "converter/events/event_sink.h"

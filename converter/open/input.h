@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A trace that a verb reads: opened in whatever format it has, gone through with progress, and its
  * damage told on stderr. */
-#ifndef CONVERTER_INPUT_H
-#define CONVERTER_INPUT_H
+#ifndef CONVERTER_OPEN_INPUT_H
+#define CONVERTER_OPEN_INPUT_H
 
 #include "converter/events/event_source.h"
 #include "converter/open/open_trace.h"

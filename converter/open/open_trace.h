@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening a trace, in whatever format it has: as it is, as events, or as allocations.  `path`
  * outlives what is opened. */
-#ifndef CONVERTER_OPEN_TRACE_H
-#define CONVERTER_OPEN_TRACE_H
+#ifndef CONVERTER_OPEN_OPEN_TRACE_H
+#define CONVERTER_OPEN_OPEN_TRACE_H
 
 #include "converter/allocs/allocs_as_events.h"
 #include "converter/allocs/events_as_allocs.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A trace into a file of another format: as allocations where both have them, else as events. */
-#ifndef CONVERTER_POUR_H
-#define CONVERTER_POUR_H
+#ifndef CONVERTER_OPEN_POUR_H
+#define CONVERTER_OPEN_POUR_H
 
 #include "converter/open/input.h"
 

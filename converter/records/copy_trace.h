@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copying a STEP trace, whatever its definition: all that can be read, in the same streams. */
-#ifndef CONVERTER_STEP_COPY_H
-#define CONVERTER_STEP_COPY_H
+#ifndef CONVERTER_RECORDS_COPY_TRACE_H
+#define CONVERTER_RECORDS_COPY_TRACE_H
 
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The records of a STEP trace of any definition as text, through the definition that it embeds. */
-#ifndef CONVERTER_RECORD_DUMP_H
-#define CONVERTER_RECORD_DUMP_H
+#ifndef CONVERTER_RECORDS_RECORD_DUMP_H
+#define CONVERTER_RECORDS_RECORD_DUMP_H
 
 #include "converter/records/record_filter.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The records of a STEP trace of any definition as JSON lines, as CSV, or as another STEP trace. */
-#ifndef CONVERTER_RECORD_EXPORT_H
-#define CONVERTER_RECORD_EXPORT_H
+#ifndef CONVERTER_RECORDS_RECORD_EXPORT_H
+#define CONVERTER_RECORDS_RECORD_EXPORT_H
 
 #include "converter/records/record_filter.h"
 

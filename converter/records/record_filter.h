@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which records of a trace of any definition are wanted: by type, time, thread, and values. */
-#ifndef CONVERTER_RECORD_FILTER_H
-#define CONVERTER_RECORD_FILTER_H
+#ifndef CONVERTER_RECORDS_RECORD_FILTER_H
+#define CONVERTER_RECORDS_RECORD_FILTER_H
 
 #include "converter/events/event_selection.h"
 #include "steptrace/records.h"

@@ -8,8 +8,8 @@
  * An identifier is `#` and its number, followed by the entry of the dictionary; in there
  * identifiers are only numbers.  An address is in hexadecimal.
  */
-#ifndef CONVERTER_RECORD_TEXT_H
-#define CONVERTER_RECORD_TEXT_H
+#ifndef CONVERTER_RECORDS_RECORD_TEXT_H
+#define CONVERTER_RECORDS_RECORD_TEXT_H
 
 #include <stdio.h>
 

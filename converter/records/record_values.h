@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values of records as JSON, and records as rows of CSV. */
-#ifndef CONVERTER_RECORD_VALUES_H
-#define CONVERTER_RECORD_VALUES_H
+#ifndef CONVERTER_RECORDS_RECORD_VALUES_H
+#define CONVERTER_RECORDS_RECORD_VALUES_H
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
  * object gets a slot, what a realloc did itself becomes part of it, and what no program may do is
  * left out or refused.
  */
-#ifndef CONVERTER_REPLAY_PLAN_H
-#define CONVERTER_REPLAY_PLAN_H
+#ifndef CONVERTER_REPLAY_REPLAY_PLAN_H
+#define CONVERTER_REPLAY_REPLAY_PLAN_H
 
 #include <stdbool.h>
 

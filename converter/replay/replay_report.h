@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a replay found: for people, as CSV, as JSON, as a picture. */
-#ifndef CONVERTER_REPLAY_REPORT_H
-#define CONVERTER_REPLAY_REPORT_H
+#ifndef CONVERTER_REPLAY_REPLAY_REPORT_H
+#define CONVERTER_REPLAY_REPLAY_REPORT_H
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs of the replay driver: operations in shared memory, a process for each allocator. */
-#ifndef CONVERTER_REPLAY_RUN_H
-#define CONVERTER_REPLAY_RUN_H
+#ifndef CONVERTER_REPLAY_REPLAY_RUN_H
+#define CONVERTER_REPLAY_REPLAY_RUN_H
 
 #include <limits.h>
 #include <sys/types.h>

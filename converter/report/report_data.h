@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A report's figures as the JSON text that its page reads (converter/report/). */
-#ifndef CONVERTER_REPORT_DATA_H
-#define CONVERTER_REPORT_DATA_H
+#ifndef CONVERTER_REPORT_REPORT_DATA_H
+#define CONVERTER_REPORT_REPORT_DATA_H
 
 #include <stdio.h>
 

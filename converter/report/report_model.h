@@ -4,8 +4,8 @@
  * moment and at the end, and what happened over time.  Memory is that of what lives, and of the
  * classes, sites, threads and methods that there are.
  */
-#ifndef CONVERTER_REPORT_MODEL_H
-#define CONVERTER_REPORT_MODEL_H
+#ifndef CONVERTER_REPORT_REPORT_MODEL_H
+#define CONVERTER_REPORT_REPORT_MODEL_H
 
 #include "converter/events/event_source.h"
 #include "converter/heap/heap_tracker.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The page of a report, made at build time of the files in converter/report/: what stands before
  * its data and what stands after. */
-#ifndef CONVERTER_REPORT_PAGE_H
-#define CONVERTER_REPORT_PAGE_H
+#ifndef CONVERTER_REPORT_REPORT_PAGE_H
+#define CONVERTER_REPORT_REPORT_PAGE_H
 
 #include <stddef.h>
 

@@ -3,8 +3,8 @@
  * The call sites of a report: a tree small enough for a page.  Of the sites of the trace those stay
  * that hold enough, with what is under them; what is cut off counts for its parent's node "...".
  */
-#ifndef CONVERTER_REPORT_SITES_H
-#define CONVERTER_REPORT_SITES_H
+#ifndef CONVERTER_REPORT_REPORT_SITES_H
+#define CONVERTER_REPORT_REPORT_SITES_H
 
 #include "converter/report/report_model.h"
 

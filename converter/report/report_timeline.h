@@ -3,8 +3,8 @@
  * What a report draws over time: live bytes by class, collections, and what threads did, in a
  * bounded number of steps of equal length.  When time runs past the last step, two become one.
  */
-#ifndef CONVERTER_REPORT_TIMELINE_H
-#define CONVERTER_REPORT_TIMELINE_H
+#ifndef CONVERTER_REPORT_REPORT_TIMELINE_H
+#define CONVERTER_REPORT_REPORT_TIMELINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

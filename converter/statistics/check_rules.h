@@ -4,8 +4,8 @@
  * existed before (2), names before their use (3), identifiers used once (4), frees (5), calls that
  * nest (6), time (7), the objects of calls (8).
  */
-#ifndef CONVERTER_CHECK_RULES_H
-#define CONVERTER_CHECK_RULES_H
+#ifndef CONVERTER_STATISTICS_CHECK_RULES_H
+#define CONVERTER_STATISTICS_CHECK_RULES_H
 
 #include "converter/base/id_set.h"
 #include "converter/base/id_table.h"

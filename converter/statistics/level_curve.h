@@ -3,8 +3,8 @@
  * A quantity over time in a fixed number of steps: when time runs past the last, two steps become
  * one.
  */
-#ifndef CONVERTER_LIVE_CURVE_H
-#define CONVERTER_LIVE_CURVE_H
+#ifndef CONVERTER_STATISTICS_LEVEL_CURVE_H
+#define CONVERTER_STATISTICS_LEVEL_CURVE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long objects lived: a histogram whose buckets double, and the mean. */
-#ifndef CONVERTER_LIFETIMES_H
-#define CONVERTER_LIFETIMES_H
+#ifndef CONVERTER_STATISTICS_LIFETIMES_H
+#define CONVERTER_STATISTICS_LIFETIMES_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a trace adds up to: by class, by thread, by method, and what lives over time. */
-#ifndef CONVERTER_STATISTICS_H
-#define CONVERTER_STATISTICS_H
+#ifndef CONVERTER_STATISTICS_STATISTICS_H
+#define CONVERTER_STATISTICS_STATISTICS_H
 
 #include "converter/base/id_table.h"
 #include "converter/base/object_table.h"

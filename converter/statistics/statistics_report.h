@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics on paper: as text for people, as JSON for programs. */
-#ifndef CONVERTER_STATISTICS_REPORT_H
-#define CONVERTER_STATISTICS_REPORT_H
+#ifndef CONVERTER_STATISTICS_STATISTICS_REPORT_H
+#define CONVERTER_STATISTICS_STATISTICS_REPORT_H
 
 #include "converter/statistics/statistics.h"
 

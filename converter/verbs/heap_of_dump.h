@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Heap dumps of others as input: told like damage of a trace, chosen by moment, converted. */
-#ifndef CONVERTER_HEAP_IMPORT_H
-#define CONVERTER_HEAP_IMPORT_H
+#ifndef CONVERTER_VERBS_HEAP_OF_DUMP_H
+#define CONVERTER_VERBS_HEAP_OF_DUMP_H
 
 #include "converter/formats/memory_infra/memory_infra.h"
 #include "converter/open/format_table.h"

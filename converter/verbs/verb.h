@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verbs of the command line, and what they share. */
-#ifndef CONVERTER_VERB_H
-#define CONVERTER_VERB_H
+#ifndef CONVERTER_VERBS_VERB_H
+#define CONVERTER_VERBS_VERB_H
 
 #include "converter/base/arguments.h"
 #include "converter/events/event_sink.h"

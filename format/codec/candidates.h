@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The chains of transforms that are worth a trial for a column. */
-#ifndef STEP_CODEC_CANDIDATES_H
-#define STEP_CODEC_CANDIDATES_H
+#ifndef FORMAT_CODEC_CANDIDATES_H
+#define FORMAT_CODEC_CANDIDATES_H
 
 #include "format/codec/choose.h"
 

@@ -3,8 +3,8 @@
  * Which chain of transforms and which form a column gets in a block: those that the definition
  * wishes for, and some that are worth a try, are tried on a sample; the smallest wins.
  */
-#ifndef STEP_CODEC_CHOOSE_H
-#define STEP_CODEC_CHOOSE_H
+#ifndef FORMAT_CODEC_CHOOSE_H
+#define FORMAT_CODEC_CHOOSE_H
 
 #include "format/codec/column.h"
 #include "format/codec/strategies/policy.h"

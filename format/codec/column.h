@@ -4,8 +4,8 @@
  * a chain of transforms, a form, and compression.  What was done is said in the file beside the
  * bytes, so that reading it back needs no knowledge of how it was chosen.
  */
-#ifndef STEP_CODEC_COLUMN_H
-#define STEP_CODEC_COLUMN_H
+#ifndef FORMAT_CODEC_COLUMN_H
+#define FORMAT_CODEC_COLUMN_H
 
 #include "format/codec/forms/form.h"
 #include "format/codec/strategies/strategy_table.h"

@@ -3,8 +3,8 @@
  * Storage that is taken piece by piece, given back at once, and held to a limit, so that a small
  * file cannot ask for much memory.
  */
-#ifndef STEP_CORE_ARENA_H
-#define STEP_CORE_ARENA_H
+#ifndef FORMAT_CORE_ARENA_H
+#define FORMAT_CORE_ARENA_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * A varint holds 7 bits a byte, the lowest first, with the high bit set in all bytes but the last;
  * at most 10 bytes.
  */
-#ifndef STEP_CORE_BYTES_H
-#define STEP_CORE_BYTES_H
+#ifndef FORMAT_CORE_BYTES_H
+#define FORMAT_CORE_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * General compression of a run of bytes: zstd, zlib, xz, or stored as it is.  The numbers of
  * enum step_compression are those in the file.
  */
-#ifndef STEP_CORE_COMPRESS_H
-#define STEP_CORE_COMPRESS_H
+#ifndef FORMAT_CORE_COMPRESS_H
+#define FORMAT_CORE_COMPRESS_H
 
 #include "format/core/bytes.h"
 #include "steptrace/status.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compression methods, a row each: what compress.c calls, and what the libraries keep between
  * calls. */
-#ifndef STEP_CORE_COMPRESS_METHOD_H
-#define STEP_CORE_COMPRESS_METHOD_H
+#ifndef FORMAT_CORE_COMPRESS_METHOD_H
+#define FORMAT_CORE_COMPRESS_METHOD_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays that grow by half of what they are. */
-#ifndef STEP_CORE_GROW_H
-#define STEP_CORE_GROW_H
+#ifndef FORMAT_CORE_GROW_H
+#define FORMAT_CORE_GROW_H
 
 #include <stddef.h>
 #include <stdlib.h>

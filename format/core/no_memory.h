@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory is out: said in one way everywhere. */
-#ifndef STEP_CORE_NO_MEMORY_H
-#define STEP_CORE_NO_MEMORY_H
+#ifndef FORMAT_CORE_NO_MEMORY_H
+#define FORMAT_CORE_NO_MEMORY_H
 
 #include "steptrace/status.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules in an attribute's value: "key, key=value, key value", apart by commas. */
-#ifndef STEP_CORE_RULE_H
-#define STEP_CORE_RULE_H
+#ifndef FORMAT_CORE_RULE_H
+#define FORMAT_CORE_RULE_H
 
 #include <stdbool.h>
 #include <stddef.h>

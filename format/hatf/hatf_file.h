@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside the HATF layer: the files that traces are read from and written to. */
-#ifndef HATF_FILE_H
-#define HATF_FILE_H
+#ifndef FORMAT_HATF_HATF_FILE_H
+#define FORMAT_HATF_HATF_FILE_H
 
 #include "steptrace/hatf.h"
 

@@ -3,8 +3,8 @@
  * Inside the HATF layer: where metadata go.  A plan says, for one field of a window of records,
  * which metadata stand before which record; the fields of a trace are independent of each other.
  */
-#ifndef HATF_PLAN_H
-#define HATF_PLAN_H
+#ifndef FORMAT_HATF_HATF_PLAN_H
+#define FORMAT_HATF_HATF_PLAN_H
 
 #include "format/hatf/hatf_state.h"
 

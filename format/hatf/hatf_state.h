@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside the HATF layer: what reader and writer share, the format's state and its layouts. */
-#ifndef HATF_STATE_H
-#define HATF_STATE_H
+#ifndef FORMAT_HATF_HATF_STATE_H
+#define FORMAT_HATF_HATF_STATE_H
 
 #include "steptrace/field_code.h"
 #include "steptrace/hatf.h"

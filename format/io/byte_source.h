@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a reader's bytes come from: a file, read at places (it may shrink under us), memory, or
  * what the caller reads. */
-#ifndef STEP_STEP_SOURCE_H
-#define STEP_STEP_SOURCE_H
+#ifndef FORMAT_IO_BYTE_SOURCE_H
+#define FORMAT_IO_BYTE_SOURCE_H
 
 #include "format/core/bytes.h"
 #include "steptrace/reader.h"

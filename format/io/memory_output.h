@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An output of a writer that keeps all bytes in memory. */
-#ifndef STEP_STEP_MEMORY_OUTPUT_H
-#define STEP_STEP_MEMORY_OUTPUT_H
+#ifndef FORMAT_IO_MEMORY_OUTPUT_H
+#define FORMAT_IO_MEMORY_OUTPUT_H
 
 #include "format/core/bytes.h"
 #include "steptrace/writer.h"

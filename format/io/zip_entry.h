@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The unpacked bytes of a trace's text, wherever they come from; for the layer hatf, those of any
  * entry of a ZIP file. */
-#ifndef TEXT_SOURCE_H
-#define TEXT_SOURCE_H
+#ifndef FORMAT_IO_ZIP_ENTRY_H
+#define FORMAT_IO_ZIP_ENTRY_H
 
 #include <minizip/unzip.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside the text layer: the bytes of a ZIP file, on disk or in memory, as minizip sees them. */
-#ifndef ZIP_FILE_H
-#define ZIP_FILE_H
+#ifndef FORMAT_IO_ZIP_FILE_H
+#define FORMAT_IO_ZIP_FILE_H
 
 #include <minizip/ioapi.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * JSON as it is read: tokens one by one from a file, gzipped or not.  Nothing is kept but the depth
  * and the text of the last token.  Strict: what is no JSON is an error with its byte offset.
  */
-#ifndef CONVERTER_JSON_INPUT_H
-#define CONVERTER_JSON_INPUT_H
+#ifndef FORMAT_JSON_JSON_INPUT_H
+#define FORMAT_JSON_JSON_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

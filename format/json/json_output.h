@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* JSON as it is made: nothing is kept but the depth. */
-#ifndef STEP_JSON_JSON_OUTPUT_H
-#define STEP_JSON_JSON_OUTPUT_H
+#ifndef FORMAT_JSON_JSON_OUTPUT_H
+#define FORMAT_JSON_JSON_OUTPUT_H
 
 #include <stdbool.h>
 #include <stdint.h>

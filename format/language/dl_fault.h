@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Faults of a definition's text: where they are, counted, reported. */
-#ifndef DL_FAULT_H
-#define DL_FAULT_H
+#ifndef FORMAT_LANGUAGE_DL_FAULT_H
+#define FORMAT_LANGUAGE_DL_FAULT_H
 
 #include "format/language/dl_tree.h"
 

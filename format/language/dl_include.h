@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A text with the texts that it includes put in their places, and where each line came from. */
-#ifndef DL_INCLUDE_H
-#define DL_INCLUDE_H
+#ifndef FORMAT_LANGUAGE_DL_INCLUDE_H
+#define FORMAT_LANGUAGE_DL_INCLUDE_H
 
 #include "format/language/dl_tree.h"
 

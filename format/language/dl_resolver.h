@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the steps from the parse tree to the tables of a definition share. */
-#ifndef DL_RESOLVER_H
-#define DL_RESOLVER_H
+#ifndef FORMAT_LANGUAGE_DL_RESOLVER_H
+#define FORMAT_LANGUAGE_DL_RESOLVER_H
 
 #include "format/language/dl_scope.h"
 #include "format/language/dl_tree.h"

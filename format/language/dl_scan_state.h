@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the scanner keeps beside flex's own state. */
-#ifndef DL_SCAN_STATE_H
-#define DL_SCAN_STATE_H
+#ifndef FORMAT_LANGUAGE_DL_SCAN_STATE_H
+#define FORMAT_LANGUAGE_DL_SCAN_STATE_H
 
 #include <setjmp.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names in the packages that they stand in.  Looking one up costs the same however many there are
  * and however deep its package is. */
-#ifndef DL_SCOPE_H
-#define DL_SCOPE_H
+#ifndef FORMAT_LANGUAGE_DL_SCOPE_H
+#define FORMAT_LANGUAGE_DL_SCOPE_H
 
 #include <stdbool.h>
 #include <stddef.h>

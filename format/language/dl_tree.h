@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parse tree of a STEP-DL text, as it stands there; names are not looked up yet. */
-#ifndef DL_TREE_H
-#define DL_TREE_H
+#ifndef FORMAT_LANGUAGE_DL_TREE_H
+#define FORMAT_LANGUAGE_DL_TREE_H
 
 #include <stdbool.h>
 #include <stdint.h>

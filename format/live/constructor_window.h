@@ -3,8 +3,8 @@
  * Records of one stream that wait until a constructor's object is known: its entry comes first in
  * the buffer, then, inside, the object's allocation; in the trace the allocation comes first.
  */
-#ifndef CONSTRUCTOR_WINDOW_H
-#define CONSTRUCTOR_WINDOW_H
+#ifndef FORMAT_LIVE_CONSTRUCTOR_WINDOW_H
+#define FORMAT_LIVE_CONSTRUCTOR_WINDOW_H
 
 #include <stdbool.h>
 #include <stdint.h>

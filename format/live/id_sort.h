@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sorting of object ids: the frees of one collection may be tens of millions. */
-#ifndef ID_SORT_H
-#define ID_SORT_H
+#ifndef FORMAT_LIVE_ID_SORT_H
+#define FORMAT_LIVE_ID_SORT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * Raw records of native programs (enum step_live_heap_kind) into records of hatf.step: used by the
  * recorder's drain thread and by recovery.  The same calls as live_decoder.h has for Java.
  */
-#ifndef LIVE_HEAP_H
-#define LIVE_HEAP_H
+#ifndef FORMAT_LIVE_LIVE_ALLOCS_H
+#define FORMAT_LIVE_LIVE_ALLOCS_H
 
 #include <stddef.h>
 

@@ -3,8 +3,8 @@
  * Raw records of the live buffers into records of a STEP writer: used by the agent's drain thread
  * and by recovery after the traced process died.
  */
-#ifndef LIVE_DECODER_H
-#define LIVE_DECODER_H
+#ifndef FORMAT_LIVE_LIVE_DECODER_H
+#define FORMAT_LIVE_LIVE_DECODER_H
 
 #include "steptrace/live.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of the live decoder share: its state, and what becomes of each kind of raw record.
  */
-#ifndef LIVE_RECORDS_H
-#define LIVE_RECORDS_H
+#ifndef FORMAT_LIVE_LIVE_RECORDS_H
+#define FORMAT_LIVE_LIVE_RECORDS_H
 
 #include "format/live/live_decoder.h"
 #include "format/live/live_streams.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a trace has the records that a live file's raw records become. */
-#ifndef LIVE_SCHEMA_H
-#define LIVE_SCHEMA_H
+#ifndef FORMAT_LIVE_LIVE_SCHEMA_H
+#define FORMAT_LIVE_LIVE_SCHEMA_H
 
 #include "steptrace/definition.h"
 #include "steptrace/live.h"

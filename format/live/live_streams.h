@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the decoding of each stream of a live file stands, and its clock: for both kinds of
  * decoder. */
-#ifndef LIVE_STREAMS_H
-#define LIVE_STREAMS_H
+#ifndef FORMAT_LIVE_LIVE_STREAMS_H
+#define FORMAT_LIVE_LIVE_STREAMS_H
 
 #include "format/live/constructor_window.h"
 #include "steptrace/live.h"

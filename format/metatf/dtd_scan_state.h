@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the scanner keeps beside flex's own state. */
-#ifndef DTD_SCAN_STATE_H
-#define DTD_SCAN_STATE_H
+#ifndef FORMAT_METATF_DTD_SCAN_STATE_H
+#define FORMAT_METATF_DTD_SCAN_STATE_H
 
 #include <setjmp.h>
 

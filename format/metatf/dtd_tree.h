@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parse tree of a Meta-TF DTD, as it stands there; names are not looked up yet. */
-#ifndef DTD_TREE_H
-#define DTD_TREE_H
+#ifndef FORMAT_METATF_DTD_TREE_H
+#define FORMAT_METATF_DTD_TREE_H
 
 #include <stdbool.h>
 #include <stdint.h>

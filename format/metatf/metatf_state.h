@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside the Meta-TF layer: the state of a section, the header's layout, files and streams. */
-#ifndef METATF_STATE_H
-#define METATF_STATE_H
+#ifndef FORMAT_METATF_METATF_STATE_H
+#define FORMAT_METATF_METATF_STATE_H
 
 #include "format/core/bytes.h"
 #include "format/core/compress.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside the Meta-TF layer: a writer's rest. */
-#ifndef METATF_WRITING_H
-#define METATF_WRITING_H
+#ifndef FORMAT_METATF_METATF_WRITING_H
+#define FORMAT_METATF_METATF_WRITING_H
 
 #include "format/metatf/metatf_state.h"
 

@@ -3,8 +3,8 @@
  * The fixed parts of a trace file, as docs/formats/step.md says: file header, block header,
  * footer; to bytes and back.
  */
-#ifndef STEP_STEP_LAYOUT_H
-#define STEP_STEP_LAYOUT_H
+#ifndef FORMAT_STEP_LAYOUT_H
+#define FORMAT_STEP_LAYOUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside the text layer: the characters of names. */
-#ifndef TEXT_NAME_H
-#define TEXT_NAME_H
+#ifndef FORMAT_TEXT_TEXT_NAME_H
+#define FORMAT_TEXT_TEXT_NAME_H
 
 #include <stdbool.h>
 #include <stddef.h>

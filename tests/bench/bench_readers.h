@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ways in which programs read a trace, for bench_step to measure. */
-#ifndef BENCH_BENCH_READERS_H
-#define BENCH_BENCH_READERS_H
+#ifndef TESTS_BENCH_BENCH_READERS_H
+#define TESTS_BENCH_BENCH_READERS_H
 
 #include "format/core/bytes.h"
 #include "steptrace/status.h"

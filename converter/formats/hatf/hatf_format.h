@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HATF: binary in its packings, split, as text, and the text of memory_replay. */
-#ifndef CONVERTER_HATF_FORMAT_H
-#define CONVERTER_HATF_FORMAT_H
+#ifndef CONVERTER_FORMATS_HATF_HATF_FORMAT_H
+#define CONVERTER_FORMATS_HATF_HATF_FORMAT_H
 
 #include "converter/allocs/alloc_sink.h"
 #include "converter/allocs/alloc_source.h"

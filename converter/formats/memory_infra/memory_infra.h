@@ -4,8 +4,8 @@
  * (docs/formats/memory-infra.md).  A first pass over the file takes the frames and types, which may
  * stand anywhere; a second gives the dumps one by one, so that memory is that of the largest.
  */
-#ifndef CONVERTER_MEMORY_INFRA_H
-#define CONVERTER_MEMORY_INFRA_H
+#ifndef CONVERTER_FORMATS_MEMORY_INFRA_MEMORY_INFRA_H
+#define CONVERTER_FORMATS_MEMORY_INFRA_MEMORY_INFRA_H
 
 #include "converter/base/name_index.h"
 #include "converter/heap/heap_snapshot.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Meta-TF, of Java's and of HATF's DTD. */
-#ifndef CONVERTER_METATF_FORMAT_H
-#define CONVERTER_METATF_FORMAT_H
+#ifndef CONVERTER_FORMATS_METATF_METATF_FORMAT_H
+#define CONVERTER_FORMATS_METATF_METATF_FORMAT_H
 
 #include "converter/allocs/alloc_sink.h"
 #include "converter/allocs/alloc_source.h"

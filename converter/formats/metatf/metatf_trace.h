@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A Meta-TF file with its DTD: given by the person, carried by the file, or found beside it. */
-#ifndef CONVERTER_METATF_TRACE_H
-#define CONVERTER_METATF_TRACE_H
+#ifndef CONVERTER_FORMATS_METATF_METATF_TRACE_H
+#define CONVERTER_FORMATS_METATF_METATF_TRACE_H
 
 #include "steptrace/metatf.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How HATF's records and those of hatf.step stand for each other. */
-#ifndef CONVERTER_HEAP_STEP_H
-#define CONVERTER_HEAP_STEP_H
+#ifndef CONVERTER_FORMATS_STEP_ALLOC_FORMS_H
+#define CONVERTER_FORMATS_STEP_ALLOC_FORMS_H
 
 #include <stdbool.h>
 #include <stdint.h>

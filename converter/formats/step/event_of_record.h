@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records of a STEP trace into events, and its dictionaries into names. */
-#ifndef CONVERTER_STEP_DECODE_H
-#define CONVERTER_STEP_DECODE_H
+#ifndef CONVERTER_FORMATS_STEP_EVENT_OF_RECORD_H
+#define CONVERTER_FORMATS_STEP_EVENT_OF_RECORD_H
 
 #include "converter/events/event_source.h"
 #include "steptrace/java_trace.h"

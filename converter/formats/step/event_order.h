@@ -5,8 +5,8 @@
  * changed, so a trace of one stream comes as it is.  Between buffers at one tick, an event that
  * uses an object waits until another has told of its allocation; where nobody can, it goes on.
  */
-#ifndef CONVERTER_EVENT_ORDER_H
-#define CONVERTER_EVENT_ORDER_H
+#ifndef CONVERTER_FORMATS_STEP_EVENT_ORDER_H
+#define CONVERTER_FORMATS_STEP_EVENT_ORDER_H
 
 #include "converter/base/object_table.h"
 #include "converter/formats/step/event_of_record.h"

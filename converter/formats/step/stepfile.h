@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* STEP files: sources and sinks of events and of allocations. */
-#ifndef CONVERTER_STEPFILE_H
-#define CONVERTER_STEPFILE_H
+#ifndef CONVERTER_FORMATS_STEP_STEPFILE_H
+#define CONVERTER_FORMATS_STEP_STEPFILE_H
 
 #include "converter/allocs/alloc_sink.h"
 #include "converter/allocs/alloc_source.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The text format, in a ZIP entry (text) or plain (lines). */
-#ifndef CONVERTER_TEXT_FORMAT_H
-#define CONVERTER_TEXT_FORMAT_H
+#ifndef CONVERTER_FORMATS_TEXT_TEXT_FORMAT_H
+#define CONVERTER_FORMATS_TEXT_TEXT_FORMAT_H
 
 #include "converter/events/event_sink.h"
 

@@ -7,8 +7,8 @@
  * an operation names its slot.  In a whole replay all pieces are there before the driver starts; in
  * a streamed one the pieces are a ring, filled while the driver runs.
  */
-#ifndef REPLAY_OPS_H
-#define REPLAY_OPS_H
+#ifndef CONVERTER_REPLAY_DRIVER_REPLAY_OPS_H
+#define CONVERTER_REPLAY_DRIVER_REPLAY_OPS_H
 
 #include <semaphore.h>
 #include <stdatomic.h>

@@ -7,8 +7,8 @@
  * To add one: a number that was never used, a row in form.c, a line in docs/formats/step.md.  Tests
  * and fuzzers take it from the table.
  */
-#ifndef STEP_CODEC_FORM_H
-#define STEP_CODEC_FORM_H
+#ifndef FORMAT_CODEC_FORMS_FORM_H
+#define FORMAT_CODEC_FORMS_FORM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * before the value (docs/formats/step.md).  A writer's encoder makes changes, a reader's is told
  * them; both go through the same states.
  */
-#ifndef STEP_CODEC_ENCODER_H
-#define STEP_CODEC_ENCODER_H
+#ifndef FORMAT_CODEC_ROW_ENCODER_H
+#define FORMAT_CODEC_ROW_ENCODER_H
 
 #include "format/codec/strategies/departures.h"
 #include "format/codec/strategies/policy.h"

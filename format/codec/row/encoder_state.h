@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What putting and getting values share. */
-#ifndef STEP_CODEC_ENCODER_STATE_H
-#define STEP_CODEC_ENCODER_STATE_H
+#ifndef FORMAT_CODEC_ROW_ENCODER_STATE_H
+#define FORMAT_CODEC_ROW_ENCODER_STATE_H
 
 #include "format/codec/row/encoder.h"
 #include "format/codec/row/identifiers.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The values that a field encoded `identifier` has had, numbered from 1. */
-#ifndef STEP_CODEC_IDENTIFIERS_H
-#define STEP_CODEC_IDENTIFIERS_H
+#ifndef FORMAT_CODEC_ROW_IDENTIFIERS_H
+#define FORMAT_CODEC_ROW_IDENTIFIERS_H
 
 #include "format/codec/row/encoder.h"
 

@@ -7,8 +7,8 @@
  * Any value has a code, and any code a value (docs/formats/step.md has the rule): negative codes,
  * in two's complement, begin a batch anew, or are for values that left already.
  */
-#ifndef STEP_CODEC_LIVE_SET_H
-#define STEP_CODEC_LIVE_SET_H
+#ifndef FORMAT_CODEC_STRATEGIES_DEPARTURES_H
+#define FORMAT_CODEC_STRATEGIES_DEPARTURES_H
 
 #include <stdbool.h>
 #include <stddef.h>

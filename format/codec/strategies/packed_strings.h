@@ -3,8 +3,8 @@
  * Strings one after the other: each that occurs again as its number, each that begins like the one
  * before without that beginning (docs/formats/step.md).
  */
-#ifndef STEP_CODEC_PACKED_STRINGS_H
-#define STEP_CODEC_PACKED_STRINGS_H
+#ifndef FORMAT_CODEC_STRATEGIES_PACKED_STRINGS_H
+#define FORMAT_CODEC_STRATEGIES_PACKED_STRINGS_H
 
 #include "format/codec/strategies/strategy_table.h"
 #include "format/core/bytes.h"

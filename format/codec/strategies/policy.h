@@ -3,8 +3,8 @@
  * The encoding policy of one field, as the paper's Appendix B has it: a general strategy, which
  * defers to a targeted one, which defers to a basic rule; of each the last that was named counts.
  */
-#ifndef STEP_CODEC_POLICY_H
-#define STEP_CODEC_POLICY_H
+#ifndef FORMAT_CODEC_STRATEGIES_POLICY_H
+#define FORMAT_CODEC_STRATEGIES_POLICY_H
 
 #include <stdbool.h>
 #include <stdint.h>

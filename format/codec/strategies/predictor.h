@@ -4,8 +4,8 @@
  * rows.  Tables have 2^bits entries, all 0 at the start, and are indexed without a check of the
  * key: two keys that share an entry only predict worse.
  */
-#ifndef STEP_CODEC_PREDICTOR_H
-#define STEP_CODEC_PREDICTOR_H
+#ifndef FORMAT_CODEC_STRATEGIES_PREDICTOR_H
+#define FORMAT_CODEC_STRATEGIES_PREDICTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * Values that are multiples of a number, as the quotients: a one-to-one map of all 64-bit numbers,
  * which divides where that is exact, for signed values too.  The number is 2^shift * odd.
  */
-#ifndef STEP_CODEC_SCALE_H
-#define STEP_CODEC_SCALE_H
+#ifndef FORMAT_CODEC_STRATEGIES_SCALE_H
+#define FORMAT_CODEC_STRATEGIES_SCALE_H
 
 #include <stdint.h>
 

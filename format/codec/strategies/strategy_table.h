@@ -8,8 +8,8 @@
  * To add one: a number that was never used, a row in strategy_table.c, a line in
  * docs/formats/step.md. Tests and fuzzers take it from the table.
  */
-#ifndef STEP_CODEC_TRANSFORM_H
-#define STEP_CODEC_TRANSFORM_H
+#ifndef FORMAT_CODEC_STRATEGIES_STRATEGY_TABLE_H
+#define FORMAT_CODEC_STRATEGIES_STRATEGY_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

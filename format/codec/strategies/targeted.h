@@ -7,8 +7,8 @@
  * transform in strategy_table.c, tried by codec/candidates.c.  Attributes, the directory of rows,
  * messages and documentation of the policy go by the row.
  */
-#ifndef STEP_CODEC_TARGETED_H
-#define STEP_CODEC_TARGETED_H
+#ifndef FORMAT_CODEC_STRATEGIES_TARGETED_H
+#define FORMAT_CODEC_STRATEGIES_TARGETED_H
 
 #include "format/codec/strategies/policy.h"
 #include "format/codec/strategies/strategy_table.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A block that is being decoded: what the files that do so share. */
-#ifndef STEP_STEP_BLOCK_DECODE_H
-#define STEP_STEP_BLOCK_DECODE_H
+#ifndef FORMAT_STEP_BLOCK_BLOCK_DECODE_H
+#define FORMAT_STEP_BLOCK_BLOCK_DECODE_H
 
 #include "format/step/columns/decoding.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks from bytes.  All bytes are hostile: every number is checked before it is used. */
-#ifndef STEP_STEP_BLOCK_READ_H
-#define STEP_STEP_BLOCK_READ_H
+#ifndef FORMAT_STEP_BLOCK_BLOCK_READ_H
+#define FORMAT_STEP_BLOCK_BLOCK_READ_H
 
 #include "format/step/columns/columns_of_records.h"
 #include "format/step/columns/decoding.h"

@@ -3,8 +3,8 @@
  * A block that was written is read again, before its writer lets it go: what a reader makes of the
  * bytes must be the records that it was made of.
  */
-#ifndef STEP_STEP_BLOCK_VERIFY_H
-#define STEP_STEP_BLOCK_VERIFY_H
+#ifndef FORMAT_STEP_BLOCK_BLOCK_VERIFY_H
+#define FORMAT_STEP_BLOCK_BLOCK_VERIFY_H
 
 #include "format/step/block/block_read.h"
 #include "format/step/columns/pending_records.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks to bytes. */
-#ifndef STEP_STEP_BLOCK_WRITE_H
-#define STEP_STEP_BLOCK_WRITE_H
+#ifndef FORMAT_STEP_BLOCK_BLOCK_WRITE_H
+#define FORMAT_STEP_BLOCK_BLOCK_WRITE_H
 
 #include "format/codec/choose.h"
 #include "format/step/columns/columns_of_records.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records on the writer's side, cut into the columns of one block. */
-#ifndef STEP_STEP_COLUMNS_H
-#define STEP_STEP_COLUMNS_H
+#ifndef FORMAT_STEP_COLUMNS_COLUMNS_OF_RECORDS_H
+#define FORMAT_STEP_COLUMNS_COLUMNS_OF_RECORDS_H
 
 #include "format/step/columns/pending_records.h"
 #include "format/step/plan/field_series.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A block that is being decoded: its bytes, its storage, its columns.  What both layouts share. */
-#ifndef STEP_STEP_DECODING_H
-#define STEP_STEP_DECODING_H
+#ifndef FORMAT_STEP_COLUMNS_DECODING_H
+#define FORMAT_STEP_COLUMNS_DECODING_H
 
 #include "format/core/arena.h"
 #include "format/step/layout.h"

@@ -3,8 +3,8 @@
  * The other way in which plain records wait for their block: column by column, as runs bring them
  * (run.h).  Values that are all the same are held once.
  */
-#ifndef STEP_STEP_ROW_COLUMNS_H
-#define STEP_STEP_ROW_COLUMNS_H
+#ifndef FORMAT_STEP_COLUMNS_PENDING_COLUMNS_H
+#define FORMAT_STEP_COLUMNS_PENDING_COLUMNS_H
 
 #include "format/step/plan/plan.h"
 

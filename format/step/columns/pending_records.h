@@ -4,8 +4,8 @@
  * costs little for each and keeps a stream with few records small; or, where they come in runs,
  * column by column.
  */
-#ifndef STEP_STEP_ROWS_H
-#define STEP_STEP_ROWS_H
+#ifndef FORMAT_STEP_COLUMNS_PENDING_RECORDS_H
+#define FORMAT_STEP_COLUMNS_PENDING_RECORDS_H
 
 #include "format/core/bytes.h"
 #include "format/step/columns/pending_columns.h"

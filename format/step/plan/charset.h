@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The character sets that `charset` names, and what is text in them. */
-#ifndef STEP_STEP_CHARSET_H
-#define STEP_STEP_CHARSET_H
+#ifndef FORMAT_STEP_PLAN_CHARSET_H
+#define FORMAT_STEP_PLAN_CHARSET_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * Records against their definition, before a writer takes them: constants that change, integers
  * that are too large for their fixed size, strings that are none in their character set.
  */
-#ifndef STEP_STEP_CHECK_H
-#define STEP_STEP_CHECK_H
+#ifndef FORMAT_STEP_PLAN_CHECK_RECORD_H
+#define FORMAT_STEP_PLAN_CHECK_RECORD_H
 
 #include "format/core/bytes.h"
 #include "format/step/plan/plan.h"

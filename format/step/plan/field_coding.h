@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Encoding attributes of a field, read into what the codecs choose by. */
-#ifndef STEP_STEP_WISH_H
-#define STEP_STEP_WISH_H
+#ifndef FORMAT_STEP_PLAN_FIELD_CODING_H
+#define FORMAT_STEP_PLAN_FIELD_CODING_H
 
 #include "format/codec/choose.h"
 #include "format/codec/strategies/policy.h"

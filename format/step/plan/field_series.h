@@ -3,8 +3,8 @@
  * What `given` predicts by: for each value of one column, the value of another field of the same
  * record.
  */
-#ifndef STEP_STEP_GATHER_H
-#define STEP_STEP_GATHER_H
+#ifndef FORMAT_STEP_PLAN_FIELD_SERIES_H
+#define FORMAT_STEP_PLAN_FIELD_SERIES_H
 
 #include "format/step/plan/plan.h"
 

@@ -4,8 +4,8 @@
  * (steptrace/value.h) map to them.  Writer and reader derive the same plan from the same
  * definition, by the rules in docs/formats/step.md.
  */
-#ifndef STEP_STEP_PLAN_H
-#define STEP_STEP_PLAN_H
+#ifndef FORMAT_STEP_PLAN_PLAN_H
+#define FORMAT_STEP_PLAN_PLAN_H
 
 #include "format/step/plan/field_coding.h"
 #include "steptrace/definition.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plan that is being made: what the files that do so share. */
-#ifndef STEP_STEP_PLAN_BUILD_H
-#define STEP_STEP_PLAN_BUILD_H
+#ifndef FORMAT_STEP_PLAN_PLAN_BUILD_H
+#define FORMAT_STEP_PLAN_PLAN_BUILD_H
 
 #include "format/step/plan/plan.h"
 

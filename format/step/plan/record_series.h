@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `stack` and `age` go by: for each value of a column, what other records of the block did. */
-#ifndef STEP_STEP_FOLLOW_H
-#define STEP_STEP_FOLLOW_H
+#ifndef FORMAT_STEP_PLAN_RECORD_SERIES_H
+#define FORMAT_STEP_PLAN_RECORD_SERIES_H
 
 #include "format/step/plan/field_series.h"
 

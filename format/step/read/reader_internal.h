@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of a reader share. */
-#ifndef STEP_STEP_READER_INTERNAL_H
-#define STEP_STEP_READER_INTERNAL_H
+#ifndef FORMAT_STEP_READ_READER_INTERNAL_H
+#define FORMAT_STEP_READ_READER_INTERNAL_H
 
 #include "format/io/byte_source.h"
 #include "format/step/block/block_read.h"

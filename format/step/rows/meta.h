@@ -7,8 +7,8 @@
  * A change is itself a record, a meta-event, with the fields `encoder` (encoded `default`) and, of
  * some, `bytes`.  It may in turn be a meta-record, of changes of the encoder of its own field.
  */
-#ifndef STEP_STEP_META_H
-#define STEP_STEP_META_H
+#ifndef FORMAT_STEP_ROWS_META_H
+#define FORMAT_STEP_ROWS_META_H
 
 #include "format/codec/row/encoder.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows that are being read: what the files that do so share. */
-#ifndef STEP_STEP_ROW_READ_H
-#define STEP_STEP_ROW_READ_H
+#ifndef FORMAT_STEP_ROWS_ROW_READ_H
+#define FORMAT_STEP_ROWS_ROW_READ_H
 
 #include "format/codec/row/encoder.h"
 #include "format/step/columns/columns_of_records.h"

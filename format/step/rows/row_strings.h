@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Strings in rows that are given by their numbers, or without what they share. */
-#ifndef STEP_STEP_ROW_STRINGS_H
-#define STEP_STEP_ROW_STRINGS_H
+#ifndef FORMAT_STEP_ROWS_ROW_STRINGS_H
+#define FORMAT_STEP_ROWS_ROW_STRINGS_H
 
 #include "format/codec/strategies/packed_strings.h"
 

@@ -3,8 +3,8 @@
  * Records to rows: the paper's single stream, in which changes of policy travel as meta-records
  * (STEP paper, section 3.2).
  */
-#ifndef STEP_STEP_ROW_WRITE_H
-#define STEP_STEP_ROW_WRITE_H
+#ifndef FORMAT_STEP_ROWS_ROW_WRITE_H
+#define FORMAT_STEP_ROWS_ROW_WRITE_H
 
 #include "format/codec/row/encoder.h"
 #include "format/step/columns/columns_of_records.h"

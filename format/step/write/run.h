@@ -3,8 +3,8 @@
  * A run of plain records of one stream, which the caller puts straight into the writer's storage,
  * column by column: for those who have hundreds of millions, and know their fields.
  */
-#ifndef STEP_STEP_RUN_H
-#define STEP_STEP_RUN_H
+#ifndef FORMAT_STEP_WRITE_RUN_H
+#define FORMAT_STEP_WRITE_RUN_H
 
 #include "steptrace/writer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The writer's inside, for the files that it consists of. */
-#ifndef STEP_STEP_WRITER_INTERNAL_H
-#define STEP_STEP_WRITER_INTERNAL_H
+#ifndef FORMAT_STEP_WRITE_WRITER_INTERNAL_H
+#define FORMAT_STEP_WRITE_WRITER_INTERNAL_H
 
 #include "format/step/block/block_verify.h"
 #include "format/step/block/block_write.h"

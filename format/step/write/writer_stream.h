@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The writer's streams, found by their number. */
-#ifndef STEP_STEP_STREAM_H
-#define STEP_STEP_STREAM_H
+#ifndef FORMAT_STEP_WRITE_WRITER_STREAM_H
+#define FORMAT_STEP_WRITE_WRITER_STREAM_H
 
 #include "format/step/columns/pending_records.h"
 

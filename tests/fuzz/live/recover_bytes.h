@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a live file beside a trace of some definition. */
-#ifndef RECOVER_BYTES_H
-#define RECOVER_BYTES_H
+#ifndef TESTS_FUZZ_LIVE_RECOVER_BYTES_H
+#define TESTS_FUZZ_LIVE_RECOVER_BYTES_H
 
 #include "steptrace/writer.h"
 

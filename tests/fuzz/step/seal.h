@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checksums of a changed trace, made good, so that what was changed is what readers see. */
-#ifndef SEAL_H
-#define SEAL_H
+#ifndef TESTS_FUZZ_STEP_SEAL_H
+#define TESTS_FUZZ_STEP_SEAL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Class files for tests: one class with one method, whose code is given in bytes. */
-#ifndef CLASS_BUILDER_H
-#define CLASS_BUILDER_H
+#ifndef TESTS_UNIT_AGENT_REWRITER_CLASS_BUILDER_H
+#define TESTS_UNIT_AGENT_REWRITER_CLASS_BUILDER_H
 
 #include "agent/rewriter/class_bytes.h"
 

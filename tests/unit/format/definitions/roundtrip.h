@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the generated part of the round trip and the fixed one have in common. */
-#ifndef ROUNDTRIP_H
-#define ROUNDTRIP_H
+#ifndef TESTS_UNIT_FORMAT_DEFINITIONS_ROUNDTRIP_H
+#define TESTS_UNIT_FORMAT_DEFINITIONS_ROUNDTRIP_H
 
 #include "all_trace.h"
 #include "tests/unit/format/definitions/values.h"

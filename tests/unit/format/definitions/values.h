@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values for records of any definition, and their comparison. */
-#ifndef VALUES_H
-#define VALUES_H
+#ifndef TESTS_UNIT_FORMAT_DEFINITIONS_VALUES_H
+#define TESTS_UNIT_FORMAT_DEFINITIONS_VALUES_H
 
 #include "steptrace/definition.h"
 #include "steptrace/value.h"

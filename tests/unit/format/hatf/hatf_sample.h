@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the tests of HATF share: a growing output, and traces like an allocator's with a seed. */
-#ifndef HATF_SAMPLE_H
-#define HATF_SAMPLE_H
+#ifndef TESTS_UNIT_FORMAT_HATF_HATF_SAMPLE_H
+#define TESTS_UNIT_FORMAT_HATF_HATF_SAMPLE_H
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the suites about STEP-DL share: parsing a text, and the faults that were reported. */
-#ifndef LANGUAGE_TEST_H
-#define LANGUAGE_TEST_H
+#ifndef TESTS_UNIT_FORMAT_LANGUAGE_LANGUAGE_TEST_H
+#define TESTS_UNIT_FORMAT_LANGUAGE_LANGUAGE_TEST_H
 
 #include <CUnit/CUnit.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the tests of Meta-TF share: traces in memory, random ones of any DTD, and both readers. */
-#ifndef METATF_TEST_H
-#define METATF_TEST_H
+#ifndef TESTS_UNIT_FORMAT_METATF_METATF_TEST_H
+#define TESTS_UNIT_FORMAT_METATF_METATF_TEST_H
 
 #include "steptrace/metatf.h"
 #include "steptrace/metatf_code.h"

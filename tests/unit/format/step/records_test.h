@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the suites about records share. */
-#ifndef RECORDS_TEST_H
-#define RECORDS_TEST_H
+#ifndef TESTS_UNIT_FORMAT_STEP_RECORDS_TEST_H
+#define TESTS_UNIT_FORMAT_STEP_RECORDS_TEST_H
 
 #include <CUnit/Basic.h>
 #include <string.h>

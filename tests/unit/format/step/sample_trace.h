@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A definition with every kind of field, records made from a seed, and their comparison. */
-#ifndef STEP_TESTS_SAMPLE_TRACE_H
-#define STEP_TESTS_SAMPLE_TRACE_H
+#ifndef TESTS_UNIT_FORMAT_STEP_SAMPLE_TRACE_H
+#define TESTS_UNIT_FORMAT_STEP_SAMPLE_TRACE_H
 
 #include "format/core/bytes.h"
 #include "steptrace/reader.h"

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BYTES ((size_t) 1024)
-#define PAGE_BITS_MAX 8u
 /* So long may the directory be for each page that there is. */
 #define DIRECTORY_SHARE ((size_t) 8)
 #define DIRECTORY_LEAST ((size_t) 64)
@@ -28,8 +26,6 @@ struct id_far_pages {
 void id_table_init(struct id_table *table, size_t entry_bytes)
 {
     *table = (struct id_table){.entry_bytes = entry_bytes};
-    while (table->page_bits < PAGE_BITS_MAX && (entry_bytes << table->page_bits) * 2 <= PAGE_BYTES)
-        table->page_bits++;
 }
 
 static void free_far(struct id_far_pages *far)
@@ -181,7 +177,7 @@ static bool make_page(struct id_table *table, uint32_t page)
     bool is_near = page < table->page_count || page < reach;
     if (page >= table->page_count && is_near && !grow(table, page))
         return false;
-    void *entries = calloc((size_t) 1 << table->page_bits, table->entry_bytes);
+    void *entries = calloc((size_t) 1 << ID_TABLE_PAGE_BITS, table->entry_bytes);
     if (entries == NULL)
         return false;
     if (is_near)
@@ -198,7 +194,7 @@ void *id_table_get(struct id_table *table, uint32_t id)
 {
     void *entry = id_table_find(table, id);
     if (entry == NULL) {
-        if (!make_page(table, id >> table->page_bits))
+        if (!make_page(table, id >> ID_TABLE_PAGE_BITS))
             return NULL;
         entry = id_table_find(table, id);
     }
@@ -209,7 +205,7 @@ void *id_table_get(struct id_table *table, uint32_t id)
 
 bool id_table_next(const struct id_table *table, uint32_t *id)
 {
-    uint32_t page = *id >> table->page_bits;
+    uint32_t page = *id >> ID_TABLE_PAGE_BITS;
     for (; page < table->page_count && table->pages[page] == NULL; page++)
         ;
     if (page >= table->page_count) {
@@ -218,7 +214,7 @@ bool id_table_next(const struct id_table *table, uint32_t *id)
             return false;
         page = table->far->items[place].number;
     }
-    uint32_t first = page << table->page_bits;
+    uint32_t first = page << ID_TABLE_PAGE_BITS;
     *id = *id > first ? *id : first;
     return *id < table->end;
 }

@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A page has 2 ^ ID_TABLE_PAGE_BITS entries. */
+#define ID_TABLE_PAGE_BITS 4u
+
 struct id_far_pages;
 
 struct id_table {
@@ -20,7 +23,6 @@ struct id_table {
     struct id_far_pages *far; /* those from `page_count` on; NULL: none */
     size_t pages_made;
     size_t entry_bytes;
-    unsigned page_bits; /* a page has 2 ^ page_bits entries */
     uint32_t end; /* one more than the largest number that was asked for with id_table_get() */
 };
 
@@ -34,12 +36,12 @@ void *id_table_far_page(const struct id_table *table, uint32_t page);
 /* The entry, or NULL where none was made. */
 static inline void *id_table_find(const struct id_table *table, uint32_t id)
 {
-    uint32_t page = id >> table->page_bits;
+    uint32_t page = id >> ID_TABLE_PAGE_BITS;
     char *entries = page < table->page_count ? table->pages[page]
                     : table->far != NULL     ? id_table_far_page(table, page)
                                              : NULL;
     return entries != NULL
-               ? entries + (id & ((UINT32_C(1) << table->page_bits) - 1)) * table->entry_bytes
+               ? entries + (id & ((UINT32_C(1) << ID_TABLE_PAGE_BITS) - 1)) * table->entry_bytes
                : NULL;
 }
 

@@ -103,10 +103,10 @@ static struct queue *pop(struct step_records *records)
 /* The first of the heap has changed: it goes where it belongs, or out where nothing is left. */
 static void settle_first(struct step_records *records)
 {
-    if (records->heap[0]->block_count > 0)
-        sift_down(records, 0);
-    else
+    if (records->heap[0]->block_count == 0)
         pop(records);
+    else if (records->heap_count > 1)
+        sift_down(records, 0);
 }
 
 /* ---- queues ---- */
@@ -383,7 +383,8 @@ static enum step_status leave_tied(struct step_records *records, struct queue *q
 /* ---- reading ---- */
 
 /* Moves past the record that was given last. */
-static enum step_status leave_given(struct step_records *records, struct step_error *error)
+static inline __attribute__((always_inline)) enum step_status leave_given(
+    struct step_records *records, struct step_error *error)
 {
     struct queue *queue = records->given;
     records->given = NULL;
@@ -394,9 +395,9 @@ static enum step_status leave_given(struct step_records *records, struct step_er
     return STEP_STATUS_OK;
 }
 
-enum step_status step_records_next_front(struct step_records *records,
-                                         const struct step_records_front **front,
-                                         struct step_error *error)
+/* In both functions below: a call for each record shows in what they cost. */
+static inline __attribute__((always_inline)) enum step_status give_next(
+    struct step_records *records, const struct step_records_front **front, struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
     if (records->given != NULL)
@@ -418,12 +419,19 @@ enum step_status step_records_next_front(struct step_records *records,
     return status;
 }
 
+enum step_status step_records_next_front(struct step_records *records,
+                                         const struct step_records_front **front,
+                                         struct step_error *error)
+{
+    return give_next(records, front, error);
+}
+
 enum step_status step_records_next(struct step_records *records, struct step_record_view *view,
                                    struct step_error *error)
 {
     for (;;) {
         const struct step_records_front *front;
-        enum step_status status = step_records_next_front(records, &front, error);
+        enum step_status status = give_next(records, &front, error);
         if (status != STEP_STATUS_OK)
             return status;
         records->last_stream = front->stream;
@@ -445,15 +453,25 @@ static enum step_status report_damage(struct step_records *records, struct step_
                           damage->offset, "%s", damage->message);
 }
 
+static bool has_unreported(const struct step_records *records)
+{
+    return records->damage_reported < step_reader_damage_count(records->reader);
+}
+
 enum step_status step_records_next_checked(struct step_records *records,
                                            struct step_record_view *view, struct step_error *error)
 {
-    enum step_status status = report_damage(records, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    if (!records->held)
-        records->held_status = step_records_next(records, &records->held_view, error);
-    records->held = true;
+    enum step_status status;
+    if (!records->held) {
+        if (has_unreported(records))
+            return report_damage(records, error);
+        status = step_records_next(records, view, error);
+        if (status == STEP_STATUS_OK && !has_unreported(records))
+            return status;
+        records->held = true;
+        records->held_status = status;
+        records->held_view = *view;
+    }
     status = report_damage(records, error); /* it may have come to some; the record waits then */
     if (status != STEP_STATUS_OK)
         return status;

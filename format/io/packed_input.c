@@ -12,10 +12,9 @@
 #if STEPTRACE_ZSTD
 #include <zstd.h>
 
-#include "format/core/no_memory.h"
-
 #endif
 
+#include "format/core/no_memory.h"
 #include "steptrace/packed.h"
 
 #define IN_BYTES ((size_t) 1 << 17)

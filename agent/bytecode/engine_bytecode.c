@@ -402,7 +402,6 @@ static void start(JNIEnv *jni, const struct session *session)
     engine.armed = false;
     archived_classes_read();
     hidden_classes_intercept(jni);
-    reaper_clear(jni);
     engine.session = session;
     engine.alloc = (events & EVENT_ALLOC) != 0;
     engine.method = (events & EVENT_METHOD) != 0;

@@ -362,10 +362,9 @@ bool reaper_start(JNIEnv *jni)
 
 void reaper_thread_ended(struct os_thread *os)
 {
-    struct weak_page *page = atomic_load(&os->weak_page);
+    struct weak_page *page = atomic_exchange(&os->weak_page, NULL);
     if (page != NULL)
         weak_table_hand_over(&reaper_table, page);
-    atomic_store(&os->weak_page, NULL);
 }
 
 void reaper_wake(void)

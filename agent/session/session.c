@@ -14,6 +14,7 @@
 #include "agent/base/internals.h"
 #include "agent/base/tracer.h"
 #include "agent/bytecode/engine_bytecode.h"
+#include "agent/bytecode/reaper.h"
 #include "agent/events/events.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/hotspot/slots.h"
@@ -284,6 +285,9 @@ bool session_begin(struct session *session, JNIEnv *jni)
     atomic_store(&session->frozen_stamp, init_stamp != 0 ? init_stamp : 1);
     global_event(session, STEP_LIVE_VM_INIT, 0, 1);
     session_errand(session, NULL);
+    if (tracer.last != NULL)
+        reaper_clear(
+            jni); /* before probes find the session: the last one's objects are not this one's */
     free(tracer.last);
     tracer.last = session;
     class_is_of_application(jni, NULL);

@@ -3,7 +3,7 @@
 #include "agent/bytecode/method_events.h"
 
 #include "agent/bytecode/constructors.h"
-#include "agent/bytecode/identity.h"
+#include "agent/deaths/identity.h"
 #include "agent/events/events.h"
 #include "agent/records/put_record.h"
 

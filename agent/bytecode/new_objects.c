@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "agent/bytecode/constructors.h"
-#include "agent/bytecode/identity.h"
-#include "agent/bytecode/reaper.h"
 #include "agent/bytecode/vm_objects.h"
+#include "agent/deaths/identity.h"
+#include "agent/deaths/reaper.h"
 #include "agent/events/events.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/classes.h"

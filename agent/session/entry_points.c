@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "agent/base/internals.h"
-#include "agent/bytecode/reaper.h"
+#include "agent/deaths/reaper.h"
 #include "agent/events/engine.h"
 #include "agent/hotspot/archive_dump.h"
 #include "agent/hotspot/hash_state.h"

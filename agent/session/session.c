@@ -14,7 +14,7 @@
 #include "agent/base/internals.h"
 #include "agent/base/tracer.h"
 #include "agent/bytecode/engine_bytecode.h"
-#include "agent/bytecode/reaper.h"
+#include "agent/deaths/reaper.h"
 #include "agent/events/events.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/hotspot/slots.h"

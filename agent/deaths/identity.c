@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Open-addressed tables, one a shard.  An object is compared with all that have its key while the
  * shard's lock is held: so the reaper cannot delete their references meanwhile. */
-#include "agent/bytecode/identity.h"
+#include "agent/deaths/identity.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "agent/base/tracer.h"
-#include "agent/bytecode/weak_table.h"
+#include "agent/deaths/weak_table.h"
 
 #define SHARDS 64u
 #define FIRST_ENTRIES 256u

@@ -3,11 +3,11 @@
  * Deaths with engine=bytecode: after each collection the agent's own Java thread looks through the
  * weak references and writes one batch of frees with the time at which the collection ended.
  */
-#ifndef AGENT_BYTECODE_REAPER_H
-#define AGENT_BYTECODE_REAPER_H
+#ifndef AGENT_DEATHS_REAPER_H
+#define AGENT_DEATHS_REAPER_H
 
 #include "agent/base/tracer.h"
-#include "agent/bytecode/weak_table.h"
+#include "agent/deaths/weak_table.h"
 
 struct os_thread;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reaper: passes over the weak references. */
-#include "agent/bytecode/reaper.h"
+#include "agent/deaths/reaper.h"
 
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "agent/bytecode/identity.h"
+#include "agent/deaths/identity.h"
 #include "agent/events/engine.h"
 #include "agent/events/events.h"
 #include "agent/hotspot/slots.h"

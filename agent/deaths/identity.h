@@ -3,8 +3,8 @@
  * Which id an object has, for the objects of the weak table: a table by 24 bits of the identity
  * hash.  Kept only when method events name objects.
  */
-#ifndef AGENT_BYTECODE_IDENTITY_H
-#define AGENT_BYTECODE_IDENTITY_H
+#ifndef AGENT_DEATHS_IDENTITY_H
+#define AGENT_DEATHS_IDENTITY_H
 
 #include <jvmti.h>
 #include <stdbool.h>

@@ -7,8 +7,8 @@
  * to the reaper, which alone takes entries out.  Survivors move together, so that a live object
  * costs 16 bytes here (and one slot in the JVM) however many died around it.
  */
-#ifndef AGENT_BYTECODE_WEAK_TABLE_H
-#define AGENT_BYTECODE_WEAK_TABLE_H
+#ifndef AGENT_DEATHS_WEAK_TABLE_H
+#define AGENT_DEATHS_WEAK_TABLE_H
 
 #include <jni.h>
 #include <stdatomic.h>

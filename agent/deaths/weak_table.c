@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pages of weak references. */
-#include "agent/bytecode/weak_table.h"
+#include "agent/deaths/weak_table.h"
 
 #include <stdlib.h>
 

@@ -18,11 +18,11 @@ bool address_numbers_put(struct address_numbers *numbers, const struct hatf_reco
     if (record->tag == HATF_COMMENT && numbers->count == 0 && says_so(&record->comment))
         numbers->is_said = true;
     if (record->tag != HATF_ALLOC)
-        return numbers->is_said || !numbers->is_denied;
+        return address_numbers_hold(numbers);
     if (numbers->count++ > 0 && record->address - numbers->last != 1)
         numbers->is_denied = true;
     numbers->last = record->address;
-    return numbers->is_said || !numbers->is_denied;
+    return address_numbers_hold(numbers);
 }
 
 struct hatf_record address_numbers_comment(void)

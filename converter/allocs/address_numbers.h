@@ -22,7 +22,13 @@ struct address_numbers {
     uint64_t count, last;
 };
 
-/* Takes each comment and each allocation; true: so far the addresses are numbers. */
+/* So far the addresses are numbers. */
+static inline bool address_numbers_hold(const struct address_numbers *numbers)
+{
+    return numbers->is_said || !numbers->is_denied;
+}
+
+/* Takes each comment and each allocation; true: they still are. */
 bool address_numbers_put(struct address_numbers *numbers, const struct hatf_record *record);
 /* The comment that says so. */
 struct hatf_record address_numbers_comment(void);

@@ -95,12 +95,11 @@ static void take_free(struct alloc_check *check, const struct hatf_record *recor
 static void resize(struct alloc_check *check, const struct hatf_record *record,
                    struct address_block *block)
 {
-    const struct address_block *next = address_map_next(&check->live, block->address);
-    bool is_over = next != NULL && next->address - block->address < record->size;
-    if (is_over && (check->numbers.is_said || !check->numbers.is_denied))
+    const struct address_block *other = address_map_overgrown(&check->live, block, record->size);
+    if (other != NULL && address_numbers_hold(&check->numbers))
         check->numbers_overlaps++;
-    else if (is_over)
-        report_overlap(check, record, next);
+    else if (other != NULL)
+        report_overlap(check, record, other);
     address_map_resize(&check->live, block, record->size);
 }
 

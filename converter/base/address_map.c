@@ -41,19 +41,20 @@ struct address_block *address_map_overlap(const struct address_map *map, uint64_
     return below != NULL && last_byte(below->address, below->size) >= address ? below : NULL;
 }
 
-struct address_block *address_map_next(const struct address_map *map, uint64_t address)
+struct address_block *address_map_overgrown(const struct address_map *map,
+                                            const struct address_block *grown, uint64_t size)
 {
     struct address_block *above = NULL;
     struct address_block *block = map->root;
     while (block != NULL) {
-        if (block->address > address) {
+        if (block->address > grown->address) {
             above = block;
             block = block->left;
         } else {
             block = block->right;
         }
     }
-    return above;
+    return above != NULL && above->address - grown->address < size ? above : NULL;
 }
 
 /* Cuts a tree into what is below the address and what is not. */

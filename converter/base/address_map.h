@@ -29,8 +29,9 @@ struct address_block *address_map_find(const struct address_map *map, uint64_t a
 /* A block that shares bytes with the range, or NULL. */
 struct address_block *address_map_overlap(const struct address_map *map, uint64_t address,
                                           uint64_t size);
-/* The first block behind the address, or NULL. */
-struct address_block *address_map_next(const struct address_map *map, uint64_t address);
+/* What the block would grow over, if it had that size where it is; NULL: nothing. */
+struct address_block *address_map_overgrown(const struct address_map *map,
+                                            const struct address_block *grown, uint64_t size);
 /* Adds a block, of which the links are ignored; one at the same address is replaced.  False: out of
  * memory. */
 bool address_map_put(struct address_map *map, const struct address_block *block);

@@ -323,15 +323,6 @@ static bool is_overlapping(struct replay_plan *plan, const struct hatf_record *r
                 : address_map_overlap(&plan->live, record->address, record->size)) != NULL;
 }
 
-/* Would the block grow in place over what lives behind it? */
-static bool is_growing_over(const struct replay_plan *plan, const struct address_block *block,
-                            uint64_t size)
-{
-    const struct address_block *next = address_map_next(&plan->live, block->address);
-    bool are_numbers = plan->numbers.is_said || !plan->numbers.is_denied;
-    return !are_numbers && next != NULL && next->address - block->address < size;
-}
-
 static void put_object(struct replay_plan *plan, uint64_t address, uint64_t size, uint64_t heap,
                        uint32_t slot)
 {
@@ -463,7 +454,8 @@ static void take_realloc(struct replay_plan *plan, uint32_t thread, uint32_t ori
         return;
     }
     if (record->tag == HATF_REALLOC_NO_ALLOC && record->new_address == record->address &&
-        is_growing_over(plan, block, record->size)) {
+        !address_numbers_hold(&plan->numbers) &&
+        address_map_overgrown(&plan->live, block, record->size) != NULL) {
         fault(plan, REPLAY_OVERLAP);
         return;
     }

@@ -8,20 +8,16 @@ add_library(steptrace_source_root INTERFACE)
 target_include_directories(steptrace_source_root INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}
   ${CMAKE_SOURCE_DIR}/format/include ${STEPTRACE_GENERATED})
 
-# steptrace_layer(NAME SOURCES... USES... BREACHES... LIBRARIES...): a folder as a library.
+# steptrace_layer(NAME SOURCES... USES... LIBRARIES...): a folder as a library.
 #   USES       the layers that its files may include and call; they are linked with it
-#   BREACHES   layers that it should not know but still does: to be cut
 #   LIBRARIES  of the system
 # scripts/check-layers.py compares this with the includes of the folder's files.
 function(steptrace_layer name)
-  cmake_parse_arguments(LAYER "" "" "SOURCES;USES;BREACHES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(LAYER "" "" "SOURCES;USES;LIBRARIES" ${ARGN})
   add_library(${name} STATIC ${LAYER_SOURCES})
   target_link_libraries(${name}
-    PUBLIC steptrace_source_root ${LAYER_USES} ${LAYER_BREACHES}
+    PUBLIC steptrace_source_root ${LAYER_USES}
     PRIVATE steptrace_flags ${LAYER_LIBRARIES})
-  if(LAYER_BREACHES) # circles of archives, as long as there are breaches
-    set_target_properties(${name} PROPERTIES LINK_INTERFACE_MULTIPLICITY 6)
-  endif()
   if("${LAYER_USES}" MATCHES "format_definitions")
     add_dependencies(${name} format_generated)
   endif()

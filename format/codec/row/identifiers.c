@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/codec/strategies/predictor.h"
 #include "format/core/grow.h"
 
 void step_identifiers_reset(struct step_identifiers *identifiers)

@@ -36,6 +36,17 @@ static inline size_t step_given_entry(uint64_t key, bool hashed, unsigned bits)
     return hashed ? step_top_bits(key, 64 - bits) : (size_t) (key & ((UINT64_C(1) << bits) - 1));
 }
 
+/* A table of a strategy's rows; zero-initialised has no entries. */
+struct step_table {
+    uint64_t *entries;
+    size_t capacity;
+    unsigned bits;
+};
+
+/* All entries become 0.  False: out of memory. */
+bool step_table_start(struct step_table *table, unsigned bits);
+void step_table_reset(struct step_table *table);
+
 /* The last values, the newest first; those beyond the order stay 0. */
 struct step_context {
     uint64_t last[STEP_CONTEXT_MAX];

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/records/global_stream.h"
+#include "format/core/grow.h"
 
 #define END_HOOKS 4u
 
@@ -144,12 +145,11 @@ struct os_thread *threads_first(void)
 
 bool thread_grow_frames(struct java_thread *java)
 {
-    size_t wanted = java->capacity * 2 + 64;
-    struct method_frame *grown = realloc(java->frames, wanted * sizeof *grown);
+    struct method_frame *grown =
+        step_grown(java->frames, &java->capacity, java->capacity + 1, sizeof *grown);
     if (grown == NULL)
         return false;
     java->frames = grown;
-    java->capacity = wanted;
     return true;
 }
 

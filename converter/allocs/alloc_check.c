@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "format/core/hash.h"
+
 bool alloc_check_init(struct alloc_check *check, alloc_breach report, void *user)
 {
     memset(check, 0, sizeof *check);
@@ -31,8 +33,7 @@ uint64_t alloc_check_breach_count(const struct alloc_check *check)
 
 static uint64_t *freed_slot(struct alloc_check *check, uint64_t address)
 {
-    uint64_t hash = address * UINT64_C(0x9e3779b97f4a7c15);
-    return &check->freed[hash >> 48 & (HEAP_CHECK_FREED - 1)];
+    return &check->freed[step_hash(address) >> 48 & (HEAP_CHECK_FREED - 1)];
 }
 
 static void report_overlap(struct alloc_check *check, const struct hatf_record *record,

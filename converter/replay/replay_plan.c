@@ -11,6 +11,8 @@
 #include "converter/allocs/alloc_rules.h"
 #include "converter/base/address_map.h"
 #include "converter/base/object_table.h"
+#include "format/core/grow.h"
+#include "format/core/hash.h"
 
 #define SAMPLE_CALLS 1024u
 #define FREED_SLOTS 65536u
@@ -34,7 +36,8 @@ struct own_records {
 
 struct plan_thread {
     struct replay_op *ops; /* of this piece */
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
     uint64_t done; /* as the driver counts */
     uint32_t free_slots;
     uint32_t next_free; /* of the threads that have ended */
@@ -54,9 +57,9 @@ struct replay_plan {
     struct alloc_rules rules;
     struct address_numbers numbers;
     struct plan_slot *slots;
-    uint32_t slot_capacity;
+    size_t slot_capacity;
     struct plan_thread *threads;
-    uint32_t thread_capacity;
+    size_t thread_capacity;
     uint32_t free_threads;
     struct object_table thread_numbers, heap_numbers; /* by id + 1 */
     uint32_t *in_piece; /* threads that have operations in this piece */
@@ -186,14 +189,13 @@ static void put_op(struct replay_plan *plan, uint32_t number, struct replay_op o
         plan->in_piece[plan->in_piece_count++] = number;
     thread->is_in_piece = true;
     if (thread->count == thread->capacity) {
-        uint32_t wanted = thread->capacity * 2 + 64;
-        struct replay_op *grown = realloc(thread->ops, wanted * sizeof *grown);
+        struct replay_op *grown =
+            step_grown(thread->ops, &thread->capacity, thread->capacity + 1, sizeof *grown);
         if (grown == NULL) {
             fail(plan, STEP_STATUS_NO_MEMORY, "out of memory");
             return;
         }
         thread->ops = grown;
-        thread->capacity = wanted;
     }
     thread->ops[thread->count++] = op;
     thread->done += is_counted;
@@ -232,14 +234,13 @@ static uint32_t new_thread(struct replay_plan *plan)
         return 0;
     }
     if (plan->counts.threads == plan->thread_capacity) {
-        uint32_t wanted = plan->thread_capacity * 2 + 16;
-        struct plan_thread *grown = realloc(plan->threads, wanted * sizeof *grown);
+        struct plan_thread *grown = step_grown(plan->threads, &plan->thread_capacity,
+                                               plan->thread_capacity + 1, sizeof *grown);
         if (grown == NULL) {
             fail(plan, STEP_STATUS_NO_MEMORY, "out of memory");
             return 0;
         }
         plan->threads = grown;
-        plan->thread_capacity = wanted;
     }
     plan->threads[plan->counts.threads] = (struct plan_thread){.free_slots = NO_SLOT};
     return plan->counts.threads++;
@@ -284,15 +285,17 @@ static uint32_t take_slot(struct replay_plan *plan, uint32_t number)
         return slot;
     }
     if (plan->counts.slots == plan->slot_capacity) {
-        uint64_t wanted = (uint64_t) plan->slot_capacity * 2 + 1024;
-        struct plan_slot *grown =
-            wanted <= REPLAY_SLOTS_MOST ? realloc(plan->slots, wanted * sizeof *grown) : NULL;
+        struct plan_slot *grown = NULL;
+        if (plan->slot_capacity < REPLAY_SLOTS_MOST)
+            grown = step_grown(plan->slots, &plan->slot_capacity, plan->slot_capacity + 1,
+                               sizeof *grown);
         if (grown == NULL) {
             fail(plan, STEP_STATUS_NO_MEMORY, "too many objects live at once");
             return NO_SLOT;
         }
         plan->slots = grown;
-        plan->slot_capacity = (uint32_t) wanted;
+        if (plan->slot_capacity > REPLAY_SLOTS_MOST)
+            plan->slot_capacity = REPLAY_SLOTS_MOST;
     }
     plan->slots[plan->counts.slots] = (struct plan_slot){.next_free = NO_SLOT};
     return plan->counts.slots++;
@@ -334,7 +337,7 @@ static void put_object(struct replay_plan *plan, uint64_t address, uint64_t size
 
 static uint64_t *freed_slot(struct replay_plan *plan, uint64_t address)
 {
-    return &plan->freed[(address * UINT64_C(0x9e3779b97f4a7c15)) >> 48 & (FREED_SLOTS - 1)];
+    return &plan->freed[step_hash(address) >> 48 & (FREED_SLOTS - 1)];
 }
 
 static void remove_object(struct replay_plan *plan, uint64_t address)

@@ -7,6 +7,7 @@
 
 #include "format/codec/strategies/candidates.h"
 #include "format/codec/strategies/policy.h"
+#include "format/core/grow.h"
 
 /* What waits becomes runs when a batch ends, and it is this much: so any values take time in
  * proportion to their number.  What is beyond the most is forgotten: it only foretells worse. */
@@ -30,12 +31,10 @@ static bool reserve_runs(struct step_gone_run **runs, size_t *capacity, size_t c
 {
     if (count <= *capacity)
         return true;
-    size_t grown = count + count / 2;
-    struct step_gone_run *moved = realloc(*runs, grown * sizeof *moved);
-    if (moved == NULL)
+    struct step_gone_run *grown = step_grown(*runs, capacity, count, sizeof *grown);
+    if (grown == NULL)
         return false;
-    *runs = moved;
-    *capacity = grown;
+    *runs = grown;
     return true;
 }
 
@@ -173,12 +172,11 @@ static bool wait(struct step_departures *set, uint64_t value)
     if (set->waiting_count == MOST)
         return true;
     if (set->waiting_count == set->waiting_capacity) {
-        size_t capacity = set->waiting_capacity * 2 + WAITING_LEAST;
-        uint64_t *waiting = realloc(set->waiting, capacity * sizeof *waiting);
+        uint64_t *waiting =
+            step_grown(set->waiting, &set->waiting_capacity, WAITING_LEAST, sizeof *waiting);
         if (waiting == NULL)
             return false;
         set->waiting = waiting;
-        set->waiting_capacity = capacity;
     }
     set->waiting[set->waiting_count++] = value;
     return true;

@@ -8,6 +8,7 @@
 #include "format/codec/strategies/candidates.h"
 #include "format/codec/strategies/policy.h"
 #include "format/codec/strategies/predictor.h"
+#include "format/core/hash.h"
 
 /* Parameters of `dfcm`: how many differences before make the context, 1 to 4; the table's bits. */
 static bool dfcm_valid(const uint64_t *parameters)
@@ -257,7 +258,7 @@ static inline uint64_t keyed_guess(struct keyed *keyed, uint64_t key)
     uint64_t hash = key + 1;
     keyed->entries[0] = step_top_bits(hash ^ hash >> 29, keyed->shift);
     for (size_t i = 0; i < keyed->order; i++) {
-        hash = (hash ^ hash >> 32) * STEP_MIX + keyed->last[i];
+        hash = step_hash(hash ^ hash >> 32) + keyed->last[i];
         if (i == 0)
             keyed->entries[1] = step_top_bits(hash ^ hash >> 29, keyed->shift);
     }

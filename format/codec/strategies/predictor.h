@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STEP_MIX UINT64_C(0x9e3779b97f4a7c15)
+#include "format/core/hash.h"
 
 enum { STEP_TABLE_BITS_MAX = 20, STEP_CONTEXT_MAX = 4, STEP_RECENT_MAX = 16 };
 
@@ -27,7 +27,7 @@ static inline unsigned step_table_bits(size_t count, unsigned most)
 /* The top bits of a hash; shift is 64 less the table's bits. */
 static inline size_t step_top_bits(uint64_t key, unsigned shift)
 {
-    return (size_t) (key * STEP_MIX >> shift);
+    return (size_t) (step_hash(key) >> shift);
 }
 
 /* The entry of another field's value: by its low bits (identifiers), or by its hash. */
@@ -58,7 +58,7 @@ static inline size_t step_context_entry(const struct step_context *context)
 {
     uint64_t key = context->last[0] + 1;
     for (size_t i = 1; i < context->order; i++)
-        key = (key ^ key >> 32) * STEP_MIX + context->last[i];
+        key = step_hash(key ^ key >> 32) + context->last[i];
     return step_top_bits(key ^ key >> 29, context->shift);
 }
 

@@ -9,8 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "format/core/hash.h"
-
 bool alloc_check_init(struct alloc_check *check, alloc_breach report, void *user)
 {
     memset(check, 0, sizeof *check);
@@ -29,11 +27,6 @@ uint64_t alloc_check_breach_count(const struct alloc_check *check)
     for (unsigned i = 0; i < ALLOC_RULE_COUNT; i++)
         count += check->rules.breaches[i];
     return count;
-}
-
-static uint64_t *freed_slot(struct alloc_check *check, uint64_t address)
-{
-    return &check->freed[step_hash(address) >> 48 & (HEAP_CHECK_FREED - 1)];
 }
 
 static void report_overlap(struct alloc_check *check, const struct hatf_record *record,
@@ -74,7 +67,6 @@ static bool take_alloc(struct alloc_check *check, const struct hatf_record *reco
 
 static void take_free(struct alloc_check *check, const struct hatf_record *record)
 {
-    uint64_t *freed = freed_slot(check, record->address);
     const struct address_block *block = address_map_find(&check->live, record->address);
     if (block != NULL && block->heap != record->heap)
         alloc_rules_breach(&check->rules, ALLOC_RULE_HEAP,
@@ -82,8 +74,8 @@ static void take_free(struct alloc_check *check, const struct hatf_record *recor
                            ", but was allocated in heap %" PRIu64,
                            record->address, record->heap, block->heap);
     if (address_map_remove(&check->live, record->address))
-        *freed = record->address + 1;
-    else if (*freed == record->address + 1)
+        recent_frees_add(&check->freed, record->address);
+    else if (recent_frees_have(&check->freed, record->address))
         alloc_rules_breach(&check->rules, ALLOC_RULE_DOUBLE_FREE,
                            "address %" PRIu64 " is freed twice", record->address);
     else

@@ -9,13 +9,12 @@
 
 #include "converter/allocs/address_numbers.h"
 #include "converter/allocs/alloc_rules.h"
+#include "converter/allocs/recent_frees.h"
 #include "converter/base/address_map.h"
 #include "converter/base/object_table.h"
 #include "format/core/grow.h"
-#include "format/core/hash.h"
 
 #define SAMPLE_CALLS 1024u
-#define FREED_SLOTS 65536u
 #define NO_SLOT UINT32_MAX
 #define WAITS 16u
 
@@ -53,7 +52,7 @@ struct replay_plan {
     struct replay_plan_options options;
     struct replay_counts counts;
     struct address_map live;
-    uint64_t freed[FREED_SLOTS]; /* addresses freed lately, plus 1 */
+    struct recent_frees freed;
     struct alloc_rules rules;
     struct address_numbers numbers;
     struct plan_slot *slots;
@@ -335,15 +334,10 @@ static void put_object(struct replay_plan *plan, uint64_t address, uint64_t size
         fail(plan, STEP_STATUS_NO_MEMORY, "out of memory");
 }
 
-static uint64_t *freed_slot(struct replay_plan *plan, uint64_t address)
-{
-    return &plan->freed[step_hash(address) >> 48 & (FREED_SLOTS - 1)];
-}
-
 static void remove_object(struct replay_plan *plan, uint64_t address)
 {
     address_map_remove(&plan->live, address);
-    *freed_slot(plan, address) = address + 1;
+    recent_frees_add(&plan->freed, address);
 }
 
 static uint64_t fitting_size(uint64_t size)
@@ -414,7 +408,7 @@ static void take_free(struct replay_plan *plan, uint32_t thread, const struct ha
 {
     const struct address_block *block = address_map_find(&plan->live, record->address);
     if (block == NULL) {
-        bool is_second = *freed_slot(plan, record->address) == record->address + 1;
+        bool is_second = recent_frees_have(&plan->freed, record->address);
         fault(plan, is_second ? REPLAY_DOUBLE_FREE : REPLAY_UNKNOWN_FREE);
         return;
     }

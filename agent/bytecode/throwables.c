@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A message is told of already if Java code passed it: then the frame below the constructors of the
- * throwable stands at an invokespecial, or belongs to reflection.  Frames are looked at only for
- * messages that are not among the thread's newest objects, and not the last one looked at.
+ * A message is reported already if Java code passed it: then the frame below the constructors of
+ * the throwable stands at an invokespecial, or belongs to reflection.  Frames are looked at only
+ * for messages that are not among the thread's newest objects, and not the last one looked at.
  */
 #include "agent/bytecode/throwables.h"
 

@@ -310,7 +310,7 @@ struct java_thread *thread_current(struct session *session, struct os_thread *os
 
 void thread_started(struct session *session, struct os_thread *os, jthread thread, bool is_virtual)
 {
-    /* Without thread events only the threads are told of that other events name. */
+    /* Without thread events only the threads are reported that other events name. */
     struct java_thread *java = NULL;
     if ((session->options.events & EVENT_THREAD) != 0 || is_virtual)
         java = thread_register(session, thread, false);

@@ -205,7 +205,7 @@ static void compare(struct session *session, struct thread_stacks *stacks, JNIEn
         log_message("call stacks: %" PRIu32 " should be %" PRIu32, number, right);
 }
 
-/* What tells the calling thread's stack from others, if it can be told. */
+/* What distinguishes the calling thread's stack from others, if anything does. */
 static bool find_key(const struct session *session, struct thread_stacks *stacks, bool in_java,
                      uint64_t class, struct stack_key *key)
 {

@@ -15,7 +15,7 @@ struct target {
     size_t field;
 };
 
-/* One check, and the groups that were told of. */
+/* One check, and the groups that were reported. */
 struct checking {
     struct definition_check *check;
     const char *groups[64];

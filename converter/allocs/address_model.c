@@ -31,7 +31,7 @@ struct address_model {
     uint64_t gaps[1 << GAP_BITS]; /* by chunk: how far apart neighbours were; 0: not known */
     uint64_t recent[RECENT];      /* a ring of the last frees */
     uint32_t recent_at;
-    bool has_hint; /* a realloc told the address of the allocation that follows */
+    bool has_hint; /* a realloc gave the address of the allocation that follows */
     uint64_t hint;
     struct bin bins[BINS];
 };

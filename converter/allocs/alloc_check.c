@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The live blocks, and a table of the last frees, by which a double free is told from a free of
- * what never lived.  A block that overlaps is reported once and takes the place of the one it
- * overlaps only where both begin at the same address.
+ * The live blocks, and a table of the last frees, by which a double free is distinguished from a
+ * free of what never lived.  A block that overlaps is reported once and takes the place of the one
+ * it overlaps only where both begin at the same address.
  */
 #include "converter/allocs/alloc_check.h"
 

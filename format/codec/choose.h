@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which chain of transforms and which form a column gets in a block: those that the definition
- * wishes for, and some that are worth a try, are tried on a sample; the smallest wins.
+ * asks for, and some that are worth a try, are tried on a sample; the smallest wins.
  */
 #ifndef FORMAT_CODEC_CHOOSE_H
 #define FORMAT_CODEC_CHOOSE_H

@@ -3,7 +3,7 @@
  * The encoder of one field in rows: values to bytes and back by the field's policy, one at a time.
  *
  * A value that the policy does not foresee is announced by a change, which travels as a meta-event
- * before the value (docs/formats/step.md).  A writer's encoder makes changes, a reader's is told
+ * before the value (docs/formats/step.md).  A writer's encoder makes changes, a reader's is given
  * them; both go through the same states.
  */
 #ifndef FORMAT_CODEC_ROW_ENCODER_H

@@ -22,7 +22,7 @@ struct step_field_coding {
     size_t given_length;         /* of stack, a record; of age, a record, a dot, and its field */
 };
 
-/* The rules of `attributes`, in order, on top of what `wish` says already. */
+/* The rules of `attributes`, in order, on top of what `field_coding` has already. */
 void step_field_coding_read(const struct step_attributes *attributes,
                             struct step_field_coding *field_coding);
 

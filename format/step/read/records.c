@@ -44,7 +44,7 @@ struct step_records {
     /* of step_records_next_checked(): */
     size_t damage_reported;
     bool cut_reported;
-    bool held; /* a record, or how it ended, waits until damage before it was told */
+    bool held; /* a record, or how it ended, waits until damage before it was reported */
     enum step_status held_status;
     struct step_record_view held_view;
 };
@@ -442,7 +442,7 @@ enum step_status step_records_next(struct step_records *records, struct step_rec
     }
 }
 
-/* Fills `error` with the next damage that was not yet told; OK where there is none. */
+/* Fills `error` with the next damage that was not yet reported; OK where there is none. */
 static enum step_status report_damage(struct step_records *records, struct step_error *error)
 {
     const struct step_reader *reader = records->reader;

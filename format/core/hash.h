@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The mix of bits of all hash tables: a product by 2^64 / golden ratio, whose top bits are the best.
- * An inline header: all layers may use it. */
+/* The mix of bits of all hash tables: a product by 2^64 / golden ratio, whose top bits are the
+ * best. An inline header: all layers may use it. */
 #ifndef FORMAT_CORE_HASH_H
 #define FORMAT_CORE_HASH_H
 

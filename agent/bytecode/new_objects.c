@@ -20,7 +20,7 @@
 #include "agent/records/put_record.h"
 #include "agent/stacks/stacks.h"
 
-/* The start snapshot has told of objects whose constructors had not run yet.  In a JVM that starts
+/* The start snapshot has reported objects whose constructors had not run yet.  In a JVM that starts
  * there are none; in one that runs, a look at the tag for a while finds them. */
 static bool may_be_of_snapshot(struct session *session, struct os_thread *os)
 {
@@ -106,7 +106,7 @@ void object_note_recent(struct os_thread *os, jobject object)
     os->recent.places[os->recent.count++ % RECENT_OBJECTS] = slot_word(object);
 }
 
-/* An object that its constructors' entries have named already; true: all is told. */
+/* An object that its constructors' entries have named already; true: all is reported. */
 static bool made_by_constructor(struct session *session, struct os_thread *os, JNIEnv *jni,
                                 jobject object, uint64_t class, struct java_thread *java,
                                 struct live_stream *stream)

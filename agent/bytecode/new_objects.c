@@ -21,8 +21,9 @@
 #include "agent/records/classes.h"
 #include "agent/records/put_record.h"
 #include "agent/stacks/stacks.h"
+#include "format/core/hash.h"
 
-/* The start snapshot has told of objects whose constructors had not run yet.  In a JVM that starts
+/* The start snapshot has reported objects whose constructors had not run yet.  In a JVM that starts
  * there are none; in one that runs, a look at the tag for a while finds them. */
 static bool may_be_of_snapshot(struct session *session, struct os_thread *os)
 {
@@ -54,7 +55,7 @@ struct object_facts {
 
 static inline struct class_word_entry *class_word_entry(struct os_thread *os, uint64_t word)
 {
-    return &os->class_words[word * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CLASS_WORDS_LOG2)];
+    return &os->class_words[step_hash(word) >> (64 - CLASS_WORDS_LOG2)];
 }
 
 static inline bool is_of_word(const struct class_word_entry *entry, const struct session *session,
@@ -185,7 +186,7 @@ void object_note_recent(struct os_thread *os, jobject object)
     os->recent.places[os->recent.count++ % RECENT_OBJECTS] = slot_word(object);
 }
 
-/* An object that its constructors' entries have named already; true: all is told. */
+/* An object that its constructors' entries have named already; true: all is reported. */
 static bool made_by_constructor(struct session *session, struct os_thread *os, JNIEnv *jni,
                                 jobject object, uint64_t class, struct java_thread *java,
                                 struct live_stream *stream)

@@ -261,8 +261,8 @@ static void enable_collections(const struct session *session, bool on)
     }
 }
 
-/* Frees are switched off first and last on: what the JVM has found dead but not yet told is sent
- * when the event is disabled, and must find the session. */
+/* Frees are switched off first and last on: what the JVM has found dead but not yet reported is
+ * sent when the event is disabled, and must find the session. */
 void engine_enable(struct session *session, bool on)
 {
     const struct engine *engine = session->engine;

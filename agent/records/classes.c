@@ -10,6 +10,7 @@
 #include "agent/hotspot/untagged_classes.h"
 #include "agent/records/global_stream.h"
 #include "agent/records/threads.h"
+#include "format/core/hash.h"
 
 #define PAGE_ENTRIES 1024u
 #define PAGES 65536u /* 64 Mi classes */
@@ -302,7 +303,7 @@ struct class_cache_entry *class_cached(struct session *session, struct os_thread
                                        jclass class)
 {
     uintptr_t hint = slot_word(class);
-    size_t slot = (size_t) (((uint64_t) hint * UINT64_C(0x9e3779b97f4a7c15)) >> 57);
+    size_t slot = (size_t) (step_hash(hint) >> 57);
     struct class_cache_entry *pair = &os->classes[2 * slot % CLASS_CACHE];
     struct class_cache_entry *cached = pair[1].hint == hint ? &pair[1] : pair;
     if (cached->hint == hint && cached->session == session->number &&

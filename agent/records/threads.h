@@ -66,7 +66,7 @@ struct method_cache_entry {
     const void *entry;
 };
 
-/* Where the newest objects lay that a probe told of or looked at, so many collections ago: see
+/* Where the newest objects lay that a probe reported or looked at, so many collections ago: see
  * new_objects.h. */
 struct recent_objects {
     uintptr_t places[RECENT_OBJECTS];

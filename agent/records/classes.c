@@ -331,12 +331,16 @@ const char *class_name_of_tag(jlong tag)
     return named != NULL ? named->name : NULL;
 }
 
-bool class_is_array(jclass class)
+int class_element_shift(jclass class, int references)
 {
+    static const char primitives[] = "BZCSIFJD"; /* two of each size */
     jlong tag = 0;
     (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag);
     const char *name = class_name_of_tag(tag);
-    return name != NULL && name[0] == '[';
+    if (name == NULL || name[0] != '[')
+        return -1;
+    const char *found = name[1] != '\0' ? strchr(primitives, name[1]) : NULL;
+    return found != NULL ? (int) (found - primitives) / 2 : references;
 }
 
 /* Without include= methods are those of the application: not of the boot and platform loaders. */

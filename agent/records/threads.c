@@ -55,6 +55,7 @@ static void release_os_thread(void *data)
     os->ended = false;
     os->last_object = 0;
     memset(os->classes, 0, sizeof os->classes);
+    memset(os->class_words, 0, sizeof os->class_words);
     if (os->methods != NULL)
         memset(os->methods, 0, METHOD_CACHE * sizeof *os->methods);
     atomic_store(&os->in_probe, 0);

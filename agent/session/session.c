@@ -15,8 +15,10 @@
 #include "agent/base/tracer.h"
 #include "agent/bytecode/engine_bytecode.h"
 #include "agent/deaths/reaper.h"
+#include "agent/deaths/recycle.h"
 #include "agent/events/events.h"
 #include "agent/hotspot/hash_state.h"
+#include "agent/hotspot/headers.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
@@ -248,7 +250,11 @@ bool session_begin(struct session *session, JNIEnv *jni)
     event_set_free_gap(session);
     internals_publish(header->internals);
     hash_state_report();
+    recycle_begin();
     slots_prove(jni);
+    headers_prove(jni);
+    session->holds = session->options.engine == ENGINE_BYTECODE && atomic_load(&slots_readable) &&
+                     collector_announces_moves();
     put_provenance(session);
     if (!session_errand(session, write_first)) {
         destroy(session);

@@ -15,6 +15,7 @@ struct step_field_coding {
     enum step_charset charset;
     uint64_t resolution; /* values are rounded down to its multiples; 0: they are not */
     bool type_varies;    /* type=variable */
+    bool numbered;       /* equal values are given once in a block */
     bool is_time;        /* <property:"time"> */
     bool is_thread;      /* <property:"thread"> */
     const char *given;   /* name of the other field, not NUL-terminated; NULL if none */

@@ -64,6 +64,10 @@ class Fuzzer:
                 made = f'{name}-{"rows" if layout else "columns"}.step'
                 if os.path.exists(f'{name}.step') and self.call(self.mutate, 'plain', f'{name}.step', made, *layout):
                     self.seeds += [made] * 3  # most is to be found there
+        for path in sorted(os.listdir(self.data)):
+            if path.endswith('.bin'):  # traces of records of their own
+                shutil.copy(f'{self.data}/{path}', f'{path[:-4]}.step')
+                self.seeds.append(f'{path[:-4]}.step')
         for path in sorted(os.listdir(self.options.pairs)) if self.options.pairs else []:
             with open(os.path.join(self.options.pairs, path), 'rb') as pair:
                 content = pair.read()

@@ -23,7 +23,7 @@ VERBS = ['info', 'info --json', 'check', 'stats', 'stats --json --lifetimes=byte
          'dump --records --entries', 'heap --by class,site', 'heap --by thread --at end', 'heap --by site --tree=top-down',
          'report -o out.html', 'pack -o out.step', 'recover -o out.step']
 ENDINGS = ['step', 'zip', 'hatf', 'hatf.zst', 'hatf.txt', 'mtf', 'memory-infra.json', 'pb.gz', 'collapsed',
-           'trace.json', 'speedscope.json', 'calls.speedscope.json']
+           'trace.json', 'speedscope.json', 'calls.speedscope.json', 'jsonl', 'csv']
 CONTROLS = re.compile(rb'[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]')
 SECONDS = 60
 MEMORY = '256m'

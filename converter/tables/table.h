@@ -111,7 +111,7 @@ struct table_query {
     size_t range_count;
     const uint64_t *threads; /* column `thread` is one of these; NULL: any */
     size_t thread_count;
-    const char *class_glob; /* column `class` matches (event_selection.h); NULL: any */
+    const char *class_glob;        /* column `class` matches (event_selection.h); NULL: any */
     const struct table_part *part; /* NULL: the whole table */
     size_t batch_rows;             /* a batch has no more; 0: TABLE_BATCH_ROWS */
 };

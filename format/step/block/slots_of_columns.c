@@ -259,11 +259,11 @@ static enum step_status make_cursor(struct step_decoding *decoding,
                                     struct step_decoding_column *column)
 {
     enum step_status status = STEP_STATUS_OK;
-    struct step_slot_cursor cursor = {NULL, 1};
+    struct step_slot_cursor cursor = {.step = 1};
     if (node->kind == STEP_NODE_VALUE) {
         status = step_decoding_decode(decoding, node->column);
         const struct step_series *series = &decoding->series[node->column];
-        cursor = (struct step_slot_cursor){series->values, series->step};
+        cursor = (struct step_slot_cursor){.next = series->values, .step = series->step};
     } else {
         uint64_t *pointers = step_decoding_take(decoding, column->count, sizeof *pointers, &status);
         if (pointers == NULL)
@@ -274,6 +274,7 @@ static enum step_status make_cursor(struct step_decoding *decoding,
     if (status != STEP_STATUS_OK)
         return status;
     column->cursor = step_decoding_take(decoding, 1, sizeof *column->cursor, &status);
+    cursor.first = cursor.next;
     if (column->cursor != NULL)
         *column->cursor = cursor;
     return status;

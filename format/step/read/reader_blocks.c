@@ -158,8 +158,9 @@ static void note_load(struct step_reader *reader, struct step_block_entry *entry
     }
 }
 
-enum step_status step_reader_load(struct step_reader *reader, size_t i, const uint8_t *wanted,
-                                  struct step_block **block, struct step_error *error)
+static enum step_status load(struct step_reader *reader, size_t i,
+                             const struct step_block_wish *wish, struct step_block **block,
+                             struct step_error *error)
 {
     if (i >= reader->entry_count)
         return step_error_set(error, STEP_STATUS_INVALID, reader->name, STEP_NO_OFFSET,
@@ -179,7 +180,7 @@ enum step_status step_reader_load(struct step_reader *reader, size_t i, const ui
     enum step_status status =
         step_reader_payload(reader, entry->source, entry->offset, &entry->header, &payload, &local);
     if (status == STEP_STATUS_OK)
-        status = step_block_decode(&reader->blocks, &payload, wanted, STEP_MAX_BLOCK_MEMORY, *block,
+        status = step_block_decode(&reader->blocks, &payload, wish, STEP_MAX_BLOCK_MEMORY, *block,
                                    &gap, &local);
     note_load(reader, entry, &gap, status, &local);
     if (status == STEP_STATUS_CUT) /* the file shrank since it was opened */
@@ -187,4 +188,17 @@ enum step_status step_reader_load(struct step_reader *reader, size_t i, const ui
     if (status != STEP_STATUS_OK && error != NULL)
         *error = local;
     return status;
+}
+
+enum step_status step_reader_load(struct step_reader *reader, size_t i, const uint8_t *wanted,
+                                  struct step_block **block, struct step_error *error)
+{
+    return load(reader, i, &(struct step_block_wish){.wanted = wanted}, block, error);
+}
+
+enum step_status step_reader_load_fields(struct step_reader *reader, size_t i,
+                                         const uint8_t *const *fields, struct step_block **block,
+                                         struct step_error *error)
+{
+    return load(reader, i, &(struct step_block_wish){.fields = fields}, block, error);
 }

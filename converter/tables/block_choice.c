@@ -7,6 +7,9 @@
 
 #include "converter/base/no_memory.h"
 
+/* From here on an index cannot say whether a number is in a range that is signed. */
+#define BEYOND_SIGNED (UINT64_C(1) << 63)
+
 uint64_t block_rows(const struct tables *tables, size_t block, uint32_t record)
 {
     const struct step_block_info *info = step_reader_block_info(tables->reader, block);
@@ -47,8 +50,7 @@ static bool may_have(const struct tables *tables, const struct table_wish *wish,
         return true;
     if (wish->table->base.columns[column].type == TABLE_INT)
         return true;
-    if (!row_filter_range(&wish->filter, column, &least, &most))
-        return false;
+    bool any = row_filter_range(&wish->filter, column, &least, &most);
     if (is_property(tables, cell, "time")) {
         block_least = info->time_min;
         block_most = info->time_max;
@@ -63,7 +65,7 @@ static bool may_have(const struct tables *tables, const struct table_wish *wish,
         block_least = tables_time_ns(tables, block_least);
         block_most = tables_time_ns(tables, block_most);
     }
-    return block_most >= least && block_least <= most;
+    return block_most >= BEYOND_SIGNED || (any && block_most >= least && block_least <= most);
 }
 
 static bool is_chosen(const struct tables *tables, const struct table_wish *wish, size_t block)

@@ -108,7 +108,10 @@ bool row_filter_range(const struct row_filter *filter, size_t column, uint64_t *
         const struct table_range *range = &filter->ranges[i];
         if (range->column != column || filter->table->columns[column].type == TABLE_INT)
             continue;
-        *least = range->least > *least ? range->least : *least;
+        if (range->is_signed && (range->most & SIGN) != 0)
+            return false;
+        uint64_t from = range->is_signed && (range->least & SIGN) != 0 ? 0 : range->least;
+        *least = from > *least ? from : *least;
         *most = range->most < *most ? range->most : *most;
     }
     return *least <= *most;
@@ -140,7 +143,8 @@ bool row_filter_may_have_thread(const struct row_filter *filter, uint64_t least,
 static void keep_range(const struct row_filter *filter, const struct table_range *range,
                        const struct table_vector *vector, size_t count)
 {
-    uint64_t flip = filter->table->columns[range->column].type == TABLE_INT ? SIGN : 0;
+    bool is_signed = range->is_signed || filter->table->columns[range->column].type == TABLE_INT;
+    uint64_t flip = is_signed ? SIGN : 0;
     uint64_t least = range->least ^ flip;
     uint64_t most = range->most ^ flip;
     uint8_t *keep = filter->keep;

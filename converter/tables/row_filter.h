@@ -32,8 +32,8 @@ enum step_status row_filter_set_ranges(struct row_filter *filter, const struct t
 /* Does it look at that column? */
 bool row_filter_needs(const struct row_filter *filter, size_t column);
 
-/* The range of a column that all wanted rows are in, as far as the ranges say (unsigned columns);
- * false: no row can be. */
+/* The range of a column, not of TABLE_INT, that all wanted rows are in whose value is below 2^63;
+ * false: there can be none. */
 bool row_filter_range(const struct row_filter *filter, size_t column, uint64_t *least,
                       uint64_t *most);
 /* Can a row be wanted whose thread is `least` to `most`? */

@@ -87,11 +87,12 @@ uint64_t tables_start_time_ns(const struct tables *tables);
 /* ---- what is asked for ---- */
 
 /* Rows whose column is `least` to `most`, both included; null is not.  Columns of numbers, compared
- * as their type is (TABLE_INT: signed). */
+ * as their type is (TABLE_INT: signed), or signed where that is asked for. */
 struct table_range {
     size_t column;
     uint64_t least;
     uint64_t most;
+    bool is_signed;
 };
 
 /* A part of a table: consecutive blocks of the file that its rows come from. */

@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
-enum sql_format { SQL_AS_TABLE, SQL_AS_CSV, SQL_AS_JSON };
+#include "converter/sql/sql_run.h"
 
 /* Steps through the statement and prints all rows.  Returns SQLITE_DONE, or SQLite's error. */
 int sql_print(sqlite3_stmt *statement, enum sql_format format, FILE *out);

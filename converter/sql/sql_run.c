@@ -9,6 +9,8 @@
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
 #include "converter/sql/sql_module.h"
+#include "converter/sql/sql_names.h"
+#include "converter/sql/sql_print.h"
 #include "converter/tables/table.h"
 
 enum { NAME_BYTES = 128 };
@@ -106,14 +108,32 @@ static enum step_status add_trace(sqlite3 *database, const struct named_trace *t
 
 /* ---- statements ---- */
 
+/* A statement that SQLite does not take: of a wrong name also those that there are. */
+static enum step_status tell_fault(sqlite3 *database, const struct sql_run *run, const char *text)
+{
+    struct named_trace trace;
+    struct tables *tables;
+    char hint[600] = "";
+    read_trace(run->traces[0], &trace);
+    if (tables_open(trace.path, &tables, NULL) == STEP_STATUS_OK) {
+        sql_names_hint(tables, sqlite3_errmsg(database), text, hint, sizeof hint);
+        tables_close(tables);
+    }
+    if (hint[0] == '\0')
+        return tell_error(database);
+    return tell(hint);
+}
+
 static enum step_status run_statements(sqlite3 *database, const struct sql_run *run)
 {
     const char *text = run->text;
     bool any = false;
     while (*text != '\0') {
         sqlite3_stmt *statement = NULL;
-        if (sqlite3_prepare_v2(database, text, -1, &statement, &text) != SQLITE_OK)
-            return tell_error(database);
+        const char *rest = NULL;
+        if (sqlite3_prepare_v2(database, text, -1, &statement, &rest) != SQLITE_OK)
+            return tell_fault(database, run, text);
+        text = rest;
         if (statement == NULL) /* blanks, a comment */
             continue;
         int code = sql_print(statement, run->format, run->out);

@@ -5,9 +5,11 @@
 #define CONVERTER_SQL_SQL_RUN_H
 
 #include <stddef.h>
+#include <stdio.h>
 
-#include "converter/sql/sql_print.h"
 #include "steptrace/status.h"
+
+enum sql_format { SQL_AS_TABLE, SQL_AS_CSV, SQL_AS_JSON };
 
 struct sql_run {
     const char *const *traces; /* paths, or NAME=PATH */
@@ -17,8 +19,8 @@ struct sql_run {
     FILE *out;
 };
 
-/* CORRUPT, after all rows, where a trace is damaged or cut.  INVALID for bad SQL.  Faults are told
- * on stderr. */
+/* UNSUPPORTED where SQLite was not there when this was built.  CORRUPT, after all rows, where a
+ * trace is damaged or cut.  INVALID for bad SQL.  Faults are told on stderr. */
 enum step_status sql_run(const struct sql_run *run);
 
 #endif

@@ -4,11 +4,8 @@
 
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
-#include "converter/verbs/verb.h"
-
-#ifdef STEPTRACE_SQLITE
 #include "converter/sql/sql_run.h"
-#endif
+#include "converter/verbs/verb.h"
 
 static const struct verb_help help = {
     "sql", "[NAME=]IN.step... \"SELECT ...\"",
@@ -25,7 +22,6 @@ struct sql_options {
 
 static enum step_status run(const struct arguments *arguments, const struct sql_options *options)
 {
-#ifdef STEPTRACE_SQLITE
     size_t traces = arguments->operand_count - 1;
     return sql_run(&(struct sql_run){.traces = arguments->operands,
                                      .trace_count = traces,
@@ -34,12 +30,6 @@ static enum step_status run(const struct arguments *arguments, const struct sql_
                                                : options->json ? SQL_AS_JSON
                                                                : SQL_AS_TABLE,
                                      .out = stdout});
-#else
-    (void) arguments;
-    (void) options;
-    fputs("steptrace: this build has no SQLite: Debian's libsqlite3-dev was not there\n", stderr);
-    return STEP_STATUS_UNSUPPORTED;
-#endif
 }
 
 enum step_status verb_sql(int argc, char **argv)

@@ -273,8 +273,9 @@ static void test_objects(void)
 
 static void test_what_is_asked_for(void)
 {
-    static const struct table_range middle[] = {{BORN, 1000000, 1500000}};
-    static const struct table_range early[] = {{DIED, 0, 2000000}, {OBJECT, 200, 4000}};
+    static const struct table_range middle[] = {{BORN, 1000000, 1500000, false}};
+    static const struct table_range early[] = {{DIED, 0, 2000000, false},
+                                               {OBJECT, 200, 4000, false}};
     static const uint64_t two[] = {2};
     struct tables *tables = open_trace();
     for (size_t i = 0; i < 3; i++) {
@@ -336,7 +337,7 @@ static void test_entries(void)
     const struct table_batch *batch;
     struct table_scan *scan = NULL;
     static const size_t columns[] = {0, 8};
-    struct table_range range = {0, 2, 2};
+    struct table_range range = {0, 2, 2, false};
     struct table_query query = {
         .columns = columns, .column_count = 2, .ranges = &range, .range_count = 1};
     CU_ASSERT_EQUAL_FATAL(tables_find(tables, "sites", &table, NULL), STEP_STATUS_OK);
@@ -373,7 +374,7 @@ static void test_wrong_names(void)
     CU_ASSERT_EQUAL(table_find_column(table, "sizee", &column, &error), STEP_STATUS_NOT_FOUND);
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "did you mean size?"));
     static const size_t wrong[] = {99};
-    static const struct table_range of_names[] = {{CLASS, 0, 1}};
+    static const struct table_range of_names[] = {{CLASS, 0, 1, false}};
     CU_ASSERT_EQUAL(table_scan_create(tables, table,
                                       &(struct table_query){.columns = wrong, .column_count = 1},
                                       &scan, NULL),

@@ -23,13 +23,26 @@ uint64_t block_rows(const struct tables *tables, size_t block, uint32_t record)
 bool block_field_range(const struct tables *tables, size_t block, uint32_t owner, uint32_t field,
                        uint64_t *least, uint64_t *most)
 {
-    (void) tables;
-    (void) block;
-    (void) owner;
-    (void) field;
-    (void) least;
-    (void) most;
-    return false;
+    const struct step_definition *definition = tables->definition;
+    const struct step_block_info *info = step_reader_block_info(tables->reader, block);
+    bool found = false;
+    *least = UINT64_MAX;
+    *most = 0;
+    for (size_t i = 0; i < info->type_count; i++) { /* one with a column of its own */
+        uint32_t record = info->counts[i].record;
+        if (step_record_extends(definition, record, owner) &&
+            definition->records[record].fields[field].modified)
+            return false;
+    }
+    for (size_t i = 0; i < info->range_count; i++) {
+        const struct step_field_range *range = &info->ranges[i];
+        if (range->field != field || !step_record_extends(definition, owner, range->record))
+            continue;
+        *least = range->least < *least ? range->least : *least;
+        *most = range->most > *most ? range->most : *most;
+        found = true;
+    }
+    return found;
 }
 
 static bool is_property(const struct tables *tables, const struct table_cell *cell,

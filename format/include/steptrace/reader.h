@@ -31,6 +31,15 @@ struct step_record_count {
     uint64_t count;
 };
 
+/* What the index knows of a field in a block: of all records that have it, as the definition's
+ * record `record` declares it or changed its attributes. */
+struct step_field_range {
+    uint32_t record;
+    uint32_t field; /* among the record's */
+    uint64_t least;
+    uint64_t most;
+};
+
 /* What is known of a data block without decoding it. */
 struct step_block_info {
     uint64_t offset;       /* of the block header in the file */
@@ -44,6 +53,9 @@ struct step_block_info {
     uint64_t thread_max;
     const struct step_record_count *counts; /* of the types that it has, ascending; borrowed */
     size_t type_count;
+    const struct step_field_range *ranges; /* of unsigned numbers that go with those before them
+                                              (docs/formats/step.md), as ids do; borrowed */
+    size_t range_count; /* 0 where the file, an older or a cut one, does not tell */
 };
 
 struct step_damage {

@@ -68,6 +68,8 @@ static enum step_status load_now(struct step_reader *reader, const struct step_b
         status = step_reader_properties(reader, &payload, &local);
     else if (status == STEP_STATUS_OK && header->kind == STEP_BLOCK_DICTIONARY)
         status = step_dictionary_load(reader, &payload, &local);
+    else if (status == STEP_STATUS_OK && header->kind == STEP_BLOCK_RANGES)
+        status = step_reader_ranges(reader, source, &payload, &local);
     if (is_damage(status))
         return step_reader_note(reader, local.offset,
                                 STEP_BLOCK_HEADER_BYTES + header->payload_bytes, "%.140s",
@@ -126,6 +128,7 @@ enum step_status step_reader_visit(struct step_reader *reader,
     case STEP_BLOCK_PROPERTY:
     case STEP_BLOCK_DICTIONARY:
     case STEP_BLOCK_INDEX:
+    case STEP_BLOCK_RANGES:
         return load_now(reader, source, offset, header, error);
     case STEP_BLOCK_DATA:
         if (!step_summary_parse(summary, header, reader->definition->record_count, &parsed, &fault))

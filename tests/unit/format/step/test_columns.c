@@ -12,7 +12,8 @@
 static const char text[] =
     "package p {\n"
     "  record Event { int time <property:\"time\"> <encoding:\"delta\">; int thread; }\n"
-    "  record Alloc extends Event { int size; int object <encoding:\"stride=1\">; }\n"
+    "  record Alloc extends Event { int size; int object\n"
+    "    <property:\"unsigned\"> <encoding:\"stride=1\">; }\n"
     "  record AllocAt extends Alloc { int site; }\n"
     "  record AllocOdd extends Alloc { !size <encoding:\"default\">; }\n"
     "  record Point { int x; int y; }\n"
@@ -159,6 +160,36 @@ static void test_a_choice_of_fields(void)
     step_definition_destroy(definition);
 }
 
+/* What the index says of the ids, against the ids; a file that was cut says nothing. */
+static void test_ranges(void)
+{
+    struct step_definition *definition = parse(text);
+    struct step_buffer file = {0};
+    struct step_reader *reader = make(definition, "0124", STEP_WRITE_COLUMNS, 9, &file);
+    const struct step_block_info *info = step_reader_block_info(reader, 0);
+    uint32_t alloc = step_definition_find(definition, "p.Alloc");
+    struct step_block *block = NULL;
+    struct step_column_view ids;
+    CU_ASSERT_EQUAL_FATAL(info->range_count, 1);
+    CU_ASSERT_EQUAL(info->ranges[0].record, alloc);
+    CU_ASSERT_EQUAL(info->ranges[0].field, 3);
+    CU_ASSERT_EQUAL(step_reader_load(reader, 0, NULL, &block, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_block_column(block, alloc, alloc, 3, &ids, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(info->ranges[0].least, ids.values[0]);
+    CU_ASSERT_EQUAL(info->ranges[0].most, ids.values[ids.count - 1]);
+    uint64_t end = info->offset + info->stored_bytes;
+    step_block_destroy(block);
+    step_reader_destroy(reader);
+    reader = NULL;
+    CU_ASSERT_EQUAL_FATAL(step_reader_open_memory(file.data, end, "test", &reader, NULL),
+                          STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_reader_block_count(reader), 1);
+    CU_ASSERT_EQUAL(step_reader_block_info(reader, 0)->range_count, 0);
+    step_reader_destroy(reader);
+    step_buffer_reset(&file);
+    step_definition_destroy(definition);
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS)
@@ -166,6 +197,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("columns", NULL, NULL);
     CU_add_test(suite, "columns are the records", test_columns_are_the_records);
     CU_add_test(suite, "a choice of fields", test_a_choice_of_fields);
+    CU_add_test(suite, "ranges", test_ranges);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();
     CU_cleanup_registry();

@@ -50,6 +50,7 @@ struct object_rows {
     size_t time_slot, object_slot;
     size_t *free_blocks;
     size_t free_block_count, free_block_at;
+    uint64_t free_blocks_read;
     uint8_t **free_fields;
     struct step_block *block;
     struct step_column_view times, objects;
@@ -210,7 +211,7 @@ static enum step_status load_frees(struct object_rows *rows, struct step_error *
         return status;
     status = step_reader_load_fields(reader, block, (const uint8_t *const *) rows->free_fields,
                                      &rows->block, error);
-    rows->base.work.blocks_read++;
+    rows->free_blocks_read++;
     if (status == STEP_STATUS_OK)
         status = step_block_column(rows->block, rows->free_record, rows->free_record,
                                    rows->time_slot, &rows->times, error);
@@ -311,6 +312,7 @@ static enum step_status next(struct table_rows *base, size_t *count, struct step
     }
     if (status != STEP_STATUS_OK)
         return status;
+    base->work.blocks_read = rows->free_blocks_read + table_scan_work(rows->scan).blocks_read;
     row_builder_take(&rows->builder, base->vectors, rows->dictionaries, count);
     return *count > 0 ? STEP_STATUS_OK : STEP_STATUS_END;
 }
@@ -450,6 +452,7 @@ static enum step_status open_frees(struct object_rows *rows, struct step_error *
     rows->time_slot = tables_slot(definition, rows->free_record, (uint32_t) time);
     rows->object_slot = tables_slot(definition, rows->free_record, (uint32_t) object);
     choose_free_blocks(rows, (uint32_t) object);
+    rows->base.work.blocks_passed += table_scan_work(rows->scan).blocks_passed;
     return rows->wants_survived ? tables_find_collections(tables, error) : STEP_STATUS_OK;
 }
 

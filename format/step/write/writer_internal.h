@@ -31,8 +31,8 @@ struct step_writer {
     struct step_buffer ranges; /* of fields, by data block, for the end of the file */
     uint64_t range_count;      /* blocks that it tells of */
     uint64_t range_offset;     /* the last of them */
-    uint64_t offset; /* bytes given to the output */
-    size_t memory;   /* of all streams */
+    uint64_t offset;           /* bytes given to the output */
+    size_t memory;             /* of all streams */
     bool closed;
     uint64_t refused_count;    /* records and entries that were not taken, */
     struct step_error refusal; /* and why the first was not */

@@ -309,11 +309,11 @@ static enum step_status make_cursors(struct step_decoding *decoding,
                                      struct step_decoding_column *column)
 {
     enum step_status status = STEP_STATUS_OK;
-    struct step_slot_cursor cursor = {NULL, node->slot_count};
+    struct step_slot_cursor cursor = {.step = node->slot_count};
     if (node->kind == STEP_NODE_VALUE) {
         status = step_decoding_decode(decoding, node->column);
         const struct step_series *series = &decoding->series[node->column];
-        cursor = (struct step_slot_cursor){series->values, series->step};
+        cursor = (struct step_slot_cursor){.next = series->values, .step = series->step};
     } else {
         uint64_t *slots =
             step_decoding_take(decoding, column->count * node->slot_count, sizeof *slots, &status);
@@ -327,7 +327,8 @@ static enum step_status make_cursors(struct step_decoding *decoding,
     column->cursors =
         step_decoding_take(decoding, node->slot_count, sizeof *column->cursors, &status);
     for (uint32_t i = 0; column->cursors != NULL && i < node->slot_count; i++)
-        column->cursors[i] = (struct step_slot_cursor){cursor.next + i, cursor.step};
+        column->cursors[i] = (struct step_slot_cursor){
+            .next = cursor.next + i, .step = cursor.step, .first = cursor.next + i};
     return status;
 }
 

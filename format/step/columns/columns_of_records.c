@@ -458,21 +458,31 @@ static void widen(struct step_range *range, const uint64_t *values, size_t count
     range->max = even.max > odd.max ? even.max : odd.max;
 }
 
+struct step_range step_columns_range(const struct step_columns *columns, uint32_t column)
+{
+    struct step_range range = {UINT64_MAX, 0};
+    const struct step_series *series = &columns->series[column];
+    const struct step_column_data *data = &columns->columns[column];
+    if (data->ascends && data->count > 0)
+        widen(&range, &series->values[(data->count - 1) * series->step], 1);
+    widen(&range, series->values,
+          series->step == 0 || data->ascends ? data->count > 0 : data->count);
+    return range;
+}
+
 static struct step_range range_of(const struct step_columns *columns, bool time)
 {
     struct step_range range = {UINT64_MAX, 0};
     bool any = false;
     for (size_t i = 0; i < columns->used_count; i++) {
-        const struct step_plan_column *column = &columns->plan->columns[columns->used[i]];
-        const struct step_series *series = &columns->series[columns->used[i]];
-        const struct step_column_data *data = &columns->columns[columns->used[i]];
-        size_t count = data->count;
-        if (!(time ? column->field_coding.is_time : column->field_coding.is_thread) || count == 0)
+        uint32_t used = columns->used[i];
+        const struct step_field_coding *coding = &columns->plan->columns[used].field_coding;
+        if (!(time ? coding->is_time : coding->is_thread) || columns->columns[used].count == 0)
             continue;
+        struct step_range one = step_columns_range(columns, used);
+        range.min = one.min < range.min ? one.min : range.min;
+        range.max = one.max > range.max ? one.max : range.max;
         any = true;
-        if (data->ascends)
-            widen(&range, &series->values[(count - 1) * series->step], 1);
-        widen(&range, series->values, series->step == 0 || data->ascends ? 1 : count);
     }
     return any ? range : (struct step_range){0, 0};
 }

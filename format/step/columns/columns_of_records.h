@@ -54,6 +54,8 @@ struct step_range {
     uint64_t min;
     uint64_t max;
 };
+/* That of one column, which is used. */
+struct step_range step_columns_range(const struct step_columns *columns, uint32_t column);
 struct step_range step_columns_time(const struct step_columns *columns);
 struct step_range step_columns_thread(const struct step_columns *columns);
 

@@ -23,6 +23,7 @@ struct step_block_reader {
 struct step_slot_cursor {
     const uint64_t *next;
     size_t step;
+    const uint64_t *first; /* NULL: the slot's field was not asked for */
 };
 
 struct step_block_type {
@@ -35,6 +36,7 @@ struct step_block_type {
 
 struct step_block {
     struct step_arena arena;
+    const struct step_definition *definition;
     uint16_t *types; /* NULL: all records are of the first type */
     uint64_t record_count;
     uint64_t at;
@@ -73,6 +75,8 @@ struct step_decoding {
     const struct step_plan *plan;
     const struct step_payload *payload;
     const uint8_t *wanted;
+    const uint8_t *const *fields;     /* by record, a byte for each field; NULL: all fields */
+    struct step_slot_cursor *nothing; /* stands for slots of fields that are not decoded */
     struct step_block *block;
     struct step_decoding_column *columns; /* by number in the plan */
     struct step_series *series;           /* the same, of those decoded */

@@ -6,6 +6,7 @@
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
+#include "converter/events/selection_options.h"
 #include "converter/open/input.h"
 #include "converter/report/report_data.h"
 #include "converter/report/report_page.h"
@@ -24,6 +25,7 @@ static const struct verb_help help = {
 struct report_request {
     const char *output;
     struct heap_moment moment;
+    struct event_selection selected;
     struct report_options report;
 };
 
@@ -75,7 +77,9 @@ static enum step_status make_page(const struct report_request *request, struct e
     char *data = NULL;
     size_t length = 0;
     enum step_status status =
-        event_source_facts(source, statistics_put_fact, &model->statistics, &error);
+        event_selection_is_all(&request->selected)
+            ? event_source_facts(source, statistics_put_fact, &model->statistics, &error)
+            : STEP_STATUS_OK;
     if (status == STEP_STATUS_OK)
         status = report_model_finish(model, &error);
     if (status == STEP_STATUS_OK)
@@ -88,11 +92,9 @@ static enum step_status make_page(const struct report_request *request, struct e
 
 static enum step_status run(const struct report_request *request, const char *path)
 {
-    struct event_selection selected;
     struct input input;
     struct report_model model;
-    event_selection_init(&selected);
-    enum step_status status = input_open(&input, path, NULL, &selected);
+    enum step_status status = input_open(&input, path, NULL, &request->selected);
     if (status != STEP_STATUS_OK)
         return status;
     if (report_model_init(&model, input.source, &request->moment)) {
@@ -115,6 +117,7 @@ enum step_status verb_report(int argc, char **argv)
 {
     struct report_request request = {.moment = {.kind = HEAP_AT_PEAK},
                                      .report = {.top = TOP_DEFAULT}};
+    event_selection_init(&request.selected);
     const struct option_row rows[] = {
         {"output", 'o', "FILE", "the page; - is standard output", take_text, &request.output},
         {"at", 0, "MOMENT", "the heap of this moment: peak (default), end, gc:N, or a time",
@@ -123,6 +126,7 @@ enum step_status verb_report(int argc, char **argv)
          &request.report.title},
         {"top", 'n', "N", "rows of each table at most (1000, up to 5000)", take_count,
          &request.report.top},
+        SELECTION_ROWS(&request.selected),
         DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {

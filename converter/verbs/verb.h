@@ -24,8 +24,10 @@ struct verb {
     bool takes_memory; /* as much as the limit allows (memory_limit.h) */
 };
 
-/* Where a verb has run a program for the user: how that ended, as a shell tells it. */
-extern int verb_program_code;
+/* The exit code of a verb that is done: how a program ended that it has run for the user, or that a
+ * gate fails. */
+extern int verb_exit_code;
+#define VERB_EXIT_GATE 4
 
 extern const struct verb verbs[];
 extern const size_t verb_count;
@@ -38,6 +40,7 @@ enum step_status verb_info(int argc, char **argv);
 enum step_status verb_check(int argc, char **argv);
 enum step_status verb_stats(int argc, char **argv);
 enum step_status verb_heap(int argc, char **argv);
+enum step_status verb_compare(int argc, char **argv);
 enum step_status verb_report(int argc, char **argv);
 enum step_status verb_pack(int argc, char **argv);
 enum step_status verb_replay(int argc, char **argv);

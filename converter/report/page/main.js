@@ -78,9 +78,23 @@ function showMethods() {
   ], data.methods);
 }
 
+const at = " at " + data.moment.label;
+const MEASURES = {
+  moment_bytes: {title: "bytes that lived" + at, column: "live_bytes", show: bytes},
+  moment_objects: {title: "objects that lived" + at, column: "live_objects", show: count},
+  allocated_bytes: {title: "bytes allocated", column: "allocated_bytes", show: bytes},
+  allocated_objects: {title: "objects allocated", column: "allocated_objects", show: count},
+};
+
+function showFlame() {
+  if (summary.allocated_objects === 0) return explain("flame-graph", "The trace tells of no objects.");
+  return flameGraph({measures: MEASURES, first: data.moment.live_bytes > 0 ? "moment_bytes" : "allocated_bytes",
+    hint: "A box is a frame, as wide as what was allocated in it and in what it called.", color: (node) => flameColor(node.name)});
+}
+
 showSummary();
 liveChart();
-flameGraph();
+showFlame();
 showClasses();
 showSites();
 lifetimeChart();

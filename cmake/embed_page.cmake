@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DNAME=report_page -DPAGE=page.html -DSTYLE=style.css -DSCRIPTS=a.js,b.js -DOUT=page.c -P embed_page.cmake
+# cmake -DNAME=report_page -DPAGE=page.html -DSTYLE=style.css -DSCRIPTS=a.js,b.js -DOUT=page.c
+#   -P embed_page.cmake
 # Makes one page of its parts, and of the page two C arrays: what stands before the data and after.
 
 # A part without its licence line: a page that somebody made shows what is his.

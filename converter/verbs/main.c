@@ -22,6 +22,8 @@ const struct verb verbs[] = {
     {"heap", "tell what held memory at a moment, and where it came from", verb_heap, true},
     {"compare", "tell what changed from one trace, or set of traces, to another", verb_compare,
      true},
+    {"leaks", "tell what survives collections, still lives at the end, and grows", verb_leaks,
+     true},
     {"report", "make a page for a browser that shows all of it", verb_report, true},
     {"pack", "make a STEP trace smaller, for keeping", verb_pack, true},
     {"replay", "drive memory allocators with a trace: time, memory, fragmentation", verb_replay,

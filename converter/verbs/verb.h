@@ -41,6 +41,7 @@ enum step_status verb_check(int argc, char **argv);
 enum step_status verb_stats(int argc, char **argv);
 enum step_status verb_heap(int argc, char **argv);
 enum step_status verb_compare(int argc, char **argv);
+enum step_status verb_leaks(int argc, char **argv);
 enum step_status verb_report(int argc, char **argv);
 enum step_status verb_pack(int argc, char **argv);
 enum step_status verb_replay(int argc, char **argv);

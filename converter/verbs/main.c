@@ -12,6 +12,7 @@
 
 const struct verb verbs[] = {
     {"record", "run a Java program and record its trace", verb_record, false},
+    {"attach", "record what a JVM does that runs already", verb_attach, false},
     {"record-malloc", "run a native program and record what it does to its heap",
      verb_record_malloc, false},
     {"convert", "turn a trace into another format", verb_convert, true},

@@ -39,9 +39,9 @@ struct attribute_rule {
     unsigned long long least, most; /* of a COUNT */
 };
 
-/* NULL: there is none.  `nearest` gets the key that is most like it, or NULL. */
-const struct attribute_rule *attribute_rule_find(const char *group, const struct step_rule *rule,
-                                                 const char **nearest);
+/* False: there is none.  `nearest` gets the key that is most like it, or NULL. */
+bool attribute_rule_find(const char *group, const struct step_rule *rule,
+                         struct attribute_rule *known, const char **nearest);
 /* Does StepTrace, or a definition that comes with it, use the group? */
 bool attribute_group_is_known(const char *group, const char **nearest);
 

@@ -15,7 +15,7 @@ struct target {
     size_t field;
 };
 
-/* One check, and the groups that were told of. */
+/* One check, and the groups that were reported. */
 struct checking {
     struct definition_check *check;
     const char *groups[64];
@@ -199,10 +199,9 @@ static void check_list(struct checking *checking, const struct dl_attribute *att
         if (known_group && at == end)
             check_report(checking->check, &attribute->place, true, "the attribute is empty");
         while (known_group && step_rule_next(&at, end, &rule)) {
-            const struct attribute_rule *known =
-                attribute_rule_find(attribute->group, &rule, &nearest);
-            if (known != NULL)
-                check_rule(checking, attribute, known, &rule, target);
+            struct attribute_rule known;
+            if (attribute_rule_find(attribute->group, &rule, &known, &nearest))
+                check_rule(checking, attribute, &known, &rule, target);
             else
                 check_report(checking->check, &attribute->place, true,
                              "%s: '%.*s' is not known to StepTrace%s%s%s", attribute->group,

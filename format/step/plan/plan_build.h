@@ -31,7 +31,7 @@ struct step_plan_builder {
 enum step_status step_plan_fail(struct step_plan_builder *builder, enum step_status status,
                                 const char *what);
 
-/* What the attributes of a field's value, or of the elements of its arrays, wish for: its own,
+/* What the attributes of a field's value, or of the elements of its arrays, ask for: its own,
  * those of modifiers of the field, and those of the fields that hold it.  And the same of lengths.
  */
 struct step_field_coding step_plan_value_coding(const struct step_plan_scope *scope,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes, from wherever they are given, as the wish for a column. */
+/* Attributes, from wherever they are given, as the coding of a column. */
 #include <stdio.h>
 #include <string.h>
 

@@ -23,11 +23,11 @@ static uint64_t key_of(const struct step_row_reading *reading, uint32_t index)
     const struct step_plan *plan = reading->decoding->plan;
     const struct step_plan_column *column = &plan->columns[index];
     uint64_t reference = reading->reader->given[index];
-    enum step_targeted targeted = reading->reader->encoders[index].policy.targeted;
-    if (targeted == STEP_STACK)
+    enum step_series_kind needs = reading->reader->encoders[index].strategy->needs;
+    if (needs == STEP_SERIES_PUSHES)
         return step_record_extends(plan->definition, reading->record, (uint32_t) reference);
     uint32_t other =
-        targeted == STEP_AGE ? (uint32_t) reference
+        needs == STEP_SERIES_LATEST ? (uint32_t) reference
         : reference & 1 ? step_plan_find_column(plan, column->record, column->field, reference >> 1)
                         : step_field_column(plan, reading->record, reference >> 1);
     if (other == STEP_NO_INDEX)
@@ -62,7 +62,7 @@ static const char *get_value(struct step_row_reading *reading, uint32_t index, u
 {
     struct step_row_reader *reader = reading->reader;
     struct step_encoder *encoder = &reader->encoders[index];
-    uint64_t key = encoder->targeted->needs != STEP_SERIES_NONE ? key_of(reading, index) : 0;
+    uint64_t key = encoder->strategy->needs != STEP_SERIES_NONE ? key_of(reading, index) : 0;
     const char *fault = step_encoder_get(encoder, key, &reading->cursor, value);
     return fault == NULL ? push(reading, &reader->columns[index], *value) : fault;
 }

@@ -58,7 +58,7 @@ static enum step_status list_encoder(struct rowing *rowing, uint32_t index)
 {
     const struct step_plan_column *column = &rowing->plan->columns[index];
     const struct step_policy *policy = &column->field_coding.policy;
-    const struct step_targeted_row *row = step_policy_row(policy);
+    const struct step_strategy *strategy = step_policy_strategy(policy);
     struct step_row_writer *writer = rowing->writer;
     struct step_buffer *out = &writer->rows;
     unsigned bits = step_table_bits(rowing->columns->columns[index].count, 16);
@@ -66,15 +66,15 @@ static enum step_status list_encoder(struct rowing *rowing, uint32_t index)
     bool ok = step_buffer_append_varint(out, column->record) &&
               step_buffer_append_varint(out, column->field) &&
               step_buffer_append_varint(out, column->leaf) && step_policy_print(policy, out);
-    if (ok && row->needs == STEP_SERIES_PUSHES)
+    if (ok && strategy->needs == STEP_SERIES_PUSHES)
         ok = step_buffer_append_varint(out, column->stack_record);
-    if (ok && row->needs == STEP_SERIES_LATEST)
+    if (ok && strategy->needs == STEP_SERIES_LATEST)
         ok =
             step_buffer_append_varint(out, step_follow_reference(rowing->plan, column->age_column));
-    if (ok && row->needs == STEP_SERIES_FIELD)
+    if (ok && strategy->needs == STEP_SERIES_FIELD)
         ok = step_buffer_append_varint(out, step_given_reference(rowing->plan, index)) &&
              step_buffer_append_varint(out, hashed);
-    if (ok && row->has_table)
+    if (ok && strategy->has_table)
         ok = step_buffer_append_varint(out, bits);
     writer->positions[index] = 0;
     step_string_numbers_clear(&writer->strings[index].numbers);
@@ -162,7 +162,7 @@ static enum step_status put_column(struct rowing *rowing, uint32_t index, uint64
 {
     struct step_row_writer *writer = rowing->writer;
     struct step_encoder *encoder = &writer->encoders[index];
-    uint64_t key = encoder->targeted->needs != STEP_SERIES_NONE ? key_of(rowing, index) : 0;
+    uint64_t key = encoder->strategy->needs != STEP_SERIES_NONE ? key_of(rowing, index) : 0;
     *value = value_at(rowing, index, writer->positions[index]++);
     return put(writer, encoder, writer->numbers[index], *value, key);
 }

@@ -317,6 +317,7 @@ bool compare_put_page_data(const struct compare_report *report, FILE *out)
     page.top = report->top == 0 || report->top > PAGE_ROWS ? PAGE_ROWS : report->top;
     json_init(&json, out);
     json.is_compact = true;
+    json.is_in_html = true;
     json_begin_object(&json, NULL);
     json_begin_array(&json, "runs");
     for (size_t i = 0; i < report->measures->run_count; i++)

@@ -6,10 +6,10 @@
 const ROW_HEIGHT = 19;
 /* Nodes with children; sums are of the node and all under it. */
 function buildTree(one) {
-  const sites = data.sites, column = one.column;
+  const sites = data.sites, own = one.values || sites[one.column];
   const textOf = (i) => siteName(sites.names[sites.name ? sites.name[i] : i]);
   const nodes = sites.parent.map((parent, i) => ({
-    name: i === 0 ? "all" : textOf(i), parent: null, own: sites[column][i], sum: sites[column][i],
+    name: i === 0 ? "all" : textOf(i), parent: null, own: own[i], sum: own[i],
     other: one.beside ? sites[one.beside][i] : 0, children: [], depth: 0}));
   for (let i = nodes.length - 1; i > 0; i--) {
     nodes[sites.parent[i]].sum += nodes[i].sum;
@@ -63,7 +63,7 @@ function flameColor(name) {
 }
 
 /* what: {measures: {key: {title, column, show, beside}}, first, hint, color(node, measure)}; a measure may stand
- * beside another column, of which boxes tell as well.  Returns a function that draws anew what data.sites has now. */
+ * beside another column, of which boxes tell as well.  Returns a function that shows a range of time. */
 function flameGraph(what) {
   const measures = what.measures;
   if (data.sites.parent.length <= 1)
@@ -189,5 +189,22 @@ function flameGraph(what) {
   });
   addEventListener("resize", draw);
   rebuild();
-  return rebuild;
+
+  /* {bytes, objects, words}: by site, of a range of time, which is then what is shown; null: of the whole trace again. */
+  return (range) => {
+    for (const key of ["range_bytes", "range_objects"]) {
+      delete measures[key];
+      choose.querySelectorAll('option[value="' + key + '"]').forEach((option) => option.remove());
+    }
+    if (range) {
+      measures.range_bytes = {title: "bytes allocated, " + range.words, values: range.bytes, show: bytes};
+      measures.range_objects = {title: "objects allocated, " + range.words, values: range.objects, show: count};
+      for (const key of ["range_bytes", "range_objects"]) choose.append(element("option", {value: key}, measures[key].title));
+      measure = measure === "range_objects" || (measure.endsWith("objects") && !measure.startsWith("range")) ? "range_objects" : "range_bytes";
+    } else if (!measures[measure]) {
+      measure = what.first;
+    }
+    choose.value = measure;
+    rebuild();
+  };
 }

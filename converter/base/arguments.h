@@ -57,5 +57,6 @@ bool take_text(void *text_target, const char *value, const char **fault);
 bool take_count(void *uint64_target, const char *value, const char **fault);
 bool take_level(void *int_target, const char *value, const char **fault);
 bool take_time(void *uint64_target, const char *value, const char **fault);
+bool take_size(void *uint64_target, const char *value, const char **fault);
 
 #endif

@@ -92,7 +92,7 @@ static struct heap_amount live_amount(const struct heap_sums *sums, uint64_t now
 
 static struct heap_amount allocated_amount(const struct heap_sums *sums)
 {
-    return (struct heap_amount){sums->allocated_objects, sums->allocated_bytes, 0};
+    return (struct heap_amount){sums->allocated_objects, sums->allocated_bytes, sums->lived_us};
 }
 
 bool heap_cells_snapshot(const struct heap_cells *cells, bool at_peak,

@@ -83,7 +83,8 @@ enum step_status heap_sink_create(const struct heap_writer_operations *kind, boo
     sink->base.operations = &operations;
     sink->options = *options->heap;
     bool is_series = sink->options.every_ns != 0 || sink->options.every_collection;
-    const struct heap_tracker_options wanted = {.moments = &sink->options.at,
+    const struct heap_tracker_options wanted = {.selected = sink->options.selected,
+                                                .moments = &sink->options.at,
                                                 .moment_count = is_series ? 0 : 1,
                                                 .every_ns = sink->options.every_ns,
                                                 .every_collection = sink->options.every_collection,

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "converter/heap/heap_moment.h"
+#include "converter/events/heap_moment.h"
 #include "converter/heap/heap_sites.h"
 
 struct heap_key {
@@ -22,7 +22,8 @@ struct heap_key {
 struct heap_amount {
     uint64_t objects;
     uint64_t bytes;
-    uint64_t ages_us; /* of what lives: the sum of the objects' ages */
+    uint64_t ages_us; /* of what lives: the sum of the objects' ages; of what was allocated: of the
+                         lifetimes of those that have died */
 };
 
 struct heap_row {

@@ -8,6 +8,7 @@
 
 #include "converter/base/object_table.h"
 #include "converter/events/event.h"
+#include "converter/events/trace_filter.h"
 #include "converter/heap/heap_cells.h"
 #include "steptrace/status.h"
 
@@ -16,6 +17,9 @@ typedef enum step_status (*heap_receive)(void *user, struct heap_snapshot *snaps
                                          struct step_error *error);
 
 struct heap_tracker_options {
+    const struct event_selection
+        *selected;                     /* borrowed: objects that snapshots tell of, by their
+                                          allocations; moments are the whole heap's.  NULL: all */
     bool by_thread;                    /* threads are distinguished */
     const struct heap_moment *moments; /* borrowed; the snapshot's `moment` is one of them */
     size_t moment_count;
@@ -37,6 +41,9 @@ struct heap_tracker {
     struct heap_cells cells;
     struct object_table live; /* object -> birth in us, cell */
     struct id_table threads;  /* struct call_stack */
+    bool selects;
+    struct trace_filter filter;
+    struct id_table verdicts; /* uint32_t: what the selection says of a site (heap_choice.c) */
     uint64_t now_ns;
     uint64_t next_ns;     /* the earliest moment to come that is a time */
     uint64_t series_ns;   /* the next of a series */
@@ -60,7 +67,7 @@ enum step_status heap_tracker_put(struct heap_tracker *tracker, const struct tra
  * collection that never came is reported by `time_ns` UINT64_MAX and no rows). */
 enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_error *error);
 
-/* Calls for each object that lives now. */
+/* Calls for each object that lives now and is selected. */
 typedef void (*heap_visit)(void *user, const struct heap_key *key, uint64_t bytes, uint64_t age_us);
 void heap_tracker_each_object(const struct heap_tracker *tracker, heap_visit visit, void *user);
 

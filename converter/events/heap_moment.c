@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Moments as text. */
-#include "converter/heap/heap_moment.h"
+#include "converter/events/heap_moment.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A moment of a trace at which its heap is looked at. */
-#ifndef CONVERTER_HEAP_HEAP_MOMENT_H
-#define CONVERTER_HEAP_HEAP_MOMENT_H
+#ifndef CONVERTER_EVENTS_HEAP_MOMENT_H
+#define CONVERTER_EVENTS_HEAP_MOMENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,6 +11,7 @@
 #include "agent/events/events.h"
 #include "agent/events/tagged_deaths.h"
 #include "agent/hotspot/archived_classes.h"
+#include "agent/records/hold.h"
 #include "capture/log.h"
 
 /* Events of JDK 21 and later, which the headers of JDK 17 do not have. */
@@ -45,6 +46,7 @@ static void JNICALL on_collection_start(jvmtiEnv *jvmti)
 {
     (void) jvmti;
     atomic_store(&tracer.in_collection, true);
+    holds_wait();
     atomic_fetch_add(&tracer.collections_begun, 1);
 }
 
@@ -55,6 +57,7 @@ static void JNICALL on_collection_end(jvmtiEnv *jvmti)
     atomic_store(&tracer.collection_raw, clock_raw());
     atomic_fetch_add(&tracer.collections, 1);
     atomic_store(&tracer.in_collection, false);
+    holds_go_on();
     const struct engine *engine = atomic_load(&prepared_engine);
     if (engine->collection_ended != NULL)
         engine->collection_ended();
@@ -126,10 +129,10 @@ static void want_capabilities(const struct engine *engine, uint32_t event,
 {
     memset(wanted, 0, sizeof *wanted);
     wanted->can_tag_objects = 1; /* classes get their numbers through tags */
-    if (event == EVENT_FREE) {
+    if (event == EVENT_FREE)
         wanted->can_generate_object_free_events = 1;
+    if (event == EVENT_FREE || event == EVENT_ALLOC)
         wanted->can_generate_garbage_collection_events = 1;
-    }
     engine->want_capabilities(event, wanted);
 }
 
@@ -257,6 +260,20 @@ void engine_disarm(struct session *session)
         session->engine->arm(jni, session, false);
 }
 
+/* A beginning that is told of has its end told of, too; holds need both. */
+static void enable_collections(const struct session *session, bool on)
+{
+    if (!on) {
+        holds_allow(false);
+        engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
+    }
+    engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
+    if (on) {
+        engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
+        holds_allow(session->holds);
+    }
+}
+
 /* Frees are switched off first and last on: what the JVM has found dead but not yet told must find
  * the session. */
 void engine_enable(struct session *session, bool on)
@@ -267,17 +284,12 @@ void engine_enable(struct session *session, bool on)
         engine->enable_methods(session, false);
     if (!on && engine->ends_first)
         engine->enable(session, false);
-    if ((events & EVENT_FREE) != 0) {
-        if (!on)
-            engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
-        engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
-        if (on)
-            engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
-        if (on)
-            tagged_deaths_tell();
-        else if (atomic_load(&tracer.session) != NULL)
-            tagged_deaths_flush();
-    }
+    if ((events & (EVENT_FREE | EVENT_ALLOC)) != 0)
+        enable_collections(session, on);
+    if ((events & EVENT_FREE) != 0 && on)
+        tagged_deaths_tell();
+    else if ((events & EVENT_FREE) != 0 && atomic_load(&tracer.session) != NULL)
+        tagged_deaths_flush();
     engine_notify(on, JVMTI_EVENT_THREAD_START);
     engine_notify(on, JVMTI_EVENT_THREAD_END);
     if (tracer.has_virtual_threads) {

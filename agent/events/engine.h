@@ -22,7 +22,7 @@ struct engine {
     void (*enable_methods)(struct session *session, bool on);
     /* A collection ended; called in the pause.  NULL: it need not know. */
     void (*collection_ended)(void);
-    /* Switched off before collections are no longer told of: its last look for the dead needs to
+    /* Switched off before collections are no longer reported: its last look for the dead needs to
      * know of them. */
     bool ends_first;
 };

@@ -79,9 +79,9 @@ struct recycled;
 struct os_thread {
     _Atomic int in_probe;
     _Atomic uint64_t left; /* seen outside probes since that threads_order_probes() */
-    _Atomic int holds; /* hold.h */
-    uint64_t session;  /* the one that `stream` belongs to */
-    uint64_t checked;  /* the session whose start snapshot this thread has passed */
+    _Atomic int holds;     /* hold.h */
+    uint64_t session;      /* the one that `stream` belongs to */
+    uint64_t checked;      /* the session whose start snapshot this thread has passed */
     /* the last sampled object, for doubles that have lost their tag: see events.c */
     uint64_t last_object, last_class, last_size_bytes;
     struct recent_objects recent;

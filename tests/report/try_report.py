@@ -217,7 +217,7 @@ CALLS_PROBE = r"""
 
 def browse_calls(options):
     """A trace with method events: all of its calls are there."""
-    trace = os.path.join(os.path.dirname(options.source), "../cli/data/shop-1.step")
+    trace = os.path.join(os.path.dirname(options.source), "../cli/data/traces/shop-1.step")
     subprocess.run([options.steptrace, "report", trace, "-o", "calls.html"], check=True)
     with open("calls.html", encoding="utf-8") as file:
         page = file.read()

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "agent/events/events.h"
+#include "agent/events/tagged_deaths.h"
 #include "agent/hotspot/archived_classes.h"
 #include "agent/records/hold.h"
 #include "capture/log.h"
@@ -27,6 +28,13 @@ union callback_table {
 
 /* The engine that the callbacks and capabilities are set for. */
 static const struct engine *_Atomic prepared_engine;
+
+/* The engine may change from session to session, the table of callbacks does not. */
+static void JNICALL on_vm_object_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+                                       jclass class, jlong size)
+{
+    atomic_load(&prepared_engine)->vm_object_alloc(jvmti, jni, thread, object, class, size);
+}
 
 static void JNICALL on_object_free(jvmtiEnv *jvmti, jlong tag)
 {
@@ -193,30 +201,33 @@ static void set_by_number(union callback_table *table, int number,
     memcpy(&table->by_number[number - JVMTI_MIN_EVENT_TYPE_VAL], &callback, sizeof callback);
 }
 
-/* The callbacks of the engine that is not chosen stay empty. */
-static bool set_callbacks(const struct engine *engine, const jvmtiEventCallbacks *of_vm)
+/* Once: with ObjectFree switched on the JVM would tell of the dead first (tagged_deaths.h). */
+static bool set_callbacks(const jvmtiEventCallbacks *of_others)
 {
+    static bool set;
     union callback_table table;
     memset(&table, 0, sizeof table);
-    table.known = *of_vm;
+    table.known = *of_others;
     table.known.ObjectFree = on_object_free;
     table.known.GarbageCollectionStart = on_collection_start;
     table.known.GarbageCollectionFinish = on_collection_end;
     table.known.ClassLoad = on_class_load;
     table.known.ThreadStart = on_thread_start;
     table.known.ThreadEnd = on_thread_end;
-    engine->set_callbacks(&table.known);
+    table.known.VMObjectAlloc = on_vm_object_alloc;
     size_t size = sizeof table.known;
-    if (tracer.has_virtual_threads) {
+    if (tracer.java_major >= VIRTUAL_THREADS_SINCE) {
         set_by_number(&table, EVENT_NUMBER_VIRTUAL_THREAD_START, on_virtual_start);
         set_by_number(&table, EVENT_NUMBER_VIRTUAL_THREAD_END, on_virtual_end);
         size = (EVENT_NUMBER_VIRTUAL_THREAD_END + 1 - JVMTI_MIN_EVENT_TYPE_VAL) * sizeof(void *);
     }
-    return (*tracer.jvmti)->SetEventCallbacks(tracer.jvmti, &table.known, (jint) size) ==
-           JVMTI_ERROR_NONE;
+    set = set || (*tracer.jvmti)->SetEventCallbacks(tracer.jvmti, &table.known, (jint) size) ==
+                     JVMTI_ERROR_NONE;
+    return set;
 }
 
-bool engine_prepare(const struct engine *engine, uint32_t events, const jvmtiEventCallbacks *of_vm)
+bool engine_prepare(const struct engine *engine, uint32_t events,
+                    const jvmtiEventCallbacks *of_others)
 {
     if (atomic_exchange(&prepared_engine, engine) != engine)
         tracer.capable = 0;
@@ -225,7 +236,9 @@ bool engine_prepare(const struct engine *engine, uint32_t events, const jvmtiEve
         log_message("this JVM gives none of the events that were asked for");
         return false;
     }
-    return set_callbacks(engine, of_vm);
+    if (engine->prepare != NULL)
+        engine->prepare();
+    return set_callbacks(of_others);
 }
 
 void engine_enable_methods(struct session *session)
@@ -261,8 +274,8 @@ static void enable_collections(const struct session *session, bool on)
     }
 }
 
-/* Frees are switched off first and last on: what the JVM has found dead but not yet reported is
- * sent when the event is disabled, and must find the session. */
+/* Frees are switched off first and last on: what the JVM has found dead but not yet told must find
+ * the session. */
 void engine_enable(struct session *session, bool on)
 {
     const struct engine *engine = session->engine;
@@ -273,8 +286,10 @@ void engine_enable(struct session *session, bool on)
         engine->enable(session, false);
     if ((events & (EVENT_FREE | EVENT_ALLOC)) != 0)
         enable_collections(session, on);
-    if ((events & EVENT_FREE) != 0)
-        engine_notify(on, JVMTI_EVENT_OBJECT_FREE);
+    if ((events & EVENT_FREE) != 0 && on)
+        tagged_deaths_tell();
+    else if ((events & EVENT_FREE) != 0 && atomic_load(&tracer.session) != NULL)
+        tagged_deaths_flush();
     engine_notify(on, JVMTI_EVENT_THREAD_START);
     engine_notify(on, JVMTI_EVENT_THREAD_END);
     if (tracer.has_virtual_threads) {

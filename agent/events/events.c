@@ -182,7 +182,7 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
     frees_enter();
     if (session->batch_open && collection != session->batch_collection)
         end_batch(session);
-    if (session->batch_open && session->batch_stamp > stamp)
+    if (session->batch_stamp > stamp) /* of this batch, or of the last: those have two sources */
         stamp = session->batch_stamp;
     size_t written = 0;
     for (; written < count; written++) {

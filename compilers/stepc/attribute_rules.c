@@ -24,6 +24,7 @@ static const struct attribute_rule rules[] = {
     {"encoding", "unsigned", NUMBERS, VALUE_NONE, false, 0, 0},
     {"encoding", "charset", AT_STRING, VALUE_CHARSET, true, 0, 0},
     {"encoding", "type", AT_VALUE, VALUE_TYPE, true, 0, 0},
+    {"encoding", "numbered", AT_VALUE | AT_ARRAY, VALUE_NONE, false, 0, 0},
     {"property", "event", AT_RECORD, VALUE_NONE, false, 0, 0},
     {"property", "unsigned", AT_INT, VALUE_NONE, false, 0, 0},
     {"property", "address", AT_INT, VALUE_NONE, false, 0, 0},

@@ -15,7 +15,8 @@ enum {
     AT_ENTRY = 8,   /* numbers of a dictionary's entries */
     AT_VALUE = 16,  /* records by value */
     AT_LENGTH = 32, /* of a string, data or an array */
-    AT_RECORD = 64  /* the definition of a record */
+    AT_RECORD = 64, /* the definition of a record */
+    AT_ARRAY = 128  /* beside what its elements are */
 };
 
 enum attribute_value {

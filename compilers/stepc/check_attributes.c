@@ -22,7 +22,7 @@ struct checking {
     size_t group_count;
 };
 
-static unsigned place_of(const struct step_field *field)
+static unsigned value_place(const struct step_field *field)
 {
     switch (field->kind) {
     case STEP_TYPE_INT:
@@ -37,8 +37,15 @@ static unsigned place_of(const struct step_field *field)
     return step_field_is_identifier(field) ? AT_ENTRY : AT_VALUE;
 }
 
+/* `depth`: of the field's arrays, as seen from here. */
+static unsigned place_of(const struct step_field *field, uint32_t depth)
+{
+    return value_place(field) | (depth > 0 ? AT_ARRAY : 0);
+}
+
 static const char *name_of(unsigned place)
 {
+    place &= ~(unsigned) AT_ARRAY;
     return place == AT_INT      ? "an int"
            : place == AT_STRING ? "a string"
            : place == AT_DATA   ? "data"
@@ -85,7 +92,7 @@ static struct target find_target(const struct step_definition *definition,
             return none;
         depth = record->fields[i].array_depth;
     }
-    return (struct target){place_of(&record->fields[i]), record, i};
+    return (struct target){place_of(&record->fields[i], depth), record, i};
 }
 
 static bool is_single(const struct step_field *field)
@@ -221,10 +228,14 @@ static void check_record(struct checking *checking, const struct dl_record *reco
     size_t i = built->parent != STEP_NO_RECORD ? definition->records[built->parent].field_count : 0;
     check_list(checking, record->attributes, &whole);
     for (const struct dl_field *field = record->fields; field != NULL; field = field->next, i++) {
-        struct target target = {place_of(&built->fields[i]), built, i};
+        uint32_t depth = built->fields[i].array_depth;
+        struct target target = {place_of(&built->fields[i], depth), built, i};
         for (const struct dl_type *type = field->type; type != last && type != NULL;
-             type = type->element)
+             type = type->element) {
+            target.place = place_of(&built->fields[i], depth > 0 ? depth-- : 0);
             check_list(checking, type->attributes, &target);
+        }
+        target.place = place_of(&built->fields[i], built->fields[i].array_depth);
         last = field->type;
         check_list(checking, field->attributes, &target);
     }

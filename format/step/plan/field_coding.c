@@ -126,6 +126,12 @@ static void read_size(struct step_field_coding *field_coding, const struct step_
     field_coding->policy.bytes = good ? (unsigned) bytes : 0;
 }
 
+static void read_numbered(struct step_field_coding *field_coding, const struct step_rule *rule)
+{
+    (void) rule;
+    field_coding->numbered = true;
+}
+
 static void read_charset(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     field_coding->charset = step_charset_find(rule->value, rule->value_length);
@@ -165,6 +171,7 @@ static const struct {
     {"encoding", "unsigned", read_unsigned},
     {"encoding", "charset", read_charset},
     {"encoding", "type", read_type},
+    {"encoding", "numbered", read_numbered},
     {"property", "unsigned", read_unsigned},
     {"property", "address", read_unsigned},
     {"property", "time", read_time},

@@ -15,6 +15,7 @@ struct step_field_coding {
     enum step_charset charset;
     uint64_t resolution;         /* values are rounded down to its multiples; 0: they are not */
     bool type_varies;            /* type=variable */
+    bool numbered;               /* equal values are given once in a block */
     bool is_time;                /* <property:"time"> */
     bool is_thread;              /* <property:"thread"> */
     enum step_targeted given_by; /* the strategy that names `given` */

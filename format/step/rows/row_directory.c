@@ -101,9 +101,12 @@ static bool read_followed(struct step_row_reading *reading, uint32_t index,
                                        : reference < plan->definition->record_count;
 }
 
-/* Are a column's values the lengths of strings, whose bytes are in the column after it? */
-static bool has_strings(const struct step_plan *plan, uint32_t index)
+/* Are a column's values numbers, or the lengths of strings, whose bytes are in the column after it?
+ */
+static bool may_spell(const struct step_plan *plan, uint32_t index, unsigned strings)
 {
+    if (plan->columns[index].kind == STEP_COLUMN_NUMBERS)
+        return strings == STEP_STRINGS_NUMBERED;
     return plan->columns[index].kind == STEP_COLUMN_LENGTHS && index + 1 < plan->column_count &&
            plan->columns[index + 1].kind == STEP_COLUMN_BYTES;
 }
@@ -130,7 +133,7 @@ static enum step_status read_encoder(struct step_row_reading *reading)
     if (status != STEP_STATUS_OK)
         return status;
     const struct step_strategy *strategy = step_policy_strategy(&policy);
-    if (policy.strings != 0 && !has_strings(decoding->plan, index))
+    if (policy.strings != 0 && !may_spell(decoding->plan, index, policy.strings))
         return damaged_directory(reading);
     if (step_policy_follows(&policy) && !read_followed(reading, index, strategy->needs))
         return damaged_directory(reading);

@@ -217,11 +217,32 @@ static enum step_status put_string(struct rowing *rowing, uint32_t index)
     return status == STEP_STATUS_OK ? put_given(rowing, index, bytes, start) : status;
 }
 
+static enum step_status put_node(struct rowing *rowing, const struct step_plan_node *node);
+
+/* A value that has been given in the block is its number. */
+static enum step_status put_numbered(struct rowing *rowing, const struct step_plan_node *node)
+{
+    static const struct step_change spell = {STEP_CHANGE_SPELL, 0};
+    struct step_row_writer *writer = rowing->writer;
+    const struct step_plan_node *value = step_node_child(rowing->plan, node);
+    uint64_t number;
+    if (!rowing->columns->columns[node->column].used)
+        return put_node(rowing, value);
+    if (value_at(rowing, node->column, writer->positions[node->column]) != 0)
+        return put_column(rowing, node->column, &number);
+    writer->positions[node->column]++;
+    enum step_status status =
+        note_changes(writer, writer->numbers[node->column], writer->rows.length, &spell, 1);
+    return status == STEP_STATUS_OK ? put_node(rowing, value) : status;
+}
+
 static enum step_status put_node(struct rowing *rowing, const struct step_plan_node *node)
 {
     const struct step_plan *plan = rowing->plan;
     uint64_t value = 1;
     enum step_status status = STEP_STATUS_OK;
+    if (node->kind == STEP_NODE_NUMBERED)
+        return put_numbered(rowing, node);
     if (node->kind == STEP_NODE_BYTES && rowing->writer->encoders[node->column].policy.strings != 0)
         return put_string(rowing, node->column);
     if (step_node_has_column(node))

@@ -35,7 +35,8 @@ echo "-- what can hardly be compared"
 steptrace compare $data/closed.txt $data/traces/shop-1.step --top 1 | head -n 3
 steptrace compare $data/heap.hatf.txt $data/closed.txt --top 1 | tail -n 2
 head -c 30000 $data/traces/shop-1.step >cut.step
-steptrace compare cut.step $data/traces/shop-1.step --top 1 | head -n 5 | cut -c 1-50
+cp $data/traces/shop-1.step whole.step
+steptrace compare cut.step whole.step --top 1 | head -n 5 | cut -c 1-50
 echo ${PIPESTATUS[0]}
 for pair in "none.step cut.step" "$data/traces/shop-1.step none.step" "$data/bad.memory-infra.json cut.step" "empty cut.step"; do
     mkdir -p empty

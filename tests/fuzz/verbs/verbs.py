@@ -25,7 +25,7 @@ VERBS = ['info', 'info --json', 'check', 'stats', 'stats --json --lifetimes=byte
          'stats --lifetime=>1us --alive-at=peak --fail-if=allocated>1 --baseline=IN', 'compare IN --by all',
          'compare IN --tree', 'leaks --survived=1 --existing --by=class+site', 'compare IN --html out.html', 'pack -o out.step', 'recover -o out.step']
 ENDINGS = ['step', 'zip', 'hatf', 'hatf.zst', 'hatf.txt', 'mtf', 'memory-infra.json', 'pb.gz', 'collapsed',
-           'trace.json', 'speedscope.json', 'calls.speedscope.json']
+           'trace.json', 'speedscope.json', 'calls.speedscope.json', 'jsonl', 'csv']
 CONTROLS = re.compile(rb'[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]')
 SECONDS = 60
 MEMORY = '256m'
@@ -69,6 +69,10 @@ class Fuzzer:
         for name in ('shop-1', 'shop-2'):  # call stacks, method events
             if self.call(self.mutate, 'plain', f'{self.data}/traces/{name}.step', f'{name}.step'):
                 self.seeds += [f'{name}.step'] * 2
+        for path in sorted(os.listdir(self.data)):
+            if path.endswith('.bin'):  # traces of records of their own
+                shutil.copy(f'{self.data}/{path}', f'{path[:-4]}.step')
+                self.seeds.append(f'{path[:-4]}.step')
         for path in sorted(os.listdir(self.options.pairs)) if self.options.pairs else []:
             with open(os.path.join(self.options.pairs, path), 'rb') as pair:
                 content = pair.read()

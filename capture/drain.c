@@ -100,7 +100,7 @@ void drain_relieve(struct drain *drain)
 
 void drain_until_quiet(struct drain *drain)
 {
-    while (!drain->operations->is_quiet()) {
+    while (!drain->operations->is_quiet(drain)) {
         drain->operations->take_all_full(drain);
         drain_relieve(drain);
         if (drain->failed)

@@ -24,8 +24,8 @@ struct drain_operations {
     /* Takes all full chunks with drain_take_full(), in the order it wants; false: there were none.
      */
     bool (*take_all_full)(struct drain *drain);
-    /* No thread is in a probe. */
-    bool (*is_quiet)(void);
+    /* No thread is in a probe that found what is to end. */
+    bool (*is_quiet)(const struct drain *drain);
 };
 
 struct drain {

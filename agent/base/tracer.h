@@ -62,6 +62,8 @@ struct session {
     _Atomic uint32_t flush_wanted, flush_done;
     _Atomic bool published; /* probes see it: before that it does not end, lest they see it later */
     _Atomic bool end_wanted;
+    _Atomic uint64_t
+        ended_probes; /* threads_order_probes(), when no probe finds it any more; or 0 */
     enum session_end end;
     enum session_end wanted_end;
     bool ending; /* under state_lock: the end has begun, nobody may wake the drain thread */

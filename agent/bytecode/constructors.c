@@ -156,6 +156,25 @@ void constructors_keep_window(struct session *session, struct os_thread *os, JNI
     }
 }
 
+static void end_of_thread(struct session *session, struct os_thread *os, JNIEnv *jni,
+                          struct java_thread *java, struct live_stream *stream)
+{
+    if (java != NULL && java->session == session->number && java->pending != 0)
+        constructors_keep_window(session, os, jni, java, stream);
+}
+
+void constructors_end(struct session *session, struct os_thread *os, JNIEnv *jni)
+{
+    for (struct os_thread *of = threads_first(); of != NULL; of = of->next_all) {
+        struct java_thread *own = of->own, *current = of->current;
+        if (of->session != session->number || of->stream == NULL)
+            continue;
+        end_of_thread(session, os, jni, own, of->stream);
+        if (current != own)
+            end_of_thread(session, os, jni, current, of->stream);
+    }
+}
+
 void constructor_fails(struct session *session, struct os_thread *os, struct java_thread *java,
                        struct live_stream *stream)
 {

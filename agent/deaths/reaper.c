@@ -264,7 +264,8 @@ void reaper_clear(JNIEnv *jni)
 {
     pthread_mutex_lock(&pass_lock);
     if (atomic_load(&tracer.session) == NULL) {
-        while (!threads_all_outside_probes())
+        uint64_t since = threads_order_probes();
+        while (!threads_have_left(since, NULL))
             nanosleep(&(struct timespec){0, PAUSE_POLL_NS}, NULL);
         for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all) {
             struct weak_page *page = atomic_exchange(&os->weak_page, NULL);

@@ -12,6 +12,7 @@
 #include "agent/records/global_stream.h"
 #include "format/core/grow.h"
 
+#define SHORT_TICK_NS 2000u
 #define END_HOOKS 4u
 
 __thread struct os_thread *thread_self __attribute__((tls_model("initial-exec")));
@@ -124,19 +125,29 @@ struct session *probe_enter(struct os_thread **out)
     return session;
 }
 
-void threads_order_probes(void)
+uint64_t threads_order_probes(void)
 {
+    static _Atomic uint64_t count;
     atomic_thread_fence(memory_order_seq_cst);
     if (!probes_need_fence)
         membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    return atomic_fetch_add(&count, 1) + 1;
 }
 
-bool threads_all_outside_probes(void)
+/* A thread that goes on calling probes is outside between two of them: many such are hardly ever
+ * outside all at one moment. */
+bool threads_have_left(uint64_t since, const struct os_thread *but)
 {
-    for (struct os_thread *os = atomic_load(&all_threads); os != NULL; os = os->next_all)
-        if (atomic_load(&os->in_probe) != 0)
-            return false;
-    return true;
+    bool all = true;
+    for (struct os_thread *os = atomic_load(&all_threads); os != NULL; os = os->next_all) {
+        if (os == but || atomic_load(&os->left) >= since)
+            continue;
+        if (atomic_load(&os->in_probe) == 0)
+            atomic_store(&os->left, since);
+        else
+            all = false;
+    }
+    return all;
 }
 
 struct os_thread *threads_first(void)
@@ -383,6 +394,10 @@ void thread_mounted(struct session *session, struct os_thread *os, jthread threa
     /* What it records here must come after what it recorded elsewhere, also in whole ticks. */
     uint64_t tick =
         ((session->options.resolution_ns << tracer.scale.shift) / tracer.scale.multiplier) + 1;
+    /* and not before what others record meanwhile */
+    while (session->options.resolution_ns <= SHORT_TICK_NS &&
+           clock_raw() - tracer.scale.zero < java->last_stamp + tick)
+        atomic_signal_fence(memory_order_seq_cst);
     if (stream->last_stamp < java->last_stamp + tick)
         stream->last_stamp = java->last_stamp + tick;
 }

@@ -78,9 +78,10 @@ struct recycled;
 
 struct os_thread {
     _Atomic int in_probe;
-    _Atomic int holds; /* hold.h */
-    uint64_t session;  /* the one that `stream` belongs to */
-    uint64_t checked;  /* the session whose start snapshot this thread has passed */
+    _Atomic uint64_t left; /* seen outside probes since that threads_order_probes() */
+    _Atomic int holds;     /* hold.h */
+    uint64_t session;      /* the one that `stream` belongs to */
+    uint64_t checked;      /* the session whose start snapshot this thread has passed */
     /* the last sampled object, for doubles that have lost their tag: see events.c */
     uint64_t last_object, last_class, last_size_bytes;
     struct recent_objects recent;
@@ -152,9 +153,10 @@ void thread_unmounted(const struct session *session, struct os_thread *os);
 /* All native threads that the agent knows; read on through next_all. */
 struct os_thread *threads_first(void);
 
-/* After tracer.session was changed: every probe that does not see the change has its mark set. */
-void threads_order_probes(void);
-/* True if no thread is in a probe at this moment. */
-bool threads_all_outside_probes(void);
+/* After tracer.session was changed: every probe that does not see the change has its mark set.
+ * Returns what threads_have_left() asks for. */
+uint64_t threads_order_probes(void);
+/* True if each thread, but that one, has been seen outside probes since that call. */
+bool threads_have_left(uint64_t since, const struct os_thread *but);
 
 #endif

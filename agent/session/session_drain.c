@@ -123,6 +123,11 @@ static void end_for_file(struct session *session, int code)
                 code == ENOSPC ? "the disk is full" : strerror(code));
 }
 
+static bool is_quiet(const struct drain *drain)
+{
+    return threads_have_left(atomic_load(&session_of(drain)->ended_probes), NULL);
+}
+
 /* Reasons to end that the drain thread finds itself. */
 static bool must_end(struct drain *drain)
 {
@@ -153,7 +158,7 @@ static void end_probes(struct drain *drain)
 {
     struct session *session = session_of(drain);
     atomic_store(&tracer.session, NULL);
-    threads_order_probes();
+    atomic_store(&session->ended_probes, threads_order_probes());
     event_wait_for_frees();
     if (drain->failed || atomic_load(&session->map->failed))
         live_map_stop(session->map);
@@ -238,7 +243,7 @@ static const struct drain_operations operations = {.begin = begin_chunk,
                                                    .next_record = next_record,
                                                    .settled = settled,
                                                    .take_all_full = take_all_full,
-                                                   .is_quiet = threads_all_outside_probes};
+                                                   .is_quiet = is_quiet};
 
 static void drain_session(struct session *session)
 {

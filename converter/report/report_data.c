@@ -418,6 +418,76 @@ static bool put_methods(struct writer *writer, const struct statistics_report *r
     return ok;
 }
 
+/* ---- calls ---- */
+
+/* A thread or method's place in a list of the page; it is given one at its first use. */
+static bool put_number(struct json_output *json, struct id_table *numbers, uint32_t *last,
+                       uint32_t id)
+{
+    uint32_t *number = id_table_get(numbers, id);
+    if (number == NULL)
+        return false;
+    if (*number == 0)
+        *number = ++*last;
+    json_number(json, NULL, *number - 1);
+    return true;
+}
+
+/* Names in the order of their numbers.  False: out of memory. */
+static bool put_listed(struct writer *writer, const char *key, const struct id_table *numbers,
+                       uint32_t count, bool is_methods)
+{
+    uint32_t *ids = calloc((size_t) count + 1, sizeof *ids);
+    bool ok = ids != NULL;
+    for (uint32_t i = 0; ok && id_table_next(numbers, &i); i++) {
+        const uint32_t *number = id_table_find(numbers, i);
+        if (number != NULL && *number != 0)
+            ids[*number - 1] = i;
+    }
+    json_begin_array(&writer->json, key);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        if (is_methods)
+            ok = put_method_name(writer, ids[i]);
+        else
+            json_bytes(&writer->json, NULL,
+                       trace_thread_of(&writer->model->source->names, ids[i])->name);
+    }
+    json_end_array(&writer->json);
+    free(ids);
+    return ok;
+}
+
+static bool put_calls(struct writer *writer)
+{
+    const struct report_calls *calls = &writer->model->calls;
+    struct json_output *json = &writer->json;
+    struct id_table threads, methods; /* uint32_t: the number, and one */
+    uint32_t last_thread = 0, last_method = 0;
+    bool ok = true;
+    id_table_init(&threads, sizeof(uint32_t));
+    id_table_init(&methods, sizeof(uint32_t));
+    json_begin_object(json, "calls");
+    json_begin_array(json, "calls");
+    for (size_t i = 0; ok && i < calls->count; i++) {
+        const struct report_call *call = &calls->longest[i];
+        json_begin_array(json, NULL);
+        json_number(json, NULL, call->start_ns);
+        json_number(json, NULL, call->length_ns);
+        ok = put_number(json, &threads, &last_thread, call->thread_id) &&
+             put_number(json, &methods, &last_method, call->method_id);
+        json_number(json, NULL, call->depth);
+        json_end_array(json);
+    }
+    json_end_array(json);
+    json_number(json, "left", calls->seen - calls->count);
+    ok = ok && put_listed(writer, "threads", &threads, last_thread, false) &&
+         put_listed(writer, "methods", &methods, last_method, true);
+    json_end_object(json);
+    id_table_reset(&threads);
+    id_table_reset(&methods);
+    return ok;
+}
+
 /* ---- sites ---- */
 
 typedef uint64_t (*site_value)(const struct report_sites *sites, size_t i);
@@ -551,7 +621,7 @@ bool report_data_put(const struct report_model *model, const struct report_optio
     bool ok = put_timeline(&writer);
     put_lifetimes(&writer);
     ok = ok && put_classes(&writer, &report) && put_threads(&writer, &report) &&
-         put_methods(&writer, &report) && put_sites(&writer, &report);
+         put_methods(&writer, &report) && put_calls(&writer) && put_sites(&writer, &report);
     json_end_object(&writer.json);
     return ok;
 }

@@ -41,6 +41,7 @@ bool report_model_init(struct report_model *model, const struct event_source *so
     bool ok = heap_tracker_init(&model->heap, &source->names, &options);
     ok = statistics_init(&model->statistics, &source->names, false) && ok;
     report_bins_init(&model->bins);
+    ok = report_calls_init(&model->calls) && ok;
     return timeline_init(&model->timeline) && ok;
 }
 
@@ -53,6 +54,7 @@ void report_model_reset(struct report_model *model)
     statistics_reset(&model->statistics);
     timeline_reset(&model->timeline);
     report_bins_reset(&model->bins);
+    report_calls_reset(&model->calls);
     heap_tracker_reset(&model->heap);
 }
 
@@ -63,12 +65,17 @@ enum step_status report_model_put(void *user, const struct trace_event *events, 
     if (!statistics_put(&model->statistics, events, count) ||
         !timeline_put(&model->timeline, events, count))
         return out_of_memory(error);
+    enum step_status status = report_calls_put(&model->calls, events, count, error);
+    if (status != STEP_STATUS_OK)
+        return status;
     return report_bins_put(&model->bins, &model->heap, events, count, error);
 }
 
 enum step_status report_model_finish(struct report_model *model, struct step_error *error)
 {
     enum step_status status = heap_tracker_finish(&model->heap, error);
+    if (status == STEP_STATUS_OK)
+        status = report_calls_finish(&model->calls, error);
     if (status != STEP_STATUS_OK)
         return status;
     if (report_moment(model)->time_ns == UINT64_MAX)

@@ -10,6 +10,7 @@
 #include "converter/events/event_source.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/report/report_bins.h"
+#include "converter/report/report_calls.h"
 #include "converter/report/report_timeline.h"
 #include "converter/statistics/statistics.h"
 
@@ -21,6 +22,7 @@ struct report_model {
     struct heap_tracker heap;
     struct timeline timeline;
     struct report_bins bins;
+    struct report_calls calls;
 };
 
 /* False: out of memory; reset is allowed then. */

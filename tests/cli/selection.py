@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 STEPTRACE, DATA = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2])
-TRACE = f'{DATA}/shop-1.step'
+TRACE = f'{DATA}/traces/shop-1.step'
 failures = 0
 
 

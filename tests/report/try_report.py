@@ -193,6 +193,50 @@ def browse_comparison(options):
     expect("no sideways scrolling", seen["wide"], True)
 
 
+CALLS_PROBE = r"""
+<script>
+(() => {
+  const picture = document.querySelector("#call-timeline svg");
+  const press = (name) => picture.dispatchEvent(new KeyboardEvent("keydown", {key: name, bubbles: true, cancelable: true}));
+  const look = () => ({boxes: picture.querySelectorAll("rect").length, label: picture.getAttribute("aria-label")});
+  const seen = {all: look()};
+  for (let i = 0; i < 6; i++) press("+");
+  seen.zoomed = look();
+  press("ArrowRight");
+  seen.moved = look();
+  document.querySelectorAll("#call-timeline button")[4].click();
+  seen.again = look();
+  const told = document.createElement("pre");
+  told.id = "seen";
+  told.textContent = JSON.stringify(seen);
+  document.body.append(told);
+})();
+</script>
+"""
+
+
+def browse_calls(options):
+    """A trace with method events: all of its calls are there."""
+    trace = os.path.join(os.path.dirname(options.source), "../cli/data/traces/shop-1.step")
+    subprocess.run([options.steptrace, "report", trace, "-o", "calls.html"], check=True)
+    with open("calls.html", encoding="utf-8") as file:
+        page = file.read()
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
+    entries = steptrace_lines(options, "dump", "--kind=MN", trace)
+    expect("calls", sorted(call[0] for call in data["calls"]["calls"]), sorted(int(line.split(":")[1]) for line in entries))
+    seen = seen_in(options, page, CALLS_PROBE)
+    if seen is None:
+        return
+    expect_that("calls drawn", seen["all"]["boxes"] > 5 and "calls drawn" in seen["all"]["label"], seen["all"])
+    expect_that("zoom", seen["zoomed"]["label"] != seen["all"]["label"], seen["zoomed"])
+    expect_that("moved", seen["moved"]["label"] != seen["zoomed"]["label"], seen["moved"])
+    expect("all again", seen["again"], seen["all"])
+
+
+def steptrace_lines(options, *arguments):
+    return subprocess.run([options.steptrace, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+
+
 def browse(options, page, data):
     seen = seen_in(options, page, PROBE)
     if seen is None:
@@ -240,6 +284,7 @@ def main():
     else:
         browse(options, page, data)
         browse_comparison(options)
+        browse_calls(options)
     for fault in faults:
         print(fault)
     sys.exit(1 if faults else 0)

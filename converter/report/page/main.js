@@ -106,5 +106,6 @@ brush((sums, words) => {
 lifetimeChart();
 showThreads();
 showMethods();
+callTimeline();
 byId("sections").append(...[...document.querySelectorAll("main > section")].map((section) =>
   element("li", {}, element("a", {href: "#" + section.id}, section.querySelector("h2").textContent))));

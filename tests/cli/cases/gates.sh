@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-one=$data/shop-1.step two=$data/shop-2.step
+one=$data/traces/shop-1.step two=$data/traces/shop-2.step
 echo "-- nothing fails"
 steptrace compare $one $two --top 1 --fail-if 'allocated > +50%' --fail-if 'class:Shop allocated > 0' --json >out.json
 echo $?

@@ -66,6 +66,9 @@ class Fuzzer:
                 made = f'{name}-{"rows" if layout else "columns"}.step'
                 if os.path.exists(f'{name}.step') and self.call(self.mutate, 'plain', f'{name}.step', made, *layout):
                     self.seeds += [made] * 3  # most is to be found there
+        for name in ('shop-1', 'shop-2'):  # call stacks, method events
+            if self.call(self.mutate, 'plain', f'{self.data}/traces/{name}.step', f'{name}.step'):
+                self.seeds += [f'{name}.step'] * 2
         for path in sorted(os.listdir(self.data)):
             if path.endswith('.bin'):  # traces of records of their own
                 shutil.copy(f'{self.data}/{path}', f'{path[:-4]}.step')

@@ -85,6 +85,71 @@ static void test_kinds(void)
         CU_ASSERT_FALSE(take_kinds(&kinds, bad[i], &fault));
 }
 
+static bool range_is(bool (*take)(void *, const char *, const char **), const char *text,
+                     uint64_t least, uint64_t most)
+{
+    struct selected_range range = {.is_set = false};
+    const char *fault = NULL;
+    return take(&range, text, &fault) && range.is_set && range.least == least && range.most == most;
+}
+
+static void test_ranges(void)
+{
+    static const char *const bad[] = {"",
+                                      "<",
+                                      ">=",
+                                      "5",
+                                      "..",
+                                      "5..3",
+                                      "1...2",
+                                      "==1",
+                                      "<<1",
+                                      "=>1",
+                                      "<0",
+                                      "<1x",
+                                      ">18446744073709551615"};
+    struct selected_range range;
+    const char *fault = NULL;
+    CU_ASSERT_TRUE(range_is(take_size_range, ">=1k", 1024, UINT64_MAX));
+    CU_ASSERT_TRUE(range_is(take_size_range, ">1KiB", 1025, UINT64_MAX));
+    CU_ASSERT_TRUE(range_is(take_size_range, "<64", 0, 63));
+    CU_ASSERT_TRUE(range_is(take_size_range, "<=64", 0, 64));
+    CU_ASSERT_TRUE(range_is(take_size_range, "=24", 24, 24));
+    CU_ASSERT_TRUE(range_is(take_size_range, "16..1.5k", 16, 1536));
+    CU_ASSERT_TRUE(range_is(take_size_range, "16..", 16, UINT64_MAX));
+    CU_ASSERT_TRUE(range_is(take_size_range, "..16", 0, 16));
+    CU_ASSERT_TRUE(range_is(take_time_range, "<10ms", 0, 9999999));
+    CU_ASSERT_TRUE(range_is(take_time_range, "200us..1.5s", 200000, 1500000000));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CU_ASSERT_FALSE(take_size_range(&range, bad[i], &fault));
+}
+
+static bool name_matches(const void *user, const char *glob)
+{
+    return strcmp(user, glob) == 0;
+}
+
+static bool accepts(const struct selected_globs *globs, const char *name)
+{
+    return selected_globs_accept(globs, selected_globs_mask(globs, name_matches, name));
+}
+
+/* One of those without `!`, none of those with it. */
+static void test_several_globs(void)
+{
+    struct selected_globs some = {.items = {"a", "b", "!b"}, .count = 3};
+    struct selected_globs none = {.items = {"!a"}, .count = 1};
+    struct selected_globs full = {.count = 0};
+    const char *fault = NULL;
+    CU_ASSERT_TRUE(accepts(&some, "a") && !accepts(&some, "b") && !accepts(&some, "c"));
+    CU_ASSERT_TRUE(!accepts(&none, "a") && accepts(&none, "b"));
+    CU_ASSERT_TRUE(accepts(&full, "a"));
+    for (unsigned i = 0; i < SELECTED_GLOBS_MOST; i++)
+        CU_ASSERT_TRUE(take_globs(&full, "x", &fault));
+    CU_ASSERT_FALSE(take_globs(&full, "x", &fault));
+    CU_ASSERT_FALSE(take_globs(&none, "!", &fault));
+}
+
 static void test_nearest(void)
 {
     static const char *const words[] = {"record", "convert", "dump"};
@@ -100,5 +165,7 @@ void add_suite(void)
     CU_add_test(suite, "class patterns", test_globs);
     CU_add_test(suite, "times", test_times);
     CU_add_test(suite, "kinds", test_kinds);
+    CU_add_test(suite, "ranges", test_ranges);
+    CU_add_test(suite, "several patterns", test_several_globs);
     CU_add_test(suite, "nearest word", test_nearest);
 }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** What tests/cli/data/shop-*.step were made of: a leak, a cache, temporary objects, a lambda, a proxy, a second thread. */
+/** What tests/cli/data/traces/shop-*.step were made of: a leak, a cache, temporary objects, a lambda, a proxy, a second thread. */
 public class Shop {
     interface Price {
         Integer of(String item);

@@ -100,7 +100,7 @@ static enum step_text_kind kind_of(enum hatf_tag tag)
 
 bool alloc_is_wanted(const struct event_selection *selected, const struct hatf_record *record)
 {
-    if (event_selection_is_all(selected))
+    if (event_selection_is_all(selected) || record->tag == HATF_METADATA)
         return true;
     if (record->tag == HATF_COMMENT || record->time < selected->from_ns ||
         record->time > selected->to_ns ||

@@ -20,6 +20,7 @@ struct event_selection {
     bool untracked;         /* the verb follows what lives: frees need not tell of what */
     const char *dtd_path;   /* of a Meta-TF trace; NULL: in the file, or beside it */
     const char *class_glob; /* NULL: all events, also those of no class */
+    bool metadata;          /* HATF: metadata records are given too */
 };
 
 /* Everything. */

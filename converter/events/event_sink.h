@@ -20,6 +20,7 @@ struct event_sink_options {
     struct alloc_options *records; /* how events become HATF's records; NULL: defaults */
     enum hatf_encoding encoding;
     enum hatf_split split;
+    bool has_short_fields;    /* simple binary: of 4 bytes, not 8 */
     unsigned omitted;         /* bits of HATF's fields that are left out, 1 << enum hatf_field */
     bool is_plain;            /* STEP: addresses as they are, without the heap's model */
     struct heap_export *heap; /* formats of heaps */

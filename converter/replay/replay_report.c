@@ -50,7 +50,7 @@ static void print_faults(const struct replay *replay, FILE *out)
 void replay_print_table(const struct replay *replay, FILE *out)
 {
     const struct replay_control *any = replay->driver.best;
-    fprintf(out, "trace     %s, %s records\n", replay->settings.path,
+    fprintf(out, "trace     %s, %s records\n", replay->settings.name,
             quantity_of_count(replay->counts.records).text);
     print_faults(replay, out);
     fprintf(out, "calls     %s by %u thread%s, %s objects at most\n",
@@ -149,7 +149,7 @@ void replay_print_json(const struct replay *replay, FILE *out)
     struct json_output json;
     json_init(&json, out);
     json_begin_object(&json, NULL);
-    json_text(&json, "trace", replay->settings.path);
+    json_text(&json, "trace", replay->settings.name);
     json_number(&json, "records", replay->counts.records);
     json_number(&json, "calls", any->operations);
     json_number(&json, "threads", any->thread_count);

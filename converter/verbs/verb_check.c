@@ -57,10 +57,12 @@ static enum step_status check_input(struct input *input, uint64_t limit)
 enum step_status verb_check(int argc, char **argv)
 {
     uint64_t limit = LIMIT_DEFAULT;
+    const struct trace_format *from = NULL;
     struct event_selection selected;
     event_selection_init(&selected);
     const struct option_row rows[] = {
         {"limit", 0, "N", "print at most N breaches (20)", take_count, &limit},
+        FROM_ROW(&from),
         {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
          &selected.dtd_path},
         DEFINITION_ROW,
@@ -74,7 +76,7 @@ enum step_status verb_check(int argc, char **argv)
     if (status != STEP_STATUS_OK)
         return status;
     struct input input;
-    status = input_open(&input, arguments.operands[0], NULL, &selected);
+    status = input_open(&input, arguments.operands[0], from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
     status = check_input(&input, limit);

@@ -28,23 +28,13 @@ struct conversion {
     enum record_format record_format; /* of records of any definition; NOTHING: not these */
 };
 
-static bool take_format(void *format_target, const char *value, const char **fault)
-{
-    static char expected[576];
-    const struct trace_format *format = trace_format_by_name(value);
-    snprintf(expected, sizeof expected, "formats are %s", trace_format_names());
-    *fault = expected;
-    *(const struct trace_format **) format_target = format;
-    return format != NULL;
-}
-
 static bool take_output_format(void *conversion_target, const char *value, const char **fault)
 {
     struct conversion *conversion = conversion_target;
     conversion->record_format = record_format_by_name(value);
     conversion->to = NULL;
     return conversion->record_format != RECORDS_AS_NOTHING ||
-           take_format(&conversion->to, value, fault);
+           take_input_format(&conversion->to, value, fault);
 }
 
 /* Of the tables of formats. */
@@ -136,7 +126,7 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     const struct option_row first[] = {
         {"output", 'o', "OUT", "the file to write", take_text, &conversion->output},
         {"to", 0, "FORMAT", "its format, by name: see above", take_output_format, conversion},
-        {"from", 0, "FORMAT", "the format of IN", take_format, &conversion->from}};
+        FROM_ROW(&conversion->from)};
     const struct option_row last[] = {
         {"record", 0, "NAMES", "records: of these types and those that extend them", take_text,
          &conversion->records.names},

@@ -26,7 +26,7 @@ static enum step_status print(struct input *input)
 }
 
 /* Kinds and classes are those of Java events. */
-static enum step_status dump_records(const struct arguments *arguments,
+static enum step_status dump_records(const struct arguments *arguments, const char *path,
                                      const struct record_dump *records)
 {
     struct event_selection plain;
@@ -34,17 +34,21 @@ static enum step_status dump_records(const struct arguments *arguments,
     if (records->selected.selected->kinds != plain.kinds ||
         records->selected.selected->class_glob != NULL)
         return arguments_fault(arguments, "--kind and --class are not for records; see --record");
-    return record_dump(arguments->operands[0], records);
+    return record_dump(path, records);
 }
 
 enum step_status verb_dump(int argc, char **argv)
 {
     struct event_selection selected;
     struct input input;
+    const struct trace_format *from = NULL;
     event_selection_init(&selected);
     struct record_dump records = {.selected = {.selected = &selected}};
     const struct option_row rows[] = {
+        FROM_ROW(&from),
         SELECTION_ROWS(&selected),
+        {"metadata", 0, NULL, "of HATF, also where widths and interpretations change", take_flag,
+         &selected.metadata},
         {"record", 0, "NAMES", "only records of these types and those that extend them", take_text,
          &records.selected.names},
         {"records", 0, NULL, "all records with their fields, of a Java or heap trace too",
@@ -65,12 +69,12 @@ enum step_status verb_dump(int argc, char **argv)
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
     if (record_dump_is_wanted(&records))
-        return dump_records(&arguments, &records);
-    status = input_open(&input, arguments.operands[0], NULL, &selected);
+        return dump_records(&arguments, arguments.operands[0], &records);
+    status = input_open(&input, arguments.operands[0], from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
     if (input.source->is_foreign) {
-        status = dump_records(&arguments, &records);
+        status = dump_records(&arguments, input.source->path, &records);
         input_close(&input);
         return status;
     }

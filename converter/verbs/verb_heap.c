@@ -31,6 +31,7 @@ struct heap_options {
     struct heap_moment moments[MOMENTS];
     size_t moment_count;
     bool ages;
+    const struct trace_format *from;
     const char *heap; /* of an imported dump: the allocator; NULL: all */
     const char *class_glob;
     bool has_thread;
@@ -283,7 +284,8 @@ static enum step_status follow_to_peak(struct heap_run *run, const char *path,
 {
     struct input first;
     enum step_status status =
-        input_open(&first, run->input->spool >= 0 ? run->input->spool_path : path, NULL, selected);
+        input_open(&first, run->input->spool >= 0 ? run->input->spool_path : path,
+                   run->options->from, selected);
     if (status != STEP_STATUS_OK)
         return status;
     struct heap_options options = *run->options;
@@ -301,7 +303,7 @@ static enum step_status run_heap(struct heap_options *options, const char *path)
     struct input input;
     struct event_selection selected;
     coding_start(&selected);
-    enum step_status status = input_open(&input, path, NULL, &selected);
+    enum step_status status = input_open_seekable(&input, path, options->from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
     struct heap_run run = {.options = options, .input = &input, .names = &input.source->names};
@@ -391,6 +393,7 @@ enum step_status verb_heap(int argc, char **argv)
         {"thread", 0, "N", "only what thread N allocated", take_thread, &options},
         {"top", 'n', "N", "lines of the table (20; 0: all)", take_count, &options.report.top},
         {"depth", 0, "N", "frames of a site (4; 0: all)", take_count, &options.report.depth},
+        FROM_ROW(&options.from),
         {"json", 0, NULL, "as JSON", take_json, &options.report.form},
         {"csv", 0, NULL, "as CSV", take_csv, &options.report.form},
         DEFINITION_ROW,
@@ -405,7 +408,7 @@ enum step_status verb_heap(int argc, char **argv)
         status = check_options(&arguments, &options);
     if (status != STEP_STATUS_OK)
         return status;
-    return heap_of_dump_is_meant(arguments.operands[0], NULL)
+    return heap_of_dump_is_meant(arguments.operands[0], options.from)
                ? run_import(&options, arguments.operands[0])
                : run_heap(&options, arguments.operands[0]);
 }

@@ -364,11 +364,12 @@ static enum step_status print_json(const struct info *info, const char *path)
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
-static enum step_status run(const char *path, const struct event_selection *selected, bool json)
+static enum step_status run(const char *path, const struct trace_format *from,
+                            const struct event_selection *selected, bool json)
 {
     struct input input;
     struct info info = {.event_count = 0};
-    enum step_status status = input_open(&input, path, NULL, selected);
+    enum step_status status = input_open(&input, path, from, selected);
     if (status != STEP_STATUS_OK)
         return status;
     if (input.allocs != NULL) {
@@ -396,10 +397,12 @@ static enum step_status run(const char *path, const struct event_selection *sele
 enum step_status verb_info(int argc, char **argv)
 {
     bool json = false, definition = false;
+    const struct trace_format *from = NULL;
     struct event_selection selected;
     event_selection_init(&selected);
     const struct option_row rows[] = {
         {"json", 0, NULL, "as JSON", take_flag, &json},
+        FROM_ROW(&from),
         {"definition", 0, NULL, "the definition that a STEP trace embeds, nothing else", take_flag,
          &definition},
         {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
@@ -414,5 +417,5 @@ enum step_status verb_info(int argc, char **argv)
     status = arguments_expect(&arguments, 1, 1);
     if (status == STEP_STATUS_OK && definition)
         return record_dump_definition(arguments.operands[0]);
-    return status == STEP_STATUS_OK ? run(arguments.operands[0], &selected, json) : status;
+    return status == STEP_STATUS_OK ? run(arguments.operands[0], from, &selected, json) : status;
 }

@@ -149,6 +149,19 @@ static enum step_status run(const struct wishes *wishes)
     return status;
 }
 
+/* The trace is read more than once. */
+static enum step_status run_on(struct wishes *wishes, const char *path)
+{
+    struct seekable_path seekable;
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = seekable_path_open(&seekable, path, &error);
+    wishes->settings.path = seekable.path;
+    wishes->settings.name = seekable.spool >= 0 ? STANDARD_INPUT_NAME : path;
+    status = status == STEP_STATUS_OK ? run(wishes) : report_error(&error);
+    seekable_path_close(&seekable);
+    return status;
+}
+
 enum step_status verb_replay(int argc, char **argv)
 {
     struct wishes wishes = {.settings = {.touch = REPLAY_TOUCH_FIRST, .repeat = 1}};
@@ -166,6 +179,7 @@ enum step_status verb_replay(int argc, char **argv)
          &wishes.settings.refuses},
         {"decoded", 0, "MIB", "for the decoded trace, 16 at least (a quarter of all)",
          take_megabytes, &wishes.settings.memory_bytes},
+        FROM_ROW(&wishes.settings.format),
         {"csv", 0, NULL, "a line an allocator", take_flag, &wishes.csv},
         {"json", 0, NULL, "all there is, with memory over time", take_flag, &wishes.json},
         {"svg", 0, "FILE", "a picture of live bytes and RSS over time", take_text, &wishes.svg},
@@ -179,6 +193,5 @@ enum step_status verb_replay(int argc, char **argv)
     status = arguments_expect(&arguments, 1, 1);
     if (status == STEP_STATUS_OK && wishes.csv && wishes.json)
         return arguments_fault(&arguments, "--csv and --json exclude each other");
-    wishes.settings.path = arguments.operands != NULL ? arguments.operands[0] : NULL;
-    return status == STEP_STATUS_OK ? run(&wishes) : status;
+    return status == STEP_STATUS_OK ? run_on(&wishes, arguments.operands[0]) : status;
 }

@@ -23,6 +23,7 @@ static const struct verb_help help = {
 
 struct report_request {
     const char *output;
+    const struct trace_format *from;
     struct heap_moment moment;
     struct report_options report;
 };
@@ -92,7 +93,7 @@ static enum step_status run(const struct report_request *request, const char *pa
     struct input input;
     struct report_model model;
     event_selection_init(&selected);
-    enum step_status status = input_open(&input, path, NULL, &selected);
+    enum step_status status = input_open(&input, path, request->from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
     if (report_model_init(&model, input.source, &request->moment)) {
@@ -123,6 +124,7 @@ enum step_status verb_report(int argc, char **argv)
          &request.report.title},
         {"top", 'n', "N", "rows of each table at most (1000, up to 5000)", take_count,
          &request.report.top},
+        FROM_ROW(&request.from),
         DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {

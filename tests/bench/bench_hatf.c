@@ -57,7 +57,7 @@ static void load(struct trace *trace, const char *path, size_t limit)
     struct step_error error = {.message = ""};
     struct hatf_record record;
     size_t capacity = 0;
-    if (trace_open_allocs(path, NULL, &source, &error) != STEP_STATUS_OK)
+    if (trace_open_allocs(path, NULL, NULL, &source, &error) != STEP_STATUS_OK)
         die(path, &error);
     while (trace->count < limit && alloc_source_next(source, &record, &error) == STEP_STATUS_OK) {
         if (record.tag == HATF_COMMENT)
@@ -253,7 +253,7 @@ static uint64_t read_step(struct bench *bench)
     struct alloc_source *source;
     struct hatf_record record;
     uint64_t sum = 0;
-    if (trace_open_allocs(bench->path, NULL, &source, NULL) != STEP_STATUS_OK)
+    if (trace_open_allocs(bench->path, NULL, NULL, &source, NULL) != STEP_STATUS_OK)
         die(bench->path, NULL);
     while (alloc_source_next(source, &record, NULL) == STEP_STATUS_OK)
         sum += sum_of(&record);

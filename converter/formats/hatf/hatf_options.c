@@ -45,6 +45,13 @@ static bool take_split(void *split_target, const char *value, const char **fault
     return strcmp(value, "fields") == 0 || strcmp(value, "address") == 0;
 }
 
+static bool take_field_bytes(void *bool_target, const char *value, const char **fault)
+{
+    *fault = "4 or 8 is expected";
+    *(bool *) bool_target = strcmp(value, "4") == 0;
+    return *(bool *) bool_target || strcmp(value, "8") == 0;
+}
+
 static bool take_omitted(void *unsigned_target, const char *value, const char **fault)
 {
     *fault = "time, thread, heap and attributes are expected, with + between";
@@ -76,7 +83,9 @@ size_t hatf_options(struct option_row *rows, struct event_sink_options *options)
         {"split", 0, "HOW", "HATF: a ZIP file of streams: fields or address", take_split,
          &options->split},
         {"omit", 0, "FIELDS", "HATF: leave out time, thread, heap, attributes (with +)",
-         take_omitted, &options->omitted}};
+         take_omitted, &options->omitted},
+        {"field-bytes", 0, "N", "simple-binary: bytes a field, 8 (default) or 4", take_field_bytes,
+         &options->has_short_fields}};
     memcpy(rows, mine, sizeof mine);
     return sizeof mine / sizeof mine[0];
 }

@@ -260,12 +260,15 @@ const char *hatf_line_parse(const char *line, size_t length, struct hatf_record 
 
 struct hatf_text_reader;
 
-/* Reads lines, from a file that may be packed by gzip or zstd, or from memory. */
+/* Reads lines, from a file that may be packed by gzip or zstd, from memory, or from an input of
+ * unpacked bytes. */
 enum step_status hatf_text_reader_open(const char *path, struct hatf_text_reader **out,
                                        struct step_error *error);
 enum step_status hatf_text_reader_open_memory(const void *data, size_t length, const char *name,
                                               struct hatf_text_reader **out,
                                               struct step_error *error);
+enum step_status hatf_text_reader_create(const struct hatf_input *input, const char *name,
+                                         struct hatf_text_reader **out, struct step_error *error);
 /* The next record, as hatf_reader_next(); an error has the offset of the line and its number. */
 enum step_status hatf_text_reader_next(struct hatf_text_reader *reader, struct hatf_record *record,
                                        struct step_error *error);

@@ -3,6 +3,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
+#include "converter/records/metatf_records.h"
 #include "converter/verbs/check_run.h"
 #include "converter/verbs/verb.h"
 
@@ -79,7 +80,9 @@ enum step_status verb_check(int argc, char **argv)
     status = input_open(&input, arguments.operands[0], from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
-    status = check_input(&input, limit);
+    status = input.source->is_foreign && metatf_records_are_meant(input.source->path, from)
+                 ? metatf_records_check(input.source->path, selected.dtd_path)
+                 : check_input(&input, limit);
     input_close(&input);
     return status;
 }

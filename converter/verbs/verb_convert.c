@@ -10,6 +10,7 @@
 #include "converter/heap/heap_export.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/open/pour.h"
+#include "converter/records/metatf_records.h"
 #include "converter/records/record_export.h"
 #include "converter/verbs/heap_of_dump.h"
 #include "converter/verbs/verb.h"
@@ -141,7 +142,8 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     size_t count =
         FIRST + trace_format_options(rows + FIRST, OPTIONS_MOST - FIRST - LAST, &conversion->sink);
     memcpy(rows + count, last, sizeof last);
-    const struct verb_help help = {"convert", "IN -o OUT [OPTION]...", help_text()};
+    static struct verb_help help;
+    help = (struct verb_help){"convert", "IN -o OUT [OPTION]...", help_text()};
     arguments->help = &help;
     arguments->rows = rows;
     arguments->row_count = count + LAST;
@@ -159,6 +161,29 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     return prepare_heap(arguments, conversion);
 }
 
+/* A trace with a DTD of its own, or the records of any as JSON lines or a table. */
+static enum step_status convert_metatf(const struct arguments *arguments, const char *path,
+                                       const struct conversion *conversion)
+{
+    struct metatf_choice choice = {.dtd_path = conversion->selected.dtd_path,
+                                   .names = conversion->records.names,
+                                   .sink = &conversion->sink};
+    if (!event_selection_is_all(&conversion->selected) || conversion->records.condition_count > 0)
+        return arguments_fault(arguments, "of Meta-TF's records only --record chooses");
+    if (conversion->record_format == RECORDS_AS_JSON_LINES)
+        choice.form = METATF_AS_JSON_LINES;
+    else if (conversion->record_format == RECORDS_AS_CSV)
+        choice.form = METATF_AS_CSV;
+    else if (conversion->to == trace_format_by_name("mtf") && choice.names == NULL)
+        choice.form = METATF_AS_METATF;
+    else if (conversion->to == trace_format_by_name("lines"))
+        choice.form = METATF_AS_LINES;
+    else
+        return arguments_fault(
+            arguments, "the records of its DTD become .txt, .jsonl, .csv, or all of them .mtf");
+    return metatf_records_put(path, conversion->output, &choice);
+}
+
 enum step_status verb_convert(int argc, char **argv)
 {
     struct conversion conversion = {.heap = {.at = {.kind = HEAP_AT_PEAK}}};
@@ -171,6 +196,9 @@ enum step_status verb_convert(int argc, char **argv)
     enum step_status status = parse(&conversion, &arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
+    if (conversion.record_format != RECORDS_AS_NOTHING &&
+        metatf_records_are_meant(arguments.operands[0], conversion.from))
+        return convert_metatf(&arguments, arguments.operands[0], &conversion);
     if (conversion.record_format != RECORDS_AS_NOTHING)
         return record_export(arguments.operands[0], conversion.output, conversion.record_format,
                              conversion.sink.level, &conversion.records);
@@ -180,6 +208,11 @@ enum step_status verb_convert(int argc, char **argv)
     status = input_open(&input, arguments.operands[0], conversion.from, &conversion.selected);
     if (status != STEP_STATUS_OK)
         return status;
+    if (input.source->is_foreign && metatf_records_are_meant(input.source->path, conversion.from)) {
+        status = convert_metatf(&arguments, input.source->path, &conversion);
+        input_close(&input);
+        return status;
+    }
     if (input.source->is_foreign && conversion.to->takes_any_records) {
         const char *path = input.spool >= 0 ? input.spool_path : arguments.operands[0];
         status = record_export(path, conversion.output, RECORDS_AS_STEP, conversion.sink.level,

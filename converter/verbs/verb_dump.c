@@ -4,6 +4,7 @@
 #include "converter/base/memory_limit.h"
 #include "converter/events/selection_options.h"
 #include "converter/open/pour.h"
+#include "converter/records/metatf_records.h"
 #include "converter/records/record_dump.h"
 #include "converter/verbs/verb.h"
 
@@ -37,6 +38,20 @@ static enum step_status dump_records(const struct arguments *arguments, const ch
     return record_dump(path, records);
 }
 
+/* Of a trace with a DTD of its own, or where records are asked for. */
+static enum step_status dump_metatf(const struct arguments *arguments, const char *path,
+                                    const struct record_dump *records)
+{
+    const struct event_selection *selected = records->selected.selected;
+    const struct metatf_choice choice = {.dtd_path = selected->dtd_path,
+                                         .names = records->selected.names,
+                                         .metadata = selected->metadata};
+    if (!event_selection_is_all(selected) || records->selected.condition_count > 0 ||
+        records->selected.maps || records->entries)
+        return arguments_fault(arguments, "of Meta-TF's records only --record chooses");
+    return metatf_records_put(path, "-", &choice);
+}
+
 enum step_status verb_dump(int argc, char **argv)
 {
     struct event_selection selected;
@@ -68,13 +83,17 @@ enum step_status verb_dump(int argc, char **argv)
         status = arguments_expect(&arguments, 1, 1);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
+    if (record_dump_is_wanted(&records) && metatf_records_are_meant(arguments.operands[0], from))
+        return dump_metatf(&arguments, arguments.operands[0], &records);
     if (record_dump_is_wanted(&records))
         return dump_records(&arguments, arguments.operands[0], &records);
     status = input_open(&input, arguments.operands[0], from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
     if (input.source->is_foreign) {
-        status = dump_records(&arguments, input.source->path, &records);
+        status = metatf_records_are_meant(input.source->path, from)
+                     ? dump_metatf(&arguments, input.source->path, &records)
+                     : dump_records(&arguments, input.source->path, &records);
         input_close(&input);
         return status;
     }

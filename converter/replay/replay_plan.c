@@ -16,6 +16,7 @@
 #define FREED_SLOTS 65536u
 #define NO_SLOT UINT32_MAX
 #define WAITS 16u
+#define PAUSE_NS UINT64_C(20000) /* the least that is waited for */
 
 /* The last thread that did something with the object, and how many operations it had done then. */
 struct plan_slot {
@@ -39,6 +40,7 @@ struct plan_thread {
     uint32_t free_slots;
     uint32_t next_free; /* of the threads that have ended */
     bool is_in_piece;
+    uint64_t paused_until; /* since the first record */
     struct own_records own;
     struct {
         uint32_t thread;
@@ -64,6 +66,7 @@ struct replay_plan {
     uint64_t piece_ops;
     uint64_t since_sample, sampled_bytes;
     uint64_t record_number;
+    uint64_t first_time; /* of the records */
     const struct hatf_record *record;
     struct step_error *error;
     enum step_status status; /* the first that failed */
@@ -542,6 +545,18 @@ static void take_thread_end(struct replay_plan *plan, uint32_t origin,
     }
 }
 
+static void put_pause(struct replay_plan *plan, uint32_t number, uint64_t time)
+{
+    struct plan_thread *thread = &plan->threads[number];
+    if (plan->counts.records == 1)
+        plan->first_time = time;
+    uint64_t since = time > plan->first_time ? time - plan->first_time : 0;
+    if (since < thread->paused_until + PAUSE_NS || since > REPLAY_SIZE_MAX)
+        return;
+    thread->paused_until = since;
+    put_op(plan, number, replay_op_make(REPLAY_PAUSE, since, 0, 0), false);
+}
+
 enum step_status replay_plan_put(struct replay_plan *plan, const struct hatf_record *record,
                                  struct step_error *error)
 {
@@ -560,6 +575,8 @@ enum step_status replay_plan_put(struct replay_plan *plan, const struct hatf_rec
     uint32_t thread = plan->options.is_threaded ? origin : 0;
     if (plan->status != STEP_STATUS_OK || take_own(plan, &plan->threads[origin], record))
         return plan->status;
+    if (plan->options.is_paced)
+        put_pause(plan, thread, record->time);
     switch (record->tag) {
     case HATF_ALLOC:
         take_alloc(plan, thread, record);

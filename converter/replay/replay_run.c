@@ -225,6 +225,7 @@ static enum step_status decode(struct replay *replay, struct step_error *error)
 {
     const struct alloc_options options = {.addresses = ADDRESSES_BUMP};
     const struct replay_plan_options plan_options = {.is_threaded = replay->settings.is_threaded,
+                                                     .is_paced = replay->settings.is_paced,
                                                      .refuses = replay->settings.refuses,
                                                      .begin_piece = begin_piece,
                                                      .end_piece = end_piece,

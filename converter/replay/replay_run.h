@@ -14,6 +14,7 @@ struct replay_settings {
     const char *name;                  /* what the person calls it */
     const struct trace_format *format; /* NULL: by ending and content */
     bool is_threaded;
+    bool is_paced;
     bool refuses;
     uint32_t touch; /* enum replay_touch */
     uint64_t repeat;

@@ -50,6 +50,13 @@ static bool take_threads(void *bool_target, const char *value, const char **faul
     return *(bool *) bool_target || strcmp(value, "one") == 0;
 }
 
+static bool take_pace(void *bool_target, const char *value, const char **fault)
+{
+    *fault = "trace or none is expected";
+    *(bool *) bool_target = strcmp(value, "trace") == 0;
+    return *(bool *) bool_target || strcmp(value, "none") == 0;
+}
+
 static bool take_on_error(void *bool_target, const char *value, const char **fault)
 {
     *fault = "skip or refuse is expected";
@@ -171,6 +178,8 @@ enum step_status verb_replay(int argc, char **argv)
          &wishes.allocators},
         {"threads", 0, "HOW", "one (default): in the trace's order; trace: its own threads",
          take_threads, &wishes.settings.is_threaded},
+        {"pace", 0, "HOW", "none (default): as fast as it goes; trace: at the trace's times",
+         take_pace, &wishes.settings.is_paced},
         {"touch", 0, "HOW", "write to what is allocated: none, first (a byte) or all", take_touch,
          &wishes.settings.touch},
         {"repeat", 0, "N", "run each N times; the fastest counts", take_repeat,

@@ -19,6 +19,7 @@ struct alloc_options;
 struct event_sink_options {
     struct alloc_options *records; /* how events become HATF's records; NULL: defaults */
     enum hatf_encoding encoding;
+    enum step_compression packed_by; /* HATF: what the encoding is chosen for; NONE: as it is */
     enum hatf_split split;
     bool has_short_fields;    /* simple binary: of 4 bytes, not 8 */
     unsigned omitted;         /* bits of HATF's fields that are left out, 1 << enum hatf_field */

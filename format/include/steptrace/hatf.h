@@ -306,6 +306,14 @@ struct hatf_encoder;
 enum step_status hatf_encoder_create(struct hatf_writer *writer, enum hatf_encoding encoding,
                                      struct hatf_encoder **out, struct step_error *error);
 
+/* The same for what is then compressed, by gzip (STEP_COMPRESSION_ZLIB) or zstd: for each window
+ * the plans of the encodings up to this one, BEST or OPTIMAL, are tried, and the one whose bytes
+ * become the fewest is taken.  INVALID: another encoding; UNSUPPORTED: this build cannot compress
+ * so. */
+enum step_status hatf_encoder_create_for(struct hatf_writer *writer, enum hatf_encoding encoding,
+                                         enum step_compression packed_by, struct hatf_encoder **out,
+                                         struct step_error *error);
+
 /* Adds a record, which is copied.  Metadata are passed over. */
 enum step_status hatf_encoder_put(struct hatf_encoder *encoder, const struct hatf_record *record,
                                   struct step_error *error);

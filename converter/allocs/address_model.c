@@ -107,6 +107,11 @@ static uint64_t unzigzag(uint64_t value)
     return value >> 1 ^ (0 - (value & 1));
 }
 
+static uint64_t address_of(const struct address_model *model, uint32_t entry)
+{
+    return entry != FREED_NONE ? model->freed.entries[entry].address : 0;
+}
+
 /* The rank of what was freed, as its bin has it; 0: the bin has none for it. */
 static uint64_t rank_in_bin(const struct address_model *model, uint32_t bin, uint64_t address,
                             bool is_expected)
@@ -157,7 +162,7 @@ static bool find_near_newest(const struct address_model *model, uint32_t bin, ui
     uint32_t at = model->freed.newest[bin];
     for (; steps > 0 && at != FREED_NONE; steps--)
         at = model->freed.entries[at].older;
-    *address = model->freed.entries[at].address;
+    *address = address_of(model, at);
     return at != FREED_NONE;
 }
 
@@ -197,11 +202,6 @@ static bool add_object(struct address_model *model, const struct hatf_record *re
     struct live_object birth = {.object = model->alloc_count, .value = record->address};
     return object_table_put(&model->objects, &object) &&
            (!model->reads || object_table_put(&model->births, &birth));
-}
-
-static uint64_t address_of(const struct address_model *model, uint32_t entry)
-{
-    return entry != FREED_NONE ? model->freed.entries[entry].address : 0;
 }
 
 /* Its neighbours become the first cursor, in the place of the one that led to it. */

@@ -9,9 +9,7 @@ bool freed_blocks_init(struct freed_blocks *blocks)
 {
     memset(blocks, 0, sizeof *blocks);
     blocks->next = 1;
-    /* pages come as they are used */
-    blocks->entries = calloc((size_t) FREED_MOST + 1, sizeof *blocks->entries);
-    return blocks->entries != NULL && object_table_init(&blocks->addresses);
+    return object_table_init(&blocks->addresses);
 }
 
 void freed_blocks_reset(struct freed_blocks *blocks)
@@ -43,10 +41,28 @@ void freed_blocks_remove(struct freed_blocks *blocks, uint32_t entry)
     object_table_take(&blocks->addresses, live_address_key(block->address), &gone);
 }
 
+static bool make_room(struct freed_blocks *blocks)
+{
+    uint32_t wanted = blocks->capacity * 2 + 256;
+    if (blocks->next < blocks->capacity)
+        return true;
+    if (wanted > FREED_MOST + 1)
+        wanted = FREED_MOST + 1;
+    struct freed_block *grown = realloc(blocks->entries, wanted * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    memset(grown + blocks->capacity, 0, (wanted - blocks->capacity) * sizeof *grown);
+    blocks->entries = grown;
+    blocks->capacity = wanted;
+    return true;
+}
+
 bool freed_blocks_add(struct freed_blocks *blocks, uint32_t bin, uint64_t address)
 {
     uint32_t known = freed_blocks_find(blocks, address);
     uint32_t entry = blocks->next;
+    if (!make_room(blocks))
+        return false;
     if (known != FREED_NONE)
         freed_blocks_remove(blocks, known);
     if (blocks->entries[entry].is_there)

@@ -20,8 +20,8 @@ struct freed_block {
 };
 
 struct freed_blocks {
-    struct freed_block *entries; /* from 1; the oldest is overwritten */
-    uint32_t next;
+    struct freed_block *entries; /* from 1; of FREED_MOST the oldest is overwritten */
+    uint32_t next, capacity;
     uint32_t newest[FREED_BINS];   /* entry, or FREED_NONE */
     struct object_table addresses; /* the entry, by live_address_key() */
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "converter/allocs/freed_blocks.h"
+#include "format/core/hash.h"
 
 enum { BIN_BITS = 12, CURSORS = 32, WALK = 64, RECENT = 256, GAP_BITS = 12 };
 
@@ -38,7 +39,7 @@ struct address_model {
     uint64_t gaps[1 << GAP_BITS]; /* by chunk: how far apart neighbours were; 0: not known */
     uint64_t recent[RECENT];      /* a ring of the last frees */
     uint32_t recent_at;
-    bool has_hint; /* a realloc told the address of the allocation that follows */
+    bool has_hint; /* a realloc gave the address of the allocation that follows */
     uint64_t hint;
     struct freed_blocks freed;
     struct cursor cursors[FREED_BINS][CURSORS]; /* the last first */
@@ -77,8 +78,7 @@ static uint64_t chunk_of(uint64_t size)
 
 static uint32_t hash_of(uint64_t a, uint64_t b, unsigned bits)
 {
-    uint64_t mixed = (a ^ b * UINT64_C(0xff51afd7ed558ccd)) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t) (mixed >> (64 - bits));
+    return (uint32_t) (step_hash(a ^ b * UINT64_C(0xff51afd7ed558ccd)) >> (64 - bits));
 }
 
 static uint32_t bin_of(const struct hatf_record *record, uint64_t size)

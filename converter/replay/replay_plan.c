@@ -305,6 +305,18 @@ static void take_thread_end(struct replay_plan *plan, uint32_t origin,
     }
 }
 
+static void put_pause(struct replay_plan *plan, uint32_t number, uint64_t time)
+{
+    struct plan_thread *thread = &plan->threads[number];
+    if (plan->counts.records == 1)
+        plan->first_time = time;
+    uint64_t since = time > plan->first_time ? time - plan->first_time : 0;
+    if (since < thread->paused_until + PAUSE_NS || since > REPLAY_SIZE_MAX)
+        return;
+    thread->paused_until = since;
+    plan_put_op(plan, number, replay_op_make(REPLAY_PAUSE, since, 0, 0), false);
+}
+
 enum step_status replay_plan_put(struct replay_plan *plan, const struct hatf_record *record,
                                  struct step_error *error)
 {
@@ -323,6 +335,8 @@ enum step_status replay_plan_put(struct replay_plan *plan, const struct hatf_rec
     uint32_t thread = plan->options.is_threaded ? origin : 0;
     if (plan->status != STEP_STATUS_OK || take_own(plan, &plan->threads[origin], record))
         return plan->status;
+    if (plan->options.is_paced)
+        put_pause(plan, thread, record->time);
     switch (record->tag) {
     case HATF_ALLOC:
         take_alloc(plan, thread, record);

@@ -3,6 +3,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
+#include "converter/records/metatf_records.h"
 #include "converter/verbs/check_run.h"
 #include "converter/verbs/verb.h"
 
@@ -57,10 +58,12 @@ static enum step_status check_input(struct input *input, uint64_t limit)
 enum step_status verb_check(int argc, char **argv)
 {
     uint64_t limit = LIMIT_DEFAULT;
+    const struct trace_format *from = NULL;
     struct event_selection selected;
     event_selection_init(&selected);
     const struct option_row rows[] = {
         {"limit", 0, "N", "print at most N breaches (20)", take_count, &limit},
+        FROM_ROW(&from),
         {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
          &selected.dtd_path},
         DEFINITION_ROW,
@@ -74,10 +77,12 @@ enum step_status verb_check(int argc, char **argv)
     if (status != STEP_STATUS_OK)
         return status;
     struct input input;
-    status = input_open(&input, arguments.operands[0], NULL, &selected);
+    status = input_open(&input, arguments.operands[0], from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
-    status = check_input(&input, limit);
+    status = input.source->is_foreign && metatf_records_are_meant(input.source->path, from)
+                 ? metatf_records_check(input.source->path, selected.dtd_path)
+                 : check_input(&input, limit);
     input_close(&input);
     return status;
 }

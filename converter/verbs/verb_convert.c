@@ -10,6 +10,7 @@
 #include "converter/heap/heap_export.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/open/pour.h"
+#include "converter/records/metatf_records.h"
 #include "converter/records/record_export.h"
 #include "converter/table_export/table_export.h"
 #include "converter/verbs/heap_of_dump.h"
@@ -31,16 +32,6 @@ struct conversion {
     struct table_export tables;       /* the same of tables */
 };
 
-static bool take_format(void *format_target, const char *value, const char **fault)
-{
-    static char expected[576];
-    const struct trace_format *format = trace_format_by_name(value);
-    snprintf(expected, sizeof expected, "formats are %s", trace_format_names());
-    *fault = expected;
-    *(const struct trace_format **) format_target = format;
-    return format != NULL;
-}
-
 static bool take_output_format(void *conversion_target, const char *value, const char **fault)
 {
     struct conversion *conversion = conversion_target;
@@ -49,7 +40,7 @@ static bool take_output_format(void *conversion_target, const char *value, const
     conversion->to = NULL;
     return conversion->tables.format != TABLES_AS_NOTHING ||
            conversion->record_format != RECORDS_AS_NOTHING ||
-           take_format(&conversion->to, value, fault);
+           take_input_format(&conversion->to, value, fault);
 }
 
 /* Of the tables of formats. */
@@ -148,7 +139,7 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     const struct option_row first[] = {
         {"output", 'o', "OUT", "the file to write", take_text, &conversion->output},
         {"to", 0, "FORMAT", "its format, by name: see above", take_output_format, conversion},
-        {"from", 0, "FORMAT", "the format of IN", take_format, &conversion->from}};
+        FROM_ROW(&conversion->from)};
     const struct option_row last[] = {
         {"record", 0, "NAMES", "records: of these types and those that extend them", take_text,
          &conversion->records.names},
@@ -171,7 +162,8 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     size_t count =
         FIRST + trace_format_options(rows + FIRST, OPTIONS_MOST - FIRST - LAST, &conversion->sink);
     memcpy(rows + count, last, sizeof last);
-    const struct verb_help help = {"convert", "IN -o OUT [OPTION]...", help_text()};
+    static struct verb_help help;
+    help = (struct verb_help){"convert", "IN -o OUT [OPTION]...", help_text()};
     arguments->help = &help;
     arguments->rows = rows;
     arguments->row_count = count + LAST;
@@ -189,6 +181,29 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
         return status;
     prepare_calls(conversion);
     return prepare_heap(arguments, conversion);
+}
+
+/* A trace with a DTD of its own, or the records of any as JSON lines or a table. */
+static enum step_status convert_metatf(const struct arguments *arguments, const char *path,
+                                       const struct conversion *conversion)
+{
+    struct metatf_choice choice = {.dtd_path = conversion->selected.dtd_path,
+                                   .names = conversion->records.names,
+                                   .sink = &conversion->sink};
+    if (!event_selection_is_all(&conversion->selected) || conversion->records.condition_count > 0)
+        return arguments_fault(arguments, "of Meta-TF's records only --record chooses");
+    if (conversion->record_format == RECORDS_AS_JSON_LINES)
+        choice.form = METATF_AS_JSON_LINES;
+    else if (conversion->record_format == RECORDS_AS_CSV)
+        choice.form = METATF_AS_CSV;
+    else if (conversion->to == trace_format_by_name("mtf") && choice.names == NULL)
+        choice.form = METATF_AS_METATF;
+    else if (conversion->to == trace_format_by_name("lines"))
+        choice.form = METATF_AS_LINES;
+    else
+        return arguments_fault(
+            arguments, "the records of its DTD become .txt, .jsonl, .csv, or all of them .mtf");
+    return metatf_records_put(path, conversion->output, &choice);
 }
 
 enum step_status verb_convert(int argc, char **argv)
@@ -210,6 +225,9 @@ enum step_status verb_convert(int argc, char **argv)
         conversion.tables.selected = &conversion.selected;
         return table_export(arguments.operands[0], &conversion.tables);
     }
+    if (conversion.record_format != RECORDS_AS_NOTHING &&
+        metatf_records_are_meant(arguments.operands[0], conversion.from))
+        return convert_metatf(&arguments, arguments.operands[0], &conversion);
     if (conversion.record_format != RECORDS_AS_NOTHING)
         return record_export(arguments.operands[0], conversion.output, conversion.record_format,
                              conversion.sink.level, &conversion.records);
@@ -219,6 +237,11 @@ enum step_status verb_convert(int argc, char **argv)
     status = input_open(&input, arguments.operands[0], conversion.from, &conversion.selected);
     if (status != STEP_STATUS_OK)
         return status;
+    if (input.source->is_foreign && metatf_records_are_meant(input.source->path, conversion.from)) {
+        status = convert_metatf(&arguments, input.source->path, &conversion);
+        input_close(&input);
+        return status;
+    }
     if (input.source->is_foreign && conversion.to->takes_any_records) {
         const char *path = input.spool >= 0 ? input.spool_path : arguments.operands[0];
         status = record_export(path, conversion.output, RECORDS_AS_STEP, conversion.sink.level,

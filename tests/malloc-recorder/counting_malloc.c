@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An allocator that ends the program when it is handed what it did not give, or gave back already;
- * how often it was called stands in the file that COUNTS names. */
+ * how often it was called stands in the file that COUNTS names.  malloc() of SLOW_SIZE waits. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,6 +12,8 @@
 
 #define LIVE 0x6c69766562656e64u
 #define DEAD 0x64656164656e6421u
+#define SLOW_SIZE 60606u
+#define SLOW_US 60000u
 #define ARENA (UINT64_C(1) << 34)
 
 struct head {
@@ -67,6 +69,8 @@ static void give_back(void *block)
 void *malloc(size_t size)
 {
     void *block = take(size);
+    if (size == SLOW_SIZE)
+        usleep(SLOW_US);
     __sync_fetch_and_add(&counts->mallocs, 1);
     return block;
 }

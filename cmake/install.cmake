@@ -14,7 +14,7 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/format/include/ ${STEPTRACE_GENERATED}/
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/format/definitions/
   DESTINATION ${CMAKE_INSTALL_DATADIR}/steptrace FILES_MATCHING PATTERN "*.step" PATTERN "*.dtd")
 
-# The programs.  agent/ installs libtracer.so.
+# The programs.  agent/ and malloc-recorder/ install what others load.
 foreach(program steptrace stepc metatfc)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

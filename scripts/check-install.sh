@@ -13,7 +13,7 @@ export PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig
 cmake --install "$build" --prefix "$prefix" >"$prefix/log" || { cat "$prefix/log" && exit 1; }
 
 missing=0
-for path in bin/steptrace bin/stepc bin/metatfc "$libdir"/libsteptrace.{a,so} "$libdir/libtracer.so" \
+for path in bin/steptrace bin/stepc bin/metatfc "$libdir"/libsteptrace.{a,so} "$libdir"/steptrace/lib{tracer,malloctracer}.so \
     "$libdir/pkgconfig/steptrace.pc" include/steptrace/{reader,writer,definition,java_trace}.h \
     share/steptrace/{java,hatf}.step share/steptrace/java.dtd share/man/man1/steptrace.1 share/man/man1/stepc.1 \
     share/man/man1/metatfc.1; do
@@ -73,3 +73,4 @@ if command -v c++ >/dev/null; then # what stepc makes is for C++ as well
 fi
 "$prefix/bin/stepc" --check "$prefix"/share/steptrace/*.step
 "$prefix/bin/steptrace" --version
+[ "$("$prefix/bin/steptrace" agent-path)" = "$(realpath "$(pkg-config --variable=agent steptrace)")" ]

@@ -42,6 +42,7 @@ enum step_status verb_report(int argc, char **argv);
 enum step_status verb_pack(int argc, char **argv);
 enum step_status verb_replay(int argc, char **argv);
 enum step_status verb_recover(int argc, char **argv);
+enum step_status verb_agent_path(int argc, char **argv);
 enum step_status verb_help(int argc, char **argv);
 enum step_status verb_version(int argc, char **argv);
 

@@ -9,7 +9,7 @@ static void list_verbs(FILE *out)
 {
     fprintf(out, "usage: steptrace VERB [ARGUMENT]...\n\n");
     for (size_t i = 0; i < verb_count; i++)
-        fprintf(out, "  %-8s  %s\n", verbs[i].name, verbs[i].summary);
+        fprintf(out, "  %-13s  %s\n", verbs[i].name, verbs[i].summary);
     fprintf(out, "\n`steptrace VERB --help` tells about one.\n");
 }
 

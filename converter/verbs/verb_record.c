@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "converter/base/component.h"
+#include "converter/base/elf_kind.h"
 #include "converter/verbs/verb.h"
 
 #define TEXT_MAX ((size_t) 8192)
@@ -157,7 +158,20 @@ static enum step_status fail(const char *what, const char *why)
     return STEP_STATUS_IO;
 }
 
-/* Returns only where the command cannot be started. */
+/* Is this among the agent's options? */
+static bool has_pair(const struct recording *recording, const char *pair)
+{
+    size_t length = strlen(pair);
+    for (const char *at = recording->options.bytes; *at != '\0'; at += strspn(at, ",")) {
+        size_t word = strcspn(at, ",");
+        if (word == length && memcmp(at, pair, length) == 0)
+            return true;
+        at += word;
+    }
+    return false;
+}
+
+/* Returns only where the command cannot be started; without an agent (NULL) it is not traced. */
 static enum step_status start(char *agent, enum launcher launcher, char **command, size_t count)
 {
     char **words = calloc(count + 2, sizeof *words);
@@ -165,12 +179,12 @@ static enum step_status start(char *agent, enum launcher launcher, char **comman
         return fail(command[0], "out of memory");
     size_t used = 0;
     words[used++] = command[0];
-    if (launcher != LAUNCHER_OTHER)
+    if (agent != NULL && launcher != LAUNCHER_OTHER)
         words[used++] = agent;
     for (size_t i = 1; i < count; i++)
         words[used++] = command[i];
     enum step_status status = STEP_STATUS_OK;
-    if (launcher == LAUNCHER_OTHER && !set_tool_options(agent))
+    if (agent != NULL && launcher == LAUNCHER_OTHER && !set_tool_options(agent))
         status = fail(TOOL_OPTIONS, "the value is too long");
     if (status == STEP_STATUS_OK) {
         fflush(NULL);
@@ -194,6 +208,14 @@ static enum step_status record(const struct recording *recording, const struct a
         return arguments_fault(arguments, "-o -: a trace that is recorded needs a file");
     if (!component_find("libtracer.so", "../agent", recording->agent, "STEPTRACE_AGENT", agent))
         return fail("libtracer.so", "cannot be found; --agent=PATH or STEPTRACE_AGENT names it");
+    char reason[256];
+    if (!elf_kinds_fit(agent, command[0], reason, sizeof reason)) {
+        bool is_required = has_pair(recording, "required=yes");
+        fprintf(stderr, "steptrace record: %s: %s%s\n", agent, reason,
+                is_required ? "" : "; the program runs untraced");
+        return is_required ? STEP_STATUS_IO
+                           : start(NULL, launcher, command, arguments->operand_count);
+    }
     if (strchr(agent, '=') != NULL)
         return fail(agent, "the JVM takes no `=` in the path of an agent");
     append_agent(&option, recording, agent, launcher);

@@ -31,8 +31,28 @@ bool check_run_prints(struct check_run *run)
     return prints;
 }
 
-static enum step_status check_input(struct input *input, uint64_t limit)
+void check_run_put_verdict(struct check_run *run, const char *verdict, uint64_t count,
+                           uint64_t breaches)
 {
+    json_end_array(run->json);
+    json_text(run->json, "verdict", verdict);
+    json_number(run->json, "count", count);
+    json_number(run->json, "breach_count", breaches);
+}
+
+static void begin_json(struct check_run *run, const char *path)
+{
+    json_init(run->json, stdout);
+    json_begin_object(run->json, NULL);
+    json_text(run->json, "trace", path);
+    json_text(run->json, "counted", run->input->allocs != NULL ? "records" : "events");
+    json_begin_array(run->json, "breaches");
+}
+
+static enum step_status check_input(struct input *input, const char *path, uint64_t limit,
+                                    bool as_json)
+{
+    struct json_output json;
     struct check_run *run =
         input->allocs != NULL ? alloc_check_create(input) : event_check_create(input);
     if (run == NULL) {
@@ -41,6 +61,9 @@ static enum step_status check_input(struct input *input, uint64_t limit)
     }
     run->input = input;
     run->limit = limit;
+    run->json = as_json ? &json : NULL;
+    if (as_json)
+        begin_json(run, path);
     enum step_status status = run->operations->read(run);
     if (status == STEP_STATUS_OK) {
         if (run->operations->finish != NULL)
@@ -49,6 +72,12 @@ static enum step_status check_input(struct input *input, uint64_t limit)
         run->operations->print_verdict(run, status != STEP_STATUS_OK);
         if (run->operations->breach_count(run) > 0)
             status = STEP_STATUS_CORRUPT;
+    } else if (as_json) {
+        check_run_put_verdict(run, "failed", 0, run->operations->breach_count(run));
+    }
+    if (as_json) {
+        json_end_object(&json);
+        json_finish(&json);
     }
     run->operations->destroy(run);
     return status;
@@ -57,10 +86,12 @@ static enum step_status check_input(struct input *input, uint64_t limit)
 enum step_status verb_check(int argc, char **argv)
 {
     uint64_t limit = LIMIT_DEFAULT;
+    bool as_json = false;
     struct event_selection selected;
     event_selection_init(&selected);
     const struct option_row rows[] = {
         {"limit", 0, "N", "print at most N breaches (20)", take_count, &limit},
+        {"json", 0, NULL, "as JSON", take_flag, &as_json},
         {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
          &selected.dtd_path},
         DEFINITION_ROW,
@@ -77,7 +108,7 @@ enum step_status verb_check(int argc, char **argv)
     status = input_open(&input, arguments.operands[0], NULL, &selected);
     if (status != STEP_STATUS_OK)
         return status;
-    status = check_input(&input, limit);
+    status = check_input(&input, arguments.operands[0], limit, as_json);
     input_close(&input);
     return status;
 }

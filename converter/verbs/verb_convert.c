@@ -2,6 +2,7 @@
 /* steptrace convert: a trace from one format into another. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "converter/allocs/events_as_allocs.h"
 #include "converter/base/given_definition.h"
@@ -13,6 +14,7 @@
 #include "converter/records/record_export.h"
 #include "converter/verbs/heap_of_dump.h"
 #include "converter/verbs/verb.h"
+#include "format/json/json_output.h"
 
 enum { OPTIONS_MOST = 64 };
 
@@ -24,6 +26,7 @@ struct conversion {
     const struct trace_format *from;
     const struct trace_format *to;
     const char *output;
+    bool as_json; /* what was done is told */
     struct record_selection records;
     enum record_format record_format; /* of records of any definition; NOTHING: not these */
 };
@@ -142,6 +145,7 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
          &conversion->records.names},
         {"where", 0, "FIELD=VALUE", "records: whose field is so; also != < <= > >=", take_condition,
          &conversion->records},
+        {"json", 0, NULL, "tell as JSON what was written", take_flag, &conversion->as_json},
         SELECTION_ROWS(&conversion->selected),
         DEFINITION_ROW,
         MEMORY_ROW};
@@ -169,11 +173,66 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     return prepare_heap(arguments, conversion);
 }
 
+static enum step_status convert(struct conversion *conversion, const char *in)
+{
+    struct input input;
+    if (conversion->record_format != RECORDS_AS_NOTHING)
+        return record_export(in, conversion->output, conversion->record_format,
+                             conversion->sink.level, &conversion->records);
+    if (heap_of_dump_is_meant(in, conversion->from))
+        return heap_of_dump_convert(in, conversion->to, &conversion->sink, conversion->output);
+    enum step_status status = input_open(&input, in, conversion->from, &conversion->selected);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (input.source->is_foreign && conversion->to->takes_any_records) {
+        const char *path = input.spool >= 0 ? input.spool_path : in;
+        status = record_export(path, conversion->output, RECORDS_AS_STEP, conversion->sink.level,
+                               &conversion->records);
+        input_close(&input);
+        return status;
+    }
+    const struct pouring pouring = {.to = conversion->to, .options = &conversion->sink};
+    status = input_pour(&input, &pouring, conversion->output, NULL);
+    enum step_status damage = input_report_damage(&input);
+    input_close(&input);
+    return status == STEP_STATUS_OK ? damage : status;
+}
+
+static const char *output_format_name(const struct conversion *conversion)
+{
+    switch (conversion->record_format) {
+    case RECORDS_AS_JSON_LINES:
+        return "jsonl";
+    case RECORDS_AS_CSV:
+        return "csv";
+    case RECORDS_AS_STEP:
+        return "step";
+    default:
+        return conversion->to->name;
+    }
+}
+
+/* After a conversion: of what could be read, where the input was damaged. */
+static void tell_as_json(const struct conversion *conversion, const char *in, bool is_whole)
+{
+    struct json_output json;
+    struct stat status;
+    json_init(&json, stdout);
+    json_begin_object(&json, NULL);
+    json_text(&json, "input", in);
+    json_text(&json, "output", conversion->output);
+    json_text(&json, "format", output_format_name(conversion));
+    json_bool(&json, "whole", is_whole);
+    if (stat(conversion->output, &status) == 0)
+        json_number(&json, "file_bytes", (uint64_t) status.st_size);
+    json_end_object(&json);
+    json_finish(&json);
+}
+
 enum step_status verb_convert(int argc, char **argv)
 {
     struct conversion conversion = {.heap = {.at = {.kind = HEAP_AT_PEAK}}};
     struct arguments arguments = {0};
-    struct input input;
     event_selection_init(&conversion.selected);
     conversion.records.selected = &conversion.selected;
     conversion.sink.records = &conversion.allocs;
@@ -181,25 +240,10 @@ enum step_status verb_convert(int argc, char **argv)
     enum step_status status = parse(&conversion, &arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
-    if (conversion.record_format != RECORDS_AS_NOTHING)
-        return record_export(arguments.operands[0], conversion.output, conversion.record_format,
-                             conversion.sink.level, &conversion.records);
-    if (heap_of_dump_is_meant(arguments.operands[0], conversion.from))
-        return heap_of_dump_convert(arguments.operands[0], conversion.to, &conversion.sink,
-                                    conversion.output);
-    status = input_open(&input, arguments.operands[0], conversion.from, &conversion.selected);
-    if (status != STEP_STATUS_OK)
-        return status;
-    if (input.source->is_foreign && conversion.to->takes_any_records) {
-        const char *path = input.spool >= 0 ? input.spool_path : arguments.operands[0];
-        status = record_export(path, conversion.output, RECORDS_AS_STEP, conversion.sink.level,
-                               &conversion.records);
-        input_close(&input);
-        return status;
-    }
-    const struct pouring pouring = {.to = conversion.to, .options = &conversion.sink};
-    status = input_pour(&input, &pouring, conversion.output, NULL);
-    enum step_status damage = input_report_damage(&input);
-    input_close(&input);
-    return status == STEP_STATUS_OK ? damage : status;
+    if (conversion.as_json && strcmp(conversion.output, "-") == 0)
+        return arguments_fault(&arguments, "--json: standard output is the trace's");
+    status = convert(&conversion, arguments.operands[0]);
+    if (conversion.as_json && (status == STEP_STATUS_OK || status == STEP_STATUS_CORRUPT))
+        tell_as_json(&conversion, arguments.operands[0], status == STEP_STATUS_OK);
+    return status;
 }

@@ -5,6 +5,7 @@
 #include "converter/events/selection_options.h"
 #include "converter/open/pour.h"
 #include "converter/records/record_dump.h"
+#include "converter/records/record_export.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {
@@ -26,13 +27,27 @@ static enum step_status print(struct input *input)
 }
 
 /* Kinds and classes are those of Java events. */
-static enum step_status dump_records(const struct arguments *arguments,
-                                     const struct record_dump *records)
+static bool chooses_events(const struct record_dump *records)
 {
     struct event_selection plain;
     event_selection_init(&plain);
-    if (records->selected.selected->kinds != plain.kinds ||
-        records->selected.selected->class_glob != NULL)
+    return records->selected.selected->kinds != plain.kinds ||
+           records->selected.selected->class_glob != NULL;
+}
+
+static enum step_status dump_json(const struct arguments *arguments,
+                                  const struct record_dump *records)
+{
+    if (chooses_events(records) || records->entries || records->selected.maps)
+        return arguments_fault(arguments,
+                               "--kind, --class, --entries and --maps are not for --json");
+    return record_export(arguments->operands[0], "-", RECORDS_AS_JSON_LINES, 0, &records->selected);
+}
+
+static enum step_status dump_records(const struct arguments *arguments,
+                                     const struct record_dump *records)
+{
+    if (chooses_events(records))
         return arguments_fault(arguments, "--kind and --class are not for records; see --record");
     return record_dump(arguments->operands[0], records);
 }
@@ -42,6 +57,7 @@ enum step_status verb_dump(int argc, char **argv)
     struct event_selection selected;
     struct input input;
     event_selection_init(&selected);
+    bool as_json = false;
     struct record_dump records = {.selected = {.selected = &selected}};
     const struct option_row rows[] = {
         SELECTION_ROWS(&selected),
@@ -55,6 +71,7 @@ enum step_status verb_dump(int argc, char **argv)
          "only records whose field is so; also != < <= > >=", take_condition, &records.selected},
         {"entries", 0, NULL, "the entries of the dictionaries, not the records", take_flag,
          &records.entries},
+        {"json", 0, NULL, "of a STEP trace: its records as JSON, one a line", take_flag, &as_json},
         DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
@@ -64,6 +81,8 @@ enum step_status verb_dump(int argc, char **argv)
         status = arguments_expect(&arguments, 1, 1);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
+    if (as_json)
+        return dump_json(&arguments, &records);
     if (record_dump_is_wanted(&records))
         return dump_records(&arguments, &records);
     status = input_open(&input, arguments.operands[0], NULL, &selected);

@@ -42,6 +42,7 @@ foreach(program steptrace stepc metatfc)
   endif()
 endforeach()
 include(manuals)
+include(sbom)
 
 # Man pages by their section, and the documentation, whose links keep leading somewhere.
 foreach(section 1 3 5 7)
@@ -53,8 +54,10 @@ foreach(section 1 3 5 7)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section}
     COMPONENT ${component})
 endforeach()
+list(JOIN STEPTRACE_DOCS_WITHOUT " " without) # pages that a package has elsewhere
 install(CODE "execute_process(COMMAND ${CMAKE_SOURCE_DIR}/scripts/install-docs.py
-  \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\" COMMAND_ERROR_IS_FATAL ANY)"
+  \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\" ${without}
+  COMMAND_ERROR_IS_FATAL ANY)"
   COMPONENT doc)
 
 # steptrace_pc_path(VARIABLE DIRECTORY): relative directories follow the file's own place, so that
@@ -96,6 +99,8 @@ if(STEPTRACE_TESTS AND NOT (STEPTRACE_SANITIZE OR STEPTRACE_TSAN OR STEPTRACE_FU
   add_test(NAME headers COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-headers.sh ${CMAKE_BINARY_DIR})
   add_test(NAME exports COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-exports.sh
     $<TARGET_FILE:steptrace_shared> ${CMAKE_SOURCE_DIR}/format/include ${STEPTRACE_GENERATED})
-  set_tests_properties(install headers exports PROPERTIES LABELS cli TIMEOUT 120
-    ENVIRONMENT "CC=${CMAKE_C_COMPILER}")
+  add_test(NAME abi COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-abi.sh
+    $<TARGET_FILE:steptrace_shared>)
+  set_tests_properties(install headers exports abi PROPERTIES LABELS cli TIMEOUT 120
+    SKIP_RETURN_CODE 77 ENVIRONMENT "CC=${CMAKE_C_COMPILER}")
 endif()

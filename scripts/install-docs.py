@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""install-docs.py DIRECTORY: copies the documentation, its pages laid out as in the tree, so that links
+"""install-docs.py DIRECTORY [WITHOUT...]: copies the documentation, its pages laid out as in the tree, so that links
 between them work; a link to what is not installed becomes its text.
 """
 import os
@@ -38,7 +38,7 @@ def unlinked(text, page, installed):
 
 def main():
     out = sys.argv[1]
-    installed = set(pages())
+    installed = set(pages()) - set(sys.argv[2:])
     for page in sorted(installed):
         place = os.path.join(out, page)
         os.makedirs(os.path.dirname(place), exist_ok=True)

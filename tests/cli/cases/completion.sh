@@ -2,7 +2,7 @@
 # Completion in the shells that are there, out of the tables of options; and the man pages.
 sh "$data/../../../scripts/make-manuals.sh" "$STEPTRACE" "$data/../../../docs/man/steptrace.1" made
 for verb in $(steptrace help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do
-    for option in $(steptrace $verb --help | sed -nE 's/^  (-., |    )--([a-z-]*).*/\2/p'); do
+    for option in $(steptrace $verb --help | sed -nE 's/^  (-., |    )--([a-z0-9.-]*).*/\2/p'); do
         grep -q -- "--$option" made/completion/steptrace || echo "bash: no $verb --$option"
         [ $option = help ] || grep -q -- "--$option\b" made/completion/_steptrace || echo "zsh: no $verb --$option"
         sed 's/\\-/-/g' made/man/steptrace-$verb.1 | grep -q "Fl -$option\b" || echo "man: no $verb --$option"

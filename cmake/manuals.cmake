@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Man pages of the verbs and the shells' completions, made by `steptrace` itself of its tables.
 set(made ${CMAKE_BINARY_DIR}/docs)
+list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
 add_custom_command(OUTPUT ${made}/manuals.made
-  COMMAND ${CMAKE_COMMAND} -E env "EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}"
+  COMMAND ${CMAKE_COMMAND} -E env "EMULATOR=${emulator}"
     ${CMAKE_SOURCE_DIR}/scripts/make-manuals.sh $<TARGET_FILE:steptrace>
     ${CMAKE_SOURCE_DIR}/docs/man/steptrace.1 ${made}
   COMMAND ${CMAKE_COMMAND} -E touch ${made}/manuals.made

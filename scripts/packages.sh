@@ -58,6 +58,7 @@ install='apt-get -qq install -y --no-install-recommends ./*.deb >/dev/null'
 there "apt-get -qq update; $install"
 there 'apt-get -qq install -y --no-install-recommends openjdk-17-jdk-headless gcc libc6-dev pkgconf perl gawk \
     unzip python3 mawk >/dev/null'
+there "mkdir -p /work/examples"
 there 'agent=$(steptrace agent-path) step=$(pkg-config --cflags --libs steptrace) \
     python3 scripts/readme-examples.py README.md /work/examples'
 there 'steptrace version; man=/usr/share/man; ls $man/man1/steptrace-check.1.gz $man/man7/libtracer.7.gz >/dev/null'

@@ -44,6 +44,11 @@ endforeach()
 include(manuals)
 include(sbom)
 
+if(TARGET steptrace_sqlite)
+  install(TARGETS steptrace_sqlite LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/steptrace
+    COMPONENT runtime)
+endif()
+
 # Man pages by their section, and the documentation, whose links keep leading somewhere.
 foreach(section 1 3 5 7)
   file(GLOB pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/man/*.${section})

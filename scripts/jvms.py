@@ -47,14 +47,14 @@ def jvms():
 
 
 def run(command, **more):
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300,
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300,
                           check=False, **more)
 
 
 def vm_of(java, flags):
     """What -version says the VM is, or None where it does not take the flags."""
     done = run([java, *flags, "-version"])
-    return done.stdout.splitlines() if done.returncode == 0 else None
+    return done.stderr.splitlines() if done.returncode == 0 else None
 
 
 def verdict(steptrace, trace):
@@ -79,7 +79,7 @@ def rows(build, work):
                 continue
             untraced = run([java, *flags, "-cp", str(work), "Ways"])
             name = re.search(r'version "([^"]+)"', "\n".join(version))[1]
-            vm = next((line for line in version if " VM " in line), "?").split(" (")[0]
+            vm = next((line for line in version if " VM " in line and "warning" not in line), "?").split(" (")[0]
             for engine in ("bytecode", "jvmti"):
                 trace = str(work / "run.step")
                 pathlib.Path(trace).unlink(missing_ok=True)

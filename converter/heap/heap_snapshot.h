@@ -16,7 +16,7 @@
 struct heap_key {
     uint32_t class_id;
     uint32_t site;
-    uint32_t thread_id; /* 0 where threads are not told apart */
+    uint32_t thread_id; /* 0 where threads are not distinguished */
 };
 
 struct heap_amount {

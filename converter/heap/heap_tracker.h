@@ -16,7 +16,7 @@ typedef enum step_status (*heap_receive)(void *user, struct heap_snapshot *snaps
                                          struct step_error *error);
 
 struct heap_tracker_options {
-    bool by_thread;                    /* threads are told apart */
+    bool by_thread;                    /* threads are distinguished */
     const struct heap_moment *moments; /* borrowed; the snapshot's `moment` is one of them */
     size_t moment_count;
     uint64_t every_ns;     /* not 0: also at these distances, and at the end */
@@ -41,7 +41,7 @@ struct heap_tracker {
     uint64_t next_ns;     /* the earliest moment to come that is a time */
     uint64_t series_ns;   /* the next of a series */
     uint64_t collections; /* begun */
-    uint64_t frees_ns;    /* the time of the one that is being told of */
+    uint64_t frees_ns;    /* the time of the one that is under way */
     bool in_collection;
     uint64_t unknown_frees;
     uint64_t event_count;
@@ -57,7 +57,7 @@ void heap_tracker_reset(struct heap_tracker *tracker);
 enum step_status heap_tracker_put(struct heap_tracker *tracker, const struct trace_event *events,
                                   size_t count, struct step_error *error);
 /* After the last event: gives the moments that have not come (a time after the end is the end; a
- * collection that never came is told by `time_ns` UINT64_MAX and no rows). */
+ * collection that never came is reported by `time_ns` UINT64_MAX and no rows). */
 enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_error *error);
 
 /* Calls for each object that lives now. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A trace that a verb reads: opened in whatever format it has, gone through with progress, and its
- * damage told on stderr. */
+ * damage reported on stderr. */
 #ifndef CONVERTER_OPEN_INPUT_H
 #define CONVERTER_OPEN_INPUT_H
 
@@ -26,14 +26,15 @@ struct input {
     uint64_t events;
 };
 
-/* Opens `path` ("-": standard input); `format` NULL: by ending and content.  Faults are told. */
+/* Opens `path` ("-": standard input); `format` NULL: by ending and content.  Faults are reported.
+ */
 enum step_status input_open(struct input *input, const char *path,
                             const struct trace_format *format,
                             const struct event_selection *selected);
 
 typedef enum step_status (*input_visit)(void *user, const struct trace_event *events, size_t count,
                                         struct step_error *error);
-/* Gives all events to `visit`, batch by batch.  Faults are told; `error` of a visit too. */
+/* Gives all events to `visit`, batch by batch.  Faults are reported; `error` of a visit too. */
 enum step_status input_each(struct input *input, input_visit visit, void *user);
 
 typedef enum step_status (*input_visit_alloc)(void *user, const struct hatf_record *record,

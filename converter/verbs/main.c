@@ -20,6 +20,7 @@ const struct verb verbs[] = {
     {"check", "test that a trace is closed and consistent", verb_check, true},
     {"stats", "tell what was allocated, by whom, and how long it lived", verb_stats, true},
     {"heap", "tell what held memory at a moment, and where it came from", verb_heap, true},
+    {"sql", "ask traces questions in SQL", verb_sql, true},
     {"report", "make a page for a browser that shows all of it", verb_report, true},
     {"pack", "make a STEP trace smaller, for keeping", verb_pack, true},
     {"replay", "drive memory allocators with a trace: time, memory, fragmentation", verb_replay,

@@ -11,9 +11,9 @@
 /*
  * A verb takes its arguments (without its own name) and returns
  *   OK       done
- *   INVALID  a fault of usage, which it has told
- *   CORRUPT  the input was damaged or cut, which it has told; what could be salvaged was
- * and any other status for what failed, which it has told.
+ *   INVALID  a fault of usage, which it has reported
+ *   CORRUPT  the input was damaged or cut, which it has reported; what could be salvaged was
+ * and any other status for what failed, which it has reported.
  */
 typedef enum step_status (*verb_function)(int argc, char **argv);
 
@@ -40,6 +40,7 @@ enum step_status verb_stats(int argc, char **argv);
 enum step_status verb_heap(int argc, char **argv);
 enum step_status verb_report(int argc, char **argv);
 enum step_status verb_pack(int argc, char **argv);
+enum step_status verb_sql(int argc, char **argv);
 enum step_status verb_replay(int argc, char **argv);
 enum step_status verb_recover(int argc, char **argv);
 enum step_status verb_agent_path(int argc, char **argv);

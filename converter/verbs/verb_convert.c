@@ -12,6 +12,7 @@
 #include "converter/heap/heap_tracker.h"
 #include "converter/open/pour.h"
 #include "converter/records/record_export.h"
+#include "converter/table_export/table_export.h"
 #include "converter/verbs/heap_of_dump.h"
 #include "converter/verbs/verb.h"
 #include "format/json/json_output.h"
@@ -29,6 +30,7 @@ struct conversion {
     bool as_json; /* what was done is told */
     struct record_selection records;
     enum record_format record_format; /* of records of any definition; NOTHING: not these */
+    struct table_export tables;       /* the same of tables */
 };
 
 static bool take_format(void *format_target, const char *value, const char **fault)
@@ -45,8 +47,10 @@ static bool take_output_format(void *conversion_target, const char *value, const
 {
     struct conversion *conversion = conversion_target;
     conversion->record_format = record_format_by_name(value);
+    conversion->tables.format = table_format_by_name(value);
     conversion->to = NULL;
-    return conversion->record_format != RECORDS_AS_NOTHING ||
+    return conversion->tables.format != TABLES_AS_NOTHING ||
+           conversion->record_format != RECORDS_AS_NOTHING ||
            take_format(&conversion->to, value, fault);
 }
 
@@ -54,18 +58,20 @@ static bool take_output_format(void *conversion_target, const char *value, const
 static const char *help_text(void)
 {
     static char text[4096];
-    char traces[1024], heaps[1024], calls[512], records[512];
+    char traces[1024], heaps[1024], calls[512], records[512], tables[512];
     trace_format_help(FORMAT_OF_TRACES, traces, sizeof traces);
     trace_format_help(FORMAT_OF_HEAPS, heaps, sizeof heaps);
     trace_format_help(FORMAT_OF_CALLS, calls, sizeof calls);
     record_format_help(records, sizeof records);
+    table_format_help(tables, sizeof tables);
     snprintf(text, sizeof text,
              "Turns a trace into another format. Formats go by the files' endings:\n"
              "%sand heaps, those of a trace at one moment, or heap dumps of others:\n"
              "%sand calls, where the trace has method events:\n"
              "%sand the records of a STEP trace of any definition, with --record and --where:\n"
+             "%sand its tables (--table), for other engines:\n"
              "%sIN or OUT may be -, standard input or output (then name the format).\n",
-             traces, heaps, calls, records);
+             traces, heaps, calls, records, tables);
     return text;
 }
 
@@ -74,6 +80,8 @@ static enum step_status find_output_format(const struct arguments *arguments,
 {
     if (conversion->output == NULL)
         return arguments_fault(arguments, "-o OUT is missing");
+    if (conversion->tables.format != TABLES_AS_NOTHING)
+        return STEP_STATUS_OK;
     if (conversion->record_format != RECORDS_AS_NOTHING)
         return STEP_STATUS_OK;
     if (conversion->to == NULL)
@@ -143,6 +151,14 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     const struct option_row last[] = {
         {"record", 0, "NAMES", "records: of these types and those that extend them", take_text,
          &conversion->records.names},
+        {"table", 0, "NAMES", "tables: which, as objects,calls", take_text,
+         &conversion->tables.tables},
+        {"columns", 0, "NAMES", "tables: of one, only these columns", take_text,
+         &conversion->tables.columns},
+        {"run", 0, "NAME", "tables: what the run is called; else like the file", take_text,
+         &conversion->tables.run},
+        {"clock", 0, NULL, "tables: times are those of the clock, not since the start", take_flag,
+         &conversion->tables.by_clock},
         {"where", 0, "FIELD=VALUE", "records: whose field is so; also != < <= > >=", take_condition,
          &conversion->records},
         {"json", 0, NULL, "tell as JSON what was written", take_flag, &conversion->as_json},
@@ -165,6 +181,8 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     status = arguments_expect(arguments, 1, 1);
     if (status == STEP_STATUS_OK)
         status = find_output_format(arguments, conversion);
+    if (conversion->tables.format != TABLES_AS_NOTHING)
+        return status;
     if (status == STEP_STATUS_OK)
         status = prepare_records(arguments, conversion);
     if (status != STEP_STATUS_OK || conversion->record_format != RECORDS_AS_NOTHING)
@@ -176,6 +194,12 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
 static enum step_status convert(struct conversion *conversion, const char *in)
 {
     struct input input;
+    if (conversion->tables.format != TABLES_AS_NOTHING) {
+        conversion->tables.output = conversion->output;
+        conversion->tables.level = conversion->sink.level;
+        conversion->tables.selected = &conversion->selected;
+        return table_export(in, &conversion->tables);
+    }
     if (conversion->record_format != RECORDS_AS_NOTHING)
         return record_export(in, conversion->output, conversion->record_format,
                              conversion->sink.level, &conversion->records);
@@ -200,6 +224,8 @@ static enum step_status convert(struct conversion *conversion, const char *in)
 
 static const char *output_format_name(const struct conversion *conversion)
 {
+    if (conversion->tables.format != TABLES_AS_NOTHING)
+        return conversion->tables.format == TABLES_AS_PARQUET ? "parquet" : "clickhouse-native";
     switch (conversion->record_format) {
     case RECORDS_AS_JSON_LINES:
         return "jsonl";

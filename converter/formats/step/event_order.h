@@ -3,7 +3,7 @@
  * The events of a STEP trace in one order: by time; at one tick those of the global stream first,
  * then those of the buffers, then the frees, and VM death last.  A stream's own order is never
  * changed, so a trace of one stream comes as it is.  Between buffers at one tick, an event that
- * uses an object waits until another has told of its allocation; where nobody can, it goes on.
+ * uses an object waits until another has reported its allocation; where nobody can, it goes on.
  */
 #ifndef CONVERTER_FORMATS_STEP_EVENT_ORDER_H
 #define CONVERTER_FORMATS_STEP_EVENT_ORDER_H
@@ -21,9 +21,9 @@ struct event_order {
     uint8_t *wanted_live; /* in blocks outside of it: allocations and frees */
     uint64_t from_ticks;
     uint64_t to_ticks;
-    uint64_t thread_id; /* of wish->thread */
+    uint64_t thread_id; /* of selected->thread */
     const struct object_table
-        *live; /* borrowed; says which objects were told of; NULL: no waiting */
+        *live; /* borrowed; says which objects were reported; NULL: no waiting */
     struct step_records *records;
     struct trace_event *fronts; /* of each queue of `records` */
 };

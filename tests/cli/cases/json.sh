@@ -7,7 +7,8 @@ for file in closed.txt breaches.txt cut.txt heap.hatf.txt heap_breaches.hatf.txt
     echo "$file $? $(valid check <check.json)"
     grep -E '"(verdict|count|breach_count|cut|live_at_end)"' check.json
 done
-steptrace convert --json $data/closed.txt -o closed.step | tee convert.json
+steptrace convert --json $data/closed.txt -o closed.step >convert.json
+sed "s/: $(wc -c <closed.step)$/: SIZE/" convert.json
 valid convert <convert.json
 steptrace dump --json closed.step | valid dump --lines
 steptrace dump --json closed.step | tail -n 1

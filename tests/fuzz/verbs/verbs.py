@@ -23,7 +23,7 @@ VERBS = ['info', 'info --json', 'check', 'stats', 'stats --json --lifetimes=byte
          'dump --records --entries', 'heap --by class,site', 'heap --by thread --at end', 'heap --by site --tree=top-down',
          'report -o out.html', 'pack -o out.step', 'recover -o out.step']
 ENDINGS = ['step', 'zip', 'hatf', 'hatf.zst', 'hatf.txt', 'mtf', 'memory-infra.json', 'pb.gz', 'collapsed',
-           'trace.json', 'speedscope.json', 'calls.speedscope.json']
+           'trace.json', 'speedscope.json', 'calls.speedscope.json', 'jsonl', 'csv']
 CONTROLS = re.compile(rb'[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]')
 SECONDS = 60
 MEMORY = '256m'
@@ -64,6 +64,10 @@ class Fuzzer:
                 made = f'{name}-{"rows" if layout else "columns"}.step'
                 if os.path.exists(f'{name}.step') and self.call(self.mutate, 'plain', f'{name}.step', made, *layout):
                     self.seeds += [made] * 3  # most is to be found there
+        for path in sorted(os.listdir(self.data)):
+            if path.endswith('.bin'):  # traces of records of their own
+                shutil.copy(f'{self.data}/{path}', f'{path[:-4]}.step')
+                self.seeds.append(f'{path[:-4]}.step')
         for path in sorted(os.listdir(self.options.pairs)) if self.options.pairs else []:
             with open(os.path.join(self.options.pairs, path), 'rb') as pair:
                 content = pair.read()

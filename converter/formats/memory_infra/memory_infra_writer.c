@@ -10,6 +10,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/heap/heap_dump.h"
 #include "converter/heap/heap_writer.h"
+#include "format/core/grow.h"
 #include "format/json/json_output.h"
 
 #define ALLOCATOR "java_heap"
@@ -182,12 +183,11 @@ struct fresh {
 static bool add_fresh(struct fresh *fresh, uint32_t item)
 {
     if (fresh->count == fresh->capacity) {
-        size_t capacity = fresh->capacity * 2 + 64;
-        uint32_t *items = realloc(fresh->items, capacity * sizeof *items);
+        uint32_t *items =
+            step_grown(fresh->items, &fresh->capacity, fresh->capacity + 1, sizeof *items);
         if (items == NULL)
             return false;
         fresh->items = items;
-        fresh->capacity = capacity;
     }
     fresh->items[fresh->count++] = item;
     return true;

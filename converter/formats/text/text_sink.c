@@ -80,26 +80,30 @@ static bool escape(const struct text_sink *sink, struct step_bytes name, uint32_
     return true;
 }
 
-static const struct step_bytes *class_name(struct text_sink *sink, uint32_t id)
+/* Apart from class_name() and method_name(), which are small then where they are inlined. */
+__attribute__((noinline)) static const struct step_bytes *escape_once(struct text_sink *sink,
+                                                                      struct id_table *table,
+                                                                      struct step_bytes name,
+                                                                      uint32_t id)
 {
-    struct step_bytes *text = id_table_find(&sink->classes, id);
-    if (text != NULL && text->data != NULL)
-        return text;
-    text = id_table_get(&sink->classes, id);
-    if (text == NULL || !escape(sink, trace_class_of(sink->names, id)->name, id, text))
-        return NULL;
-    return text;
+    struct step_bytes *text = id_table_get(table, id);
+    return text != NULL && escape(sink, name, id, text) ? text : NULL;
 }
 
-static const struct step_bytes *method_name(struct text_sink *sink, uint32_t id)
+static inline const struct step_bytes *class_name(struct text_sink *sink, uint32_t id)
 {
-    struct step_bytes *text = id_table_find(&sink->methods, id);
-    if (text != NULL && text->data != NULL)
-        return text;
-    text = id_table_get(&sink->methods, id);
-    if (text == NULL || !escape(sink, trace_method_of(sink->names, id)->name, id, text))
-        return NULL;
-    return text;
+    const struct step_bytes *text = id_table_find(&sink->classes, id);
+    return text != NULL && text->data != NULL
+               ? text
+               : escape_once(sink, &sink->classes, trace_class_of(sink->names, id)->name, id);
+}
+
+static inline const struct step_bytes *method_name(struct text_sink *sink, uint32_t id)
+{
+    const struct step_bytes *text = id_table_find(&sink->methods, id);
+    return text != NULL && text->data != NULL
+               ? text
+               : escape_once(sink, &sink->methods, trace_method_of(sink->names, id)->name, id);
 }
 
 static enum step_status flush(struct text_sink *sink, struct step_error *error)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "capture/log.h"
+#include "capture/modules/late_zstd.h"
 #include "capture/provenance.h"
 #include "format/live/live_allocs.h"
 #include "malloc-recorder/interpose.h"
@@ -216,7 +217,8 @@ static bool may_use_name(const char *text)
 
 static bool begin(struct recording *recording, const char *text)
 {
-    if (!options_parse_shared(&recording->options, text))
+    if (!options_parse_shared(&recording->options, text) ||
+        !late_zstd_load(recording->options.required ? "" : "; the program runs unrecorded"))
         return false;
     recording->options.resolution_ns = 1; /* a coarser one would lose the order across threads */
     if (strstr(text, "%p") != NULL)
@@ -248,6 +250,8 @@ static struct recording *create(void)
     recording->number = atomic_fetch_add(&recorder.recording_count, 1) + 1;
     recording->process_id = (uint64_t) getpid();
     if (!begin(recording, text)) {
+        if (recording->options.required && !recorder.is_fork)
+            _exit(EXIT_FAILURE);
         destroy(recording);
         return NULL;
     }

@@ -6,6 +6,7 @@
 #include "converter/open/pour.h"
 #include "converter/records/metatf_records.h"
 #include "converter/records/record_dump.h"
+#include "converter/records/record_export.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {
@@ -24,6 +25,16 @@ static enum step_status print(struct input *input)
         .options = &options,
         .writes_broken_part = true};
     return input_pour(input, &pouring, "-", NULL);
+}
+
+static enum step_status dump_json(const struct arguments *arguments,
+                                  const struct record_dump *records)
+{
+    if (!event_selection_is_slice(records->selected.selected) || records->entries ||
+        records->selected.maps)
+        return arguments_fault(arguments, "--json: records are chosen by time, thread number, "
+                                          "--record and --where; no --entries, no --maps");
+    return record_export(arguments->operands[0], "-", RECORDS_AS_JSON_LINES, 0, &records->selected);
 }
 
 /* Records of any definition have but times and threads. */
@@ -56,6 +67,7 @@ enum step_status verb_dump(int argc, char **argv)
     struct input input;
     const struct trace_format *from = NULL;
     event_selection_init(&selected);
+    bool as_json = false;
     struct record_dump records = {.selected = {.selected = &selected}};
     const struct option_row rows[] = {
         FROM_ROW(&from),
@@ -72,6 +84,7 @@ enum step_status verb_dump(int argc, char **argv)
          "only records whose field is so; also != < <= > >=", take_condition, &records.selected},
         {"entries", 0, NULL, "the entries of the dictionaries, not the records", take_flag,
          &records.entries},
+        {"json", 0, NULL, "of a STEP trace: its records as JSON, one a line", take_flag, &as_json},
         DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
@@ -81,6 +94,8 @@ enum step_status verb_dump(int argc, char **argv)
         status = arguments_expect(&arguments, 1, 1);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
+    if (as_json)
+        return dump_json(&arguments, &records);
     if (record_dump_is_wanted(&records) && metatf_records_are_meant(arguments.operands[0], from))
         return dump_metatf(&arguments, arguments.operands[0], &records);
     if (record_dump_is_wanted(&records))

@@ -306,8 +306,8 @@ enum step_status verb_record_malloc(int argc, char **argv)
         {"output", 'o', "OUT", "the trace (run.step); %p: process id", take_text,
          &recording.output},
         {"encoding", 0, "NAME", "of HATF, as convert takes it", take_text, &recording.encoding},
-        {"option", 'O', "KEY=VALUE", "of the recorder: buffer, overflow, limit, level", take_pair,
-         recording.options},
+        {"option", 'O', "KEY=VALUE", "of the recorder: buffer, overflow, limit, level, required",
+         take_pair, recording.options},
         {"library", 0, "PATH", "the recorder, libmalloctracer.so", take_text, &recording.library},
     };
     struct arguments arguments = {.help = &help,

@@ -27,7 +27,8 @@ static void test_every_key(void)
                                  "file=a.step,events=alloc+free+method,engine=jvmti,resolution=1ns,"
                                  "existing=no,overflow=drop,buffer=2m,limit=1g,level=9,"
                                  "clock=monotonic,include=a/*+b.**,exclude=c/D,"
-                                 "stack=16,walk=check"));
+                                 "stack=16,walk=check,required=yes"));
+    CU_ASSERT_TRUE(options.required);
     CU_ASSERT_STRING_EQUAL(options.file, "a.step");
     CU_ASSERT_EQUAL(options.events, EVENT_ALLOC | EVENT_FREE | EVENT_METHOD);
     CU_ASSERT_EQUAL(options.resolution_ns, 1);
@@ -69,6 +70,7 @@ static void test_faults(void)
         "resolution=0",
         "resolution=2s1",
         "existing=1",
+        "required=perhaps",
         "overflow=",
         "buffer=1",
         "limit=12q",

@@ -7,23 +7,12 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/object_table.h"
+#include "converter/tables/birth_pages.h"
 #include "converter/tables/block_choice.h"
 #include "converter/tables/made_columns.h"
 #include "converter/tables/record_rows.h"
 #include "converter/tables/row_builder.h"
 #include "converter/tables/table_scan.h"
-
-#define NO_BIRTH UINT32_MAX
-
-/* What is kept of an object besides its number and size; on the free list, `born` is the next. */
-struct birth {
-    uint64_t born_ns;
-    uint32_t thread;
-    uint32_t site;
-    uint32_t class_id;
-    bool is_existing;
-};
 
 enum phase { READING_FREES, READING_REST, GIVING_LIVE };
 
@@ -40,11 +29,9 @@ struct object_rows {
     const struct table_batch *batch; /* READING_REST: the batch at hand, */
     size_t batch_row;                /* and how far it was given */
     /* what lives */
-    struct object_table live; /* `value` is the place in `kept` */
-    struct birth *kept;
-    size_t kept_count, kept_capacity;
-    uint32_t free_birth;
+    struct birth_pages live;
     size_t live_slot; /* GIVING_LIVE */
+    unsigned live_bit;
     /* frees */
     uint32_t free_record;
     size_t time_slot, object_slot;
@@ -77,66 +64,51 @@ static uint32_t narrow(uint64_t value)
 
 /* ---- what lives ---- */
 
-static uint32_t take_birth(struct object_rows *rows)
-{
-    if (rows->free_birth != NO_BIRTH) {
-        uint32_t place = rows->free_birth;
-        rows->free_birth = (uint32_t) rows->kept[place].born_ns;
-        return place;
-    }
-    if (rows->kept_count == rows->kept_capacity) {
-        size_t capacity = rows->kept_capacity * 2 + 1024;
-        struct birth *kept =
-            capacity < NO_BIRTH ? realloc(rows->kept, capacity * sizeof *kept) : NULL;
-        if (kept == NULL)
-            return NO_BIRTH;
-        rows->kept = kept;
-        rows->kept_capacity = capacity;
-    }
-    return (uint32_t) rows->kept_count++;
-}
-
-static void give_birth_back(struct object_rows *rows, uint32_t place)
-{
-    rows->kept[place].born_ns = rows->free_birth;
-    rows->free_birth = place;
-}
-
 static const uint64_t *numbers_of(const struct object_rows *rows, size_t column)
 {
     size_t place = rows->places[column];
     return place != SIZE_MAX ? rows->batch->vectors[place].numbers : NULL;
 }
 
-static void read_birth(const struct object_rows *rows, size_t row, struct birth *out)
+/* The batch's columns, or NULL where a column is not needed. */
+struct birth_columns {
+    const uint64_t *object, *born, *size, *thread, *site, *class_id;
+    const uint8_t *existing;
+};
+
+static struct birth_columns columns_of(const struct object_rows *rows)
 {
-    const uint64_t *born = numbers_of(rows, OBJECTS_BORN);
-    const uint64_t *thread = numbers_of(rows, OBJECTS_THREAD);
-    const uint64_t *site = numbers_of(rows, OBJECTS_SITE);
-    const uint64_t *class_id = numbers_of(rows, OBJECTS_CLASS_ID);
     size_t existing = rows->places[OBJECTS_EXISTING];
-    *out = (struct birth){.born_ns = born != NULL ? born[row] : 0,
-                          .thread = thread != NULL ? narrow(thread[row]) : 0,
-                          .site = site != NULL ? narrow(site[row]) : 0,
-                          .class_id = class_id != NULL ? narrow(class_id[row]) : 0,
-                          .is_existing = existing != SIZE_MAX &&
-                                         rows->batch->vectors[existing].flags[row] != 0};
+    return (struct birth_columns){
+        .object = numbers_of(rows, OBJECTS_OBJECT),
+        .born = numbers_of(rows, OBJECTS_BORN),
+        .size = numbers_of(rows, OBJECTS_SIZE),
+        .thread = numbers_of(rows, OBJECTS_THREAD),
+        .site = numbers_of(rows, OBJECTS_SITE),
+        .class_id = numbers_of(rows, OBJECTS_CLASS_ID),
+        .existing = existing != SIZE_MAX ? rows->batch->vectors[existing].flags : NULL};
+}
+
+static inline void read_birth(const struct birth_columns *columns, size_t row, struct birth *out)
+{
+    out->born_ns = columns->born != NULL ? columns->born[row] : 0;
+    out->size = columns->size != NULL ? columns->size[row] : 0;
+    out->thread = columns->thread != NULL ? narrow(columns->thread[row]) : 0;
+    out->site = columns->site != NULL ? narrow(columns->site[row]) : 0;
+    out->class_id = columns->class_id != NULL ? narrow(columns->class_id[row]) : 0;
+    out->is_existing = columns->existing != NULL && columns->existing[row] != 0;
 }
 
 static bool keep_batch(struct object_rows *rows)
 {
-    const uint64_t *objects = numbers_of(rows, OBJECTS_OBJECT);
-    const uint64_t *sizes = numbers_of(rows, OBJECTS_SIZE);
-    for (size_t i = 0; i < rows->batch->row_count; i++) {
-        uint32_t place = take_birth(rows);
-        if (place == NO_BIRTH)
+    const struct birth_columns columns = columns_of(rows);
+    size_t count = rows->batch->row_count;
+    bool was;
+    for (size_t i = 0; i < count; i++) {
+        struct birth *birth = birth_pages_put(&rows->live, columns.object[i], &was);
+        if (birth == NULL)
             return false;
-        read_birth(rows, i, &rows->kept[place]);
-        if (!object_table_put(&rows->live,
-                              &(struct live_object){.object = objects[i],
-                                                    .value = place,
-                                                    .size = sizes != NULL ? sizes[i] : 0}))
-            return false;
+        read_birth(&columns, i, birth);
     }
     return true;
 }
@@ -173,8 +145,8 @@ static size_t collections_before(struct object_rows *rows, uint64_t time_ns)
     return count;
 }
 
-static void put_row(struct object_rows *rows, uint64_t object, uint64_t size,
-                    const struct birth *birth, bool is_dead)
+static inline void put_row(struct object_rows *rows, uint64_t object, const struct birth *birth,
+                           bool is_dead)
 {
     struct row_builder *builder = &rows->builder;
     row_put(builder, OBJECTS_OBJECT, object, false);
@@ -184,7 +156,7 @@ static void put_row(struct object_rows *rows, uint64_t object, uint64_t size,
     row_put(builder, OBJECTS_CLASS_ID, birth->class_id, false);
     row_put(builder, OBJECTS_THREAD, birth->thread, false);
     row_put(builder, OBJECTS_SITE, birth->site, birth->site == 0);
-    row_put(builder, OBJECTS_SIZE, size, false);
+    row_put(builder, OBJECTS_SIZE, birth->size, false);
     row_put(builder, OBJECTS_BORN, birth->born_ns, false);
     row_put(builder, OBJECTS_DIED, is_dead ? rows->died_ns : 0, !is_dead);
     row_put_flag(builder, OBJECTS_ALIVE, !is_dead);
@@ -235,15 +207,14 @@ static void set_death(struct object_rows *rows, uint64_t ticks)
 
 static void put_dead(struct object_rows *rows)
 {
-    struct live_object object;
     for (; rows->free_row < rows->objects.count && !row_builder_is_full(&rows->builder);
          rows->free_row++) {
         uint64_t number = rows->objects.values[rows->free_row * rows->objects.step];
-        set_death(rows, rows->times.values[rows->free_row * rows->times.step]);
-        if (!object_table_take(&rows->live, number, &object))
+        const struct birth *birth = birth_pages_take(&rows->live, number);
+        if (birth == NULL)
             continue;
-        put_row(rows, number, object.size, &rows->kept[object.value], true);
-        give_birth_back(rows, (uint32_t) object.value);
+        set_death(rows, rows->times.values[rows->free_row * rows->times.step]);
+        put_row(rows, number, birth, true);
     }
 }
 
@@ -273,27 +244,27 @@ static enum step_status read_rest(struct object_rows *rows, struct step_error *e
             rows->phase = GIVING_LIVE;
         return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
     }
-    const uint64_t *objects = numbers_of(rows, OBJECTS_OBJECT);
-    const uint64_t *sizes = numbers_of(rows, OBJECTS_SIZE);
+    const struct birth_columns columns = columns_of(rows);
     for (; rows->batch_row < rows->batch->row_count && !row_builder_is_full(&rows->builder);
          rows->batch_row++) {
-        read_birth(rows, rows->batch_row, &birth);
-        put_row(rows, objects[rows->batch_row], sizes != NULL ? sizes[rows->batch_row] : 0, &birth,
-                false);
+        read_birth(&columns, rows->batch_row, &birth);
+        put_row(rows, columns.object[rows->batch_row], &birth, false);
     }
     return STEP_STATUS_OK;
 }
 
 static bool give_live(struct object_rows *rows)
 {
-    struct live_object object;
-    for (; rows->live_slot <= rows->live.mask && !row_builder_is_full(&rows->builder);
-         rows->live_slot++) {
-        uint64_t number = rows->live.slots[rows->live_slot].object;
-        if (number != 0 && object_table_find(&rows->live, number, &object))
-            put_row(rows, number, object.size, &rows->kept[object.value], false);
+    const struct birth *birth;
+    uint64_t number;
+    bool has_more = true;
+    while (has_more && !row_builder_is_full(&rows->builder)) {
+        has_more =
+            birth_pages_next(&rows->live, &rows->live_slot, &rows->live_bit, &number, &birth);
+        if (has_more)
+            put_row(rows, number, birth, false);
     }
-    return rows->live_slot <= rows->live.mask;
+    return has_more;
 }
 
 static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
@@ -324,10 +295,9 @@ static void destroy(struct table_rows *base)
     struct object_rows *rows = of(base);
     table_scan_destroy(rows->scan);
     row_builder_reset(&rows->builder);
-    object_table_reset(&rows->live);
+    birth_pages_reset(&rows->live);
     wanted_fields_destroy(rows->free_fields, base->tables->definition);
     step_block_destroy(rows->block);
-    free(rows->kept);
     free(rows->free_blocks);
     table_rows_reset(base);
     free(rows);
@@ -462,13 +432,10 @@ static enum step_status create_joined(struct tables *tables, const struct table_
     struct object_rows *rows = calloc(1, sizeof *rows);
     if (rows == NULL)
         return no_memory(error);
-    rows->free_birth = NO_BIRTH;
     rows->died_ticks = UINT64_MAX;
     rows->died_ns = UINT64_MAX;
     rows->dictionaries[OBJECTS_CLASS] = &tables->class_names.dictionary;
     enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
-    if (status == STEP_STATUS_OK && !object_table_init(&rows->live))
-        status = no_memory(error);
     if (status == STEP_STATUS_OK)
         status = row_builder_init(&rows->builder, wish, error);
     choose_columns(rows);

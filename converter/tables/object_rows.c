@@ -14,6 +14,7 @@
 #include "converter/tables/row_builder.h"
 #include "converter/tables/table_scan.h"
 
+enum { GROUP_ROWS = 256 };
 enum phase { READING_FREES, READING_REST, GIVING_LIVE };
 
 struct object_rows {
@@ -50,6 +51,12 @@ struct object_rows {
     size_t era_collections;
     enum phase phase;
     bool wants_survived;
+    /* rows that go together */
+    uint64_t group_objects[GROUP_ROWS];
+    const struct birth *group_births[GROUP_ROWS];
+    uint64_t dead_ns[GROUP_ROWS];
+    size_t dead_collections[GROUP_ROWS];
+    struct birth rest[GROUP_ROWS];
 };
 
 static struct object_rows *of(struct table_rows *rows)
@@ -145,28 +152,77 @@ static size_t collections_before(struct object_rows *rows, uint64_t time_ns)
     return count;
 }
 
-static inline void put_row(struct object_rows *rows, uint64_t object, const struct birth *birth,
-                           bool is_dead)
+/* Rows are put column by column: these are the objects, `count` of them, that go behind the batch's
+ * rows. */
+struct births {
+    const uint64_t *objects;
+    const struct birth *const *births;
+    size_t count;
+};
+
+#define PUT(column, kind, value)                                                                   \
+    do {                                                                                           \
+        kind *values = builder->values[column];                                                    \
+        for (size_t i = 0; values != NULL && i < births->count; i++)                               \
+            values[builder->count + i] = (kind) (value);                                           \
+    } while (0)
+#define PUT_VALID(column, value)                                                                   \
+    do {                                                                                           \
+        uint8_t *validity = builder->validity[column];                                             \
+        for (size_t i = 0; validity != NULL && i < births->count; i++) {                           \
+            size_t row = builder->count + i;                                                       \
+            validity[row / 8] |= (uint8_t) ((value) << row % 8);                                   \
+        }                                                                                          \
+    } while (0)
+
+/* A class that is met again and again. */
+static void put_classes(struct object_rows *rows, const struct births *births)
 {
     struct row_builder *builder = &rows->builder;
-    row_put(builder, OBJECTS_OBJECT, object, false);
-    if (builder->values[OBJECTS_CLASS] != NULL)
-        row_put_code(builder, OBJECTS_CLASS, tables_class_code(rows->base.tables, birth->class_id),
-                     birth->class_id == 0);
-    row_put(builder, OBJECTS_CLASS_ID, birth->class_id, false);
-    row_put(builder, OBJECTS_THREAD, birth->thread, false);
-    row_put(builder, OBJECTS_SITE, birth->site, birth->site == 0);
-    row_put(builder, OBJECTS_SIZE, birth->size, false);
-    row_put(builder, OBJECTS_BORN, birth->born_ns, false);
-    row_put(builder, OBJECTS_DIED, is_dead ? rows->died_ns : 0, !is_dead);
-    row_put_flag(builder, OBJECTS_ALIVE, !is_dead);
-    row_put_flag(builder, OBJECTS_EXISTING, birth->is_existing);
-    if (rows->wants_survived) {
-        size_t seen = is_dead ? rows->died_collection : rows->base.tables->collection_count;
-        size_t before = collections_before(rows, birth->born_ns);
-        row_put(builder, OBJECTS_SURVIVED, seen > before ? seen - before : 0, false);
+    uint32_t *codes = builder->values[OBJECTS_CLASS];
+    for (size_t i = 0; codes != NULL && i < births->count; i++) {
+        uint32_t class_id = births->births[i]->class_id;
+        codes[builder->count + i] =
+            class_id != 0 ? tables_class_code(rows->base.tables, class_id) : 0;
     }
-    row_builder_end_row(builder);
+    PUT_VALID(OBJECTS_CLASS, births->births[i]->class_id != 0);
+}
+
+static void put_survived(struct object_rows *rows, const struct births *births, bool are_dead)
+{
+    uint64_t *values = rows->builder.values[OBJECTS_SURVIVED];
+    size_t all = rows->base.tables->collection_count;
+    for (size_t i = 0; values != NULL && i < births->count; i++) {
+        size_t seen = are_dead ? rows->dead_collections[i] : all;
+        size_t before = collections_before(rows, births->births[i]->born_ns);
+        values[rows->builder.count + i] = seen > before ? seen - before : 0;
+    }
+}
+
+static void put_rows(struct object_rows *rows, const struct births *births, bool are_dead)
+{
+    struct row_builder *builder = &rows->builder;
+    PUT(OBJECTS_OBJECT, uint64_t, births->objects[i]);
+    put_classes(rows, births);
+    PUT(OBJECTS_CLASS_ID, uint64_t, births->births[i]->class_id);
+    PUT(OBJECTS_THREAD, uint64_t, births->births[i]->thread);
+    PUT(OBJECTS_SITE, uint64_t, births->births[i]->site);
+    PUT_VALID(OBJECTS_SITE, births->births[i]->site != 0);
+    PUT(OBJECTS_SIZE, uint64_t, births->births[i]->size);
+    PUT(OBJECTS_BORN, uint64_t, births->births[i]->born_ns);
+    PUT(OBJECTS_DIED, uint64_t, are_dead ? rows->dead_ns[i] : 0);
+    PUT_VALID(OBJECTS_DIED, are_dead);
+    PUT(OBJECTS_ALIVE, uint8_t, !are_dead);
+    PUT(OBJECTS_EXISTING, uint8_t, births->births[i]->is_existing);
+    put_survived(rows, births, are_dead);
+    builder->count += births->count;
+}
+
+/* How many rows go together. */
+static size_t group_of(const struct object_rows *rows)
+{
+    size_t room = rows->builder.capacity - rows->builder.count;
+    return room < GROUP_ROWS ? room : (size_t) GROUP_ROWS;
 }
 
 /* ---- frees ---- */
@@ -205,17 +261,23 @@ static void set_death(struct object_rows *rows, uint64_t ticks)
         rows->died_collection = tables_collections_before(rows->base.tables, rows->died_ns);
 }
 
+/* Births that were taken stay readable as long as nothing is born. */
 static void put_dead(struct object_rows *rows)
 {
-    for (; rows->free_row < rows->objects.count && !row_builder_is_full(&rows->builder);
-         rows->free_row++) {
+    size_t room = group_of(rows);
+    size_t count = 0;
+    for (; rows->free_row < rows->objects.count && count < room; rows->free_row++) {
         uint64_t number = rows->objects.values[rows->free_row * rows->objects.step];
         const struct birth *birth = birth_pages_take(&rows->live, number);
         if (birth == NULL)
             continue;
         set_death(rows, rows->times.values[rows->free_row * rows->times.step]);
-        put_row(rows, number, birth, true);
+        rows->group_objects[count] = number;
+        rows->group_births[count] = birth;
+        rows->dead_ns[count] = rows->died_ns;
+        rows->dead_collections[count++] = rows->died_collection;
     }
+    put_rows(rows, &(struct births){rows->group_objects, rows->group_births, count}, true);
 }
 
 static enum step_status read_frees(struct object_rows *rows, struct step_error *error)
@@ -236,7 +298,6 @@ static enum step_status read_frees(struct object_rows *rows, struct step_error *
 /* What was born after the last block of frees lives. */
 static enum step_status read_rest(struct object_rows *rows, struct step_error *error)
 {
-    struct birth birth;
     if (rows->batch == NULL || rows->batch_row == rows->batch->row_count) {
         enum step_status status = table_scan_next(rows->scan, &rows->batch, error);
         rows->batch_row = 0;
@@ -245,26 +306,29 @@ static enum step_status read_rest(struct object_rows *rows, struct step_error *e
         return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
     }
     const struct birth_columns columns = columns_of(rows);
-    for (; rows->batch_row < rows->batch->row_count && !row_builder_is_full(&rows->builder);
-         rows->batch_row++) {
-        read_birth(&columns, rows->batch_row, &birth);
-        put_row(rows, columns.object[rows->batch_row], &birth, false);
+    size_t left = rows->batch->row_count - rows->batch_row;
+    size_t room = group_of(rows);
+    size_t count = left < room ? left : room;
+    for (size_t i = 0; i < count; i++) {
+        read_birth(&columns, rows->batch_row + i, &rows->rest[i]);
+        rows->group_births[i] = &rows->rest[i];
     }
+    put_rows(rows, &(struct births){columns.object + rows->batch_row, rows->group_births, count},
+             false);
+    rows->batch_row += count;
     return STEP_STATUS_OK;
 }
 
 static bool give_live(struct object_rows *rows)
 {
-    const struct birth *birth;
-    uint64_t number;
-    bool has_more = true;
-    while (has_more && !row_builder_is_full(&rows->builder)) {
-        has_more =
-            birth_pages_next(&rows->live, &rows->live_slot, &rows->live_bit, &number, &birth);
-        if (has_more)
-            put_row(rows, number, birth, false);
-    }
-    return has_more;
+    size_t room = group_of(rows);
+    size_t count = 0;
+    while (count < room &&
+           birth_pages_next(&rows->live, &rows->live_slot, &rows->live_bit,
+                            &rows->group_objects[count], &rows->group_births[count]))
+        count++;
+    put_rows(rows, &(struct births){rows->group_objects, rows->group_births, count}, false);
+    return count > 0;
 }
 
 static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)

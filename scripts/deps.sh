@@ -11,7 +11,7 @@ deps_test=(libcunit1-dev libsqlite3-dev clang libclang-rt-14-dev clang-format cl
     jattach mandoc protobuf-compiler
     valgrind sqlite3 gawk libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0)
 # What some tests are skipped without: large, or not to be had everywhere.
-deps_optional=(chromium libjacoco-java)
+deps_optional=(chromium libjacoco-java clickhouse-server clickhouse-client)
 
 # What tests/bench measures with besides: programs to trace, and packers.
 deps_bench=(sqlite3 perl gawk graphviz gzip bzip2 xz-utils zstd)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "capture/log.h"
+#include "capture/provenance.h"
 #include "format/live/live_allocs.h"
 #include "malloc-recorder/interpose.h"
 #include "malloc-recorder/malloc_probes.h"
@@ -167,47 +168,20 @@ static void put_property(struct recording *recording, const char *key, const cha
     step_writer_property(recording->writer, key, value);
 }
 
-static void put_number(struct recording *recording, const char *key, uint64_t value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    put_property(recording, key, text);
-}
-
-static void put_command_line(struct recording *recording)
-{
-    char text[4096];
-    int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return;
-    ssize_t length = read(file, text, sizeof text - 1);
-    close(file);
-    if (length <= 0)
-        return;
-    while (length > 0 && text[length - 1] == '\0')
-        length--;
-    for (ssize_t i = 0; i < length; i++)
-        if (text[i] == '\0')
-            text[i] = ' ';
-    text[length] = '\0';
-    put_property(recording, "command-line", text);
-}
-
 static void put_provenance(struct recording *recording)
 {
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
+    char command_line[4096];
     put_property(recording, "producer", "StepTrace libmalloctracer.so");
     put_property(recording, "events", "alloc+free+realloc+thread");
     put_property(recording, "options", recording->options.text);
-    put_number(recording, "resolution-ns", 1);
+    provenance_number(recording->writer, "resolution-ns", 1);
     put_property(recording, "clock", clock_name());
-    put_number(recording, "start-time-ns", recorder.start.wall_ns);
-    put_property(recording, "host", host);
-    put_number(recording, "process-id", recording->process_id);
+    provenance_number(recording->writer, "start-time-ns", recorder.start.wall_ns);
+    provenance_host(recording->writer);
+    provenance_number(recording->writer, "process-id", recording->process_id);
     if (recorder.is_fork)
-        put_number(recording, "forked-from", recorder.parent_id);
-    put_command_line(recording);
+        provenance_number(recording->writer, "forked-from", recorder.parent_id);
+    provenance_command_line(recording->writer, command_line, sizeof command_line);
 }
 
 /* ---- start ---- */

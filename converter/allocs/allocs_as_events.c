@@ -3,8 +3,8 @@
  * Events that are made of a heap trace's records, for the verbs that know of nothing else: an
  * allocation is an object, whose number is how many there were before it, plus one; its class is
  * what its attributes say, or `malloc`.  A realloc in place frees the object and makes another one
- * of the new size.  Classes and threads are told of before they are used, and VS, VI and VD frame
- * all, so that the events are a closed trace.  Frees of what does not live are left out, and
+ * of the new size.  Classes and threads are introduced before they are used, and VS, VI and VD
+ * frame all, so that the events are a closed trace.  Frees of what does not live are left out, and
  * counted as damage.
  */
 #include "converter/allocs/allocs_as_events.h"
@@ -55,7 +55,7 @@ static struct trace_event *add(struct allocs_event_source *source, enum step_tex
     return event;
 }
 
-/* The thread's number in the names; it is told of at its first use. */
+/* The thread's number in the names; it is introduced at its first use. */
 static uint32_t thread_of(struct allocs_event_source *source, uint64_t number, uint64_t time_ns,
                           bool report_line)
 {

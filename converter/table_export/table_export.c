@@ -105,6 +105,22 @@ static size_t time_column(const struct table *table)
     return SIZE_MAX;
 }
 
+/* NULL: any, or what a table cannot choose by. */
+static const char *one_class(const struct event_selection *selected)
+{
+    const struct selected_globs *classes = &selected->classes;
+    return classes->count == 1 && classes->items[0][0] != '!' ? classes->items[0] : NULL;
+}
+
+/* Tables have columns of their own for the rest of what events are chosen by. */
+static bool is_choice_of_tables(const struct event_selection *selected)
+{
+    struct event_selection rest = *selected;
+    if (one_class(selected) != NULL)
+        rest.classes.count = 0;
+    return event_selection_is_slice(&rest);
+}
+
 static enum step_status open_scan(struct exporting *exporting, struct step_error *error)
 {
     const struct event_selection *selected = exporting->options->selected;
@@ -112,13 +128,14 @@ static enum step_status open_scan(struct exporting *exporting, struct step_error
                                 false};
     struct table_query query = {.columns = exporting->columns,
                                 .column_count = exporting->column_count,
-                                .class_glob = selected->class_glob};
+                                .class_glob = one_class(selected)};
+    uint64_t thread;
     if ((range.least > 0 || range.most < UINT64_MAX) && range.column != SIZE_MAX) {
         query.ranges = &range;
         query.range_count = RANGES_MOST;
     }
-    if (selected->has_thread) {
-        query.threads = &selected->thread;
+    if (event_selection_one_thread(selected, &thread)) {
+        query.threads = &thread;
         query.thread_count = 1;
     }
     table_scan_destroy(exporting->scan);
@@ -266,6 +283,10 @@ static enum step_status check_names(const struct exporting *exporting, size_t *c
     if (status == STEP_STATUS_OK && *count > 1 && is_single)
         status = step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
                                 "only one table can go into one file, or have --columns");
+    if (status == STEP_STATUS_OK && !is_choice_of_tables(exporting->options->selected))
+        status = step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                                "of tables a time, one --class and one --thread by its number can "
+                                "be chosen; `steptrace sql` chooses by any column");
     return status == STEP_STATUS_NOT_FOUND ? STEP_STATUS_INVALID : status;
 }
 

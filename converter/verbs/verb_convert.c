@@ -19,6 +19,7 @@ enum { OPTIONS_MOST = 64 };
 
 struct conversion {
     struct event_selection selected;
+    struct event_selection of_heap; /* objects that a heap tells of */
     struct event_sink_options sink;
     struct alloc_options allocs; /* of `sink` */
     struct heap_export heap;     /* the same */
@@ -105,22 +106,25 @@ static enum step_status prepare_records(const struct arguments *arguments,
                                    "--record and --where are for .jsonl, .csv and .step");
         conversion->record_format = RECORDS_AS_STEP;
     }
-    struct event_selection plain;
-    event_selection_init(&plain);
     if (conversion->record_format != RECORDS_AS_NOTHING &&
-        (conversion->selected.kinds != plain.kinds || conversion->selected.class_glob != NULL))
-        return arguments_fault(arguments, "--kind and --class are not for records; see --record");
+        !event_selection_is_slice(&conversion->selected))
+        return arguments_fault(arguments,
+                               "records are chosen by time, thread number, --record and --where");
     return STEP_STATUS_OK;
 }
 
-/* A heap is made of the whole trace, and its maker follows what lives. */
+/* A heap is made of the whole trace, and its maker follows what lives and chooses of it. */
 static enum step_status prepare_heap(const struct arguments *arguments,
                                      struct conversion *conversion)
 {
     if (conversion->to->kind != FORMAT_OF_HEAPS)
         return STEP_STATUS_OK;
-    if (!event_selection_is_all(&conversion->selected))
-        return arguments_fault(arguments, "a heap is that of the whole trace; --at chooses when");
+    if (conversion->selected.kinds != TRACE_ALL_KINDS)
+        return arguments_fault(arguments, "a heap is made of all kinds of events, not of --kind");
+    conversion->of_heap = conversion->selected;
+    conversion->heap.selected = &conversion->of_heap;
+    event_selection_init(&conversion->selected);
+    conversion->selected.dtd_path = conversion->of_heap.dtd_path;
     conversion->selected.kinds = HEAP_KINDS;
     conversion->selected.untracked = true;
     return STEP_STATUS_OK;
@@ -193,6 +197,7 @@ enum step_status verb_convert(int argc, char **argv)
     struct arguments arguments = {0};
     struct input input;
     event_selection_init(&conversion.selected);
+    event_selection_init(&conversion.of_heap);
     conversion.records.selected = &conversion.selected;
     conversion.sink.records = &conversion.allocs;
     conversion.sink.heap = &conversion.heap;
@@ -222,7 +227,10 @@ enum step_status verb_convert(int argc, char **argv)
         return status;
     }
     const struct pouring pouring = {.to = conversion.to, .options = &conversion.sink};
-    status = input_pour(&input, &pouring, conversion.output, NULL);
+    status =
+        input_choose_objects(&input, arguments.operands[0], conversion.from, &conversion.of_heap);
+    if (status == STEP_STATUS_OK)
+        status = input_pour(&input, &pouring, conversion.output, NULL);
     enum step_status damage = input_report_damage(&input);
     input_close(&input);
     return status == STEP_STATUS_OK ? damage : status;

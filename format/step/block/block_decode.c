@@ -226,7 +226,7 @@ enum step_status step_block_next(struct step_block *block, struct step_record_vi
         block->at++;
         if (!type->wanted) {
             for (size_t i = 0; i < type->slot_count; i++)
-                type->slots[i]->next++;
+                type->slots[i]->next += type->slots[i]->step;
             continue;
         }
         for (size_t i = 0; i < type->slot_count; i++) {

@@ -19,7 +19,7 @@ struct step_block_reader {
     struct step_row_reader *rows; /* made when first used */
 };
 
-/* A slot's values, one for each record that has the slot; `step` 0: all are the same. */
+/* A slot's values, one for each record that has the slot, `step` apart; 0: all are the same. */
 struct step_slot_cursor {
     const uint64_t *next;
     size_t step;
@@ -65,9 +65,9 @@ struct step_decoding_column {
     enum step_column_state state;
     struct step_coding coding;
     const uint8_t *stored;
-    uint64_t count;                  /* values that it must have */
-    struct step_slot_cursor *cursor; /* of the slots that it, or the node at it, makes */
-    bool unsupported;                /* it, or something below the node at it, cannot be decoded */
+    uint64_t count;                   /* values that it must have */
+    struct step_slot_cursor *cursors; /* of the slots that it, or the node at it, makes */
+    bool unsupported;                 /* it, or something below the node at it, cannot be decoded */
 };
 
 struct step_decoding {

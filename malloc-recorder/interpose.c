@@ -19,10 +19,10 @@ static inline bool is_recorded(void)
 {
     if (__builtin_expect(recorder_local.mode != MODE_PROGRAM, 0))
         return false;
-    int state = atomic_load_explicit(&recorder.state, memory_order_relaxed);
+    int state = atomic_load_explicit(&recorder_hot.state, memory_order_relaxed);
     if (__builtin_expect(state != STATE_ON, 0)) {
         recorder_prepare();
-        return atomic_load_explicit(&recorder.state, memory_order_relaxed) != STATE_OFF;
+        return atomic_load_explicit(&recorder_hot.state, memory_order_relaxed) != STATE_OFF;
     }
     return true;
 }

@@ -77,10 +77,13 @@ static uint64_t *reserve_slowly(struct recording *recording, struct live_stream 
 {
     struct own_mode own;
     own_mode_enter(&own);
-    uint64_t *room = live_reserve_chunk(recording->map, stream, words);
+    uint64_t *room = live_reserve_chunk(&recording->map, stream, words);
+    if (room == NULL) {
+        atomic_fetch_add(&recording->control->missed, 1);
+        if (atomic_load(&recording->control->shared.stopping))
+            recorder_give_up(recording);
+    }
     own_mode_leave(&own);
-    if (room == NULL)
-        atomic_fetch_add(&recorder.missed, 1);
     return room;
 }
 
@@ -145,7 +148,7 @@ static struct recorder_thread *create_thread(void)
 /* Gives the thread a stream of this recording, and tells of its start. */
 static bool attach(struct recording *recording, struct recorder_thread *thread)
 {
-    thread->stream = live_stream_take(recording->map, false);
+    thread->stream = live_stream_take(&recording->map, false);
     if (thread->stream == NULL)
         return false;
     thread->recording = recording->number;
@@ -197,7 +200,7 @@ static bool attach_slowly(struct recording *recording, struct recorder_thread *t
 /* Marks the thread as in a probe; NULL when nothing is recorded. */
 static struct recorder_thread *enter(struct recording **out)
 {
-    if (atomic_load_explicit(&recorder.recording, memory_order_relaxed) == NULL)
+    if (atomic_load_explicit(&recorder_hot.recording, memory_order_relaxed) == NULL)
         return NULL;
     struct recorder_thread *thread = find_thread();
     if (thread == NULL)
@@ -209,7 +212,8 @@ static struct recorder_thread *enter(struct recording **out)
         atomic_thread_fence(memory_order_seq_cst);
     else
         atomic_signal_fence(memory_order_seq_cst);
-    struct recording *recording = atomic_load_explicit(&recorder.recording, memory_order_acquire);
+    struct recording *recording =
+        atomic_load_explicit(&recorder_hot.recording, memory_order_acquire);
     if (recording == NULL || (__builtin_expect(thread->recording != recording->number, 0) &&
                               !attach_slowly(recording, thread))) {
         leave(thread);
@@ -223,12 +227,12 @@ static struct recorder_thread *enter(struct recording **out)
 
 static void note_early(const uint64_t *words, uint32_t count)
 {
-    int state = atomic_load(&recorder.state);
+    int state = atomic_load(&recorder_hot.state);
     if (state == STATE_OFF || state == STATE_ON)
         return;
     uint32_t at = atomic_fetch_add(&early_count, 1);
     if (at >= EARLY_EVENTS) {
-        atomic_fetch_add(&recorder.missed, 1);
+        atomic_fetch_add(&recorder.missed_early, 1);
         return;
     }
     for (uint32_t i = 0; i < count; i++)
@@ -397,7 +401,7 @@ void record_thread_end(void)
         struct own_mode own;
         put_thread_event(recording, thread, STEP_LIVE_HEAP_THREAD_DESTROY);
         own_mode_enter(&own);
-        live_stream_give_back(recording->map, thread->stream);
+        live_stream_give_back(&recording->map, thread->stream);
         own_mode_leave(&own);
         leave(thread);
     }

@@ -4,11 +4,11 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"
+#include "malloc-recorder/shared_map.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -94,9 +94,8 @@ static void before_fork(void)
     struct own_mode own;
     own_mode_enter(&own);
     pthread_mutex_lock(&recorder.control_lock);
-    struct recording *recording = atomic_load(&recorder.recording);
-    if (recording != NULL)
-        pthread_mutex_lock(&recording->map->lock);
+    if (recorder.last != NULL)
+        pthread_mutex_lock(&recorder.last->map.lock);
     own_heap_lock();
     fork_mode = own;
 }
@@ -105,40 +104,36 @@ static void after_fork_in_parent(void)
 {
     struct own_mode own = fork_mode;
     own_heap_unlock();
-    struct recording *recording = atomic_load(&recorder.recording);
-    if (recording != NULL)
-        pthread_mutex_unlock(&recording->map->lock);
+    if (recorder.last != NULL)
+        pthread_mutex_unlock(&recorder.last->map.lock);
     pthread_mutex_unlock(&recorder.control_lock);
     own_mode_leave(&own);
 }
 
-/* The mapping is the parent's, and so are the files. */
-static void abandon(struct recording *recording)
+/* The live file is the parent's, and this process may not even have it mapped. */
+void process_forget_parent(void)
 {
-    struct live_map *map = recording->map;
-    for (size_t i = 0; i < map->segment_count; i++)
-        munmap(map->segments[i].base, map->segments[i].bytes);
-    close(map->descriptor);
-    close(recording->file->descriptor);
+    struct recording *recording = recorder.last;
+    recorder.last = NULL;
+    atomic_store(&recorder_hot.recording, NULL);
+    pthread_mutex_init(&recorder.control_lock, NULL);
+    record_forget_threads();
+    recorder.is_fork = true;
+    if (recording != NULL) {
+        recorder.parent_id = recording->process_id;
+        if (!recorder.is_wiped_in_forks)
+            shared_map_close(recording);
+        recorder.start = clock_moment_now();
+        atomic_store(&recorder.missed_early, 0);
+    }
+    atomic_store(&recorder_hot.state, recording != NULL ? STATE_PENDING : STATE_OFF);
 }
 
 static void after_fork_in_child(void)
 {
     struct own_mode own = fork_mode;
     own_heap_unlock();
-    struct recording *recording = atomic_load(&recorder.recording);
-    atomic_store(&recorder.recording, NULL);
-    pthread_mutex_init(&recorder.control_lock, NULL);
-    record_forget_threads();
-    recorder.is_fork = true;
-    if (recording != NULL) {
-        recorder.parent_id = recording->process_id;
-        abandon(recording);
-        recorder.start = clock_moment_now();
-        recorder.scale.zero = recorder.start.raw;
-        atomic_store(&recorder.missed, 0);
-        atomic_store(&recorder.state, STATE_PENDING);
-    }
+    process_forget_parent();
     own_mode_leave(&own);
 }
 

@@ -288,30 +288,79 @@ static void put_event(struct recorder_thread *thread, struct recording *recordin
     leave(thread);
 }
 
-void record_alloc(size_t size, const void *block)
+/* An event in a heap of the program's own. */
+static void put_heap_event(struct recorder_thread *thread, struct recording *recording,
+                           uint64_t stamp, uint64_t heap, const uint64_t *words, size_t count)
+{
+    struct live_stream *stream = thread->stream;
+    uint64_t *room = reserve(recording, stream, count + 1);
+    if (room != NULL) {
+        room[0] = (uint64_t) STEP_LIVE_HEAP_IN | heap << STEP_LIVE_KIND_BITS;
+        room[1] = live_allocs_word((enum step_live_heap_kind) words[0], later_stamp(stream, stamp));
+        for (size_t i = 1; i < count; i++)
+            room[1 + i] = words[i];
+        live_commit(stream, count + 1, 1);
+    }
+    leave(thread);
+}
+
+void record_heap_alloc(uint64_t heap, size_t size, const void *block, uint64_t call)
+{
+    struct recording *recording;
+    struct recorder_thread *thread = enter(&recording);
+    const uint64_t words[] = {STEP_LIVE_HEAP_ALLOC, size | call, (uintptr_t) block};
+    if (thread != NULL)
+        put_heap_event(thread, recording, recorder_stamp(), heap, words, 3);
+}
+
+void record_heap_free(uint64_t heap, const void *block, uint64_t call)
+{
+    record_heap_free_at(recorder_stamp(), heap, block, call);
+}
+
+void record_heap_free_at(uint64_t stamp, uint64_t heap, const void *block, uint64_t call)
+{
+    struct recording *recording;
+    struct recorder_thread *thread = enter(&recording);
+    const uint64_t words[] = {STEP_LIVE_HEAP_FREE, (uintptr_t) block | call};
+    if (thread != NULL)
+        put_heap_event(thread, recording, stamp, heap, words, 2);
+}
+
+void record_heap_event(enum step_live_heap_kind kind, uint64_t heap)
+{
+    struct recording *recording;
+    struct recorder_thread *thread = enter(&recording);
+    if (thread != NULL)
+        put_event(thread, recording, kind, recorder_stamp(), heap, 0, 2);
+}
+
+void record_alloc(size_t size, const void *block, uint64_t call)
 {
     struct recording *recording;
     struct recorder_thread *thread = enter(&recording);
     uint64_t stamp = recorder_stamp();
     if (thread != NULL) {
-        put_event(thread, recording, STEP_LIVE_HEAP_ALLOC, stamp, size, (uintptr_t) block, 3);
+        put_event(thread, recording, STEP_LIVE_HEAP_ALLOC, stamp, size | call, (uintptr_t) block,
+                  3);
         return;
     }
-    const uint64_t words[] = {live_allocs_word(STEP_LIVE_HEAP_ALLOC, stamp), size,
+    const uint64_t words[] = {live_allocs_word(STEP_LIVE_HEAP_ALLOC, stamp), size | call,
                               (uintptr_t) block};
     note_early(words, 3);
 }
 
-void record_free(const void *block)
+void record_free(const void *block, uint64_t call)
 {
     struct recording *recording;
     struct recorder_thread *thread = enter(&recording);
     uint64_t stamp = recorder_stamp();
     if (thread != NULL) {
-        put_event(thread, recording, STEP_LIVE_HEAP_FREE, stamp, (uintptr_t) block, 0, 2);
+        put_event(thread, recording, STEP_LIVE_HEAP_FREE, stamp, (uintptr_t) block | call, 0, 2);
         return;
     }
-    const uint64_t words[] = {live_allocs_word(STEP_LIVE_HEAP_FREE, stamp), (uintptr_t) block};
+    const uint64_t words[] = {live_allocs_word(STEP_LIVE_HEAP_FREE, stamp),
+                              (uintptr_t) block | call};
     note_early(words, 2);
 }
 
@@ -351,7 +400,7 @@ void record_realloc(const struct record_resize *resize, const void *old_block, s
         unsigned events = 1;
         uint64_t stamp = later_stamp(stream, in_place && !resize->shrinks ? after : resize->before);
         room[0] = live_allocs_word(STEP_LIVE_HEAP_REALLOC, stamp);
-        room[1] = size;
+        room[1] = size | resize->call;
         room[2] = (uintptr_t) old_block;
         room[3] = (uintptr_t) new_block;
         if (!in_place && old_block != NULL) {

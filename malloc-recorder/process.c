@@ -6,16 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "malloc-recorder/heap_blocks.h"
+#include "malloc-recorder/interpose.h"
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"
 #include "malloc-recorder/shared_map.h"
-
-#define EXPORT __attribute__((visibility("default")))
 
 typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*) (void *), void *);
 typedef void (*exit_function)(int) __attribute__((noreturn));
 static create_function real_create;
 static exit_function real_exit, real_exit_c99;
+static int (*real_close_library)(void *);
 
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 
@@ -25,6 +26,7 @@ void process_find_real(void)
     real_create = (create_function) dlsym(RTLD_NEXT, "pthread_create");
     real_exit = (exit_function) dlsym(RTLD_NEXT, "_exit");
     real_exit_c99 = (exit_function) dlsym(RTLD_NEXT, "_Exit");
+    real_close_library = (int (*)(void *)) dlsym(RTLD_NEXT, "dlclose");
 }
 
 /* ---- threads ---- */
@@ -96,6 +98,7 @@ static void before_fork(void)
     pthread_mutex_lock(&recorder.control_lock);
     if (recorder.last != NULL)
         pthread_mutex_lock(&recorder.last->map.lock);
+    heap_blocks_lock();
     own_heap_lock();
     fork_mode = own;
 }
@@ -104,6 +107,7 @@ static void after_fork_in_parent(void)
 {
     struct own_mode own = fork_mode;
     own_heap_unlock();
+    heap_blocks_unlock();
     if (recorder.last != NULL)
         pthread_mutex_unlock(&recorder.last->map.lock);
     pthread_mutex_unlock(&recorder.control_lock);
@@ -133,6 +137,7 @@ static void after_fork_in_child(void)
 {
     struct own_mode own = fork_mode;
     own_heap_unlock();
+    heap_blocks_unlock();
     process_forget_parent();
     own_mode_leave(&own);
 }
@@ -164,6 +169,15 @@ EXPORT __attribute__((noreturn)) void _Exit(int code)
         recorder_prepare();
     recorder_stop("exit");
     real_exit_c99(code);
+}
+
+/* The library is looked at while it is there. */
+EXPORT int dlclose(void *library)
+{
+    recorder_prepare();
+    if (recorder_local.mode == MODE_PROGRAM)
+        recorder_look_at_libraries();
+    return real_close_library(library);
 }
 
 /* Once for the process and those that it forks; before any of the program's own, so that it is the

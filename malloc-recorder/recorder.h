@@ -54,7 +54,9 @@ struct recorder_thread {
 
 struct recorder_local {
     enum recorder_mode mode;
-    bool ended; /* the thread's end was recorded: what follows is libc's own */
+    bool ended;    /* the thread's end was recorded: what follows is libc's own */
+    uint64_t call; /* what called the function that allocates next; 0: the program */
+    size_t size;   /* then: what that was asked for */
     struct recorder_thread *thread;
     uint64_t wanted_id; /* set by pthread_create() for the thread that starts */
     unsigned end_rounds;
@@ -113,6 +115,9 @@ void recorder_prepare(void);
 void recorder_stop(const char *end);
 /* The drain takes no more: nothing is recorded from now on. */
 void recorder_give_up(struct recording *recording);
+
+/* Tells of a library that calls the allocator past the recorder. */
+void recorder_look_at_libraries(void);
 
 /* ---- process.c: what else of the program's life is followed ---- */
 void process_follow(void);

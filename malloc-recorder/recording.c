@@ -11,7 +11,10 @@
 
 #include "capture/log.h"
 #include "malloc-recorder/drain_start.h"
+#include "malloc-recorder/heap_blocks.h"
+#include "malloc-recorder/import_slots.h"
 #include "malloc-recorder/interpose.h"
+#include "malloc-recorder/interpose_heaps.h"
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"
 #include "malloc-recorder/shared_map.h"
@@ -117,8 +120,10 @@ static struct recording *create(void)
 static void start(void)
 {
     struct recording *recording = create();
-    if (recording != NULL)
+    if (recording != NULL) {
+        interpose_heaps();
         record_early(recording);
+    }
     recorder.last = recording;
     atomic_store(&recorder_hot.recording, recording);
     atomic_store(&recorder_hot.state, recording != NULL ? STATE_ON : STATE_OFF);
@@ -182,6 +187,7 @@ static void adopt_fork(void)
     struct own_mode own;
     own_mode_enter(&own);
     own_heap_reset();
+    heap_blocks_reset();
     process_forget_parent();
     own_mode_leave(&own);
 }
@@ -197,6 +203,36 @@ void recorder_prepare(void)
     }
     if (atomic_load(&recorder_hot.state) == STATE_PENDING)
         start_pending();
+}
+
+/* ---- libraries that the recorder is not in front of ---- */
+
+static void look_at_import(void *user, const struct import_slot *slot)
+{
+    struct recording *recording = user;
+    const void *const functions[] = {(void *) real.malloc, (void *) real.calloc,
+                                     (void *) real.realloc, (void *) real.free};
+    bool bypasses = false;
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        bypasses = bypasses || *slot->place == functions[i];
+    if (!bypasses || slot->is_inside || recording->control->bypassed[0] != '\0')
+        return;
+    snprintf(recording->control->bypassed, sizeof recording->control->bypassed, "%s",
+             slot->library);
+    log_message("%s calls the allocator past the recorder (was it opened with RTLD_DEEPBIND?): "
+                "what it allocates is missing",
+                slot->library);
+}
+
+void recorder_look_at_libraries(void)
+{
+    struct recording *recording = recorder.last;
+    struct own_mode own;
+    if (recording == NULL || recording->process_id != (uint64_t) getpid())
+        return;
+    own_mode_enter(&own);
+    import_slots_each(look_at_import, recording);
+    own_mode_leave(&own);
 }
 
 /* ---- end ---- */
@@ -263,6 +299,7 @@ static void wait_until_closed(struct recording *recording)
 
 static void end_recording(struct recording *recording, const char *end)
 {
+    recorder_look_at_libraries();
     struct drain_control *control = recording->control;
     turn_off();
     wait_until_quiet(recording);

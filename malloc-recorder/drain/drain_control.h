@@ -31,6 +31,7 @@ struct drain_control {
     struct futex_gate closed;     /* opens with it */
     _Atomic uint64_t missed;      /* calls that could not be recorded */
     char end[DRAIN_END_TEXT];
+    char bypassed[512]; /* the first library found that calls the allocator past the recorder */
     _Atomic uint32_t message_bytes; /* what the program is to say on its stderr */
     char message[1024];
 };

@@ -15,6 +15,7 @@
 /* Bytes in the file that a record which waits for its block takes at most, and the trace's end. */
 #define WAITING_BYTES 8u
 #define END_BYTES UINT64_C(12288)
+#define LINGER_MS 500
 #define CHUNK_RECORDS (65536u / 16)
 #define CHUNK_ROOM (END_BYTES + CHUNK_RECORDS * WAITING_BYTES)
 
@@ -141,12 +142,14 @@ static void take_the_rest(struct drain *drain)
 
 /* ---- the end ---- */
 
-static bool is_gone(const struct native_trace *trace)
+/* Waits that long for it. */
+static bool is_gone(const struct native_trace *trace, int wait_ms)
 {
-    if (trace->process_file < 0)
-        return kill((pid_t) trace->process, 0) != 0 && errno == ESRCH;
     struct pollfd poll_file = {.fd = trace->process_file, .events = POLLIN};
-    return poll(&poll_file, 1, 0) > 0;
+    if (trace->process_file >= 0)
+        return poll(&poll_file, 1, wait_ms) > 0;
+    poll(NULL, 0, wait_ms);
+    return kill((pid_t) trace->process, 0) != 0 && errno == ESRCH;
 }
 
 /* Why the trace ends before its program; NULL: it does not. */
@@ -177,7 +180,7 @@ static const char *end_of(struct drain *drain)
         return trace->control->end;
     if (drain_successor_is_there)
         return "exec";
-    return is_gone(trace) ? "killed" : NULL;
+    return is_gone(trace, 0) ? "killed" : NULL;
 }
 
 static void put_end(struct drain *drain, const char *end)
@@ -185,6 +188,9 @@ static void put_end(struct drain *drain, const char *end)
     struct native_trace *trace = trace_of(drain);
     struct live_shared *shared = &trace->control->shared;
     drain_put_text(drain, "end", end);
+    trace->control->bypassed[sizeof trace->control->bypassed - 1] = '\0';
+    if (trace->control->bypassed[0] != '\0')
+        drain_put_text(drain, "bypassed-by", trace->control->bypassed);
     drain_put_number(drain, "dropped", atomic_load(&trace->header->dropped));
     drain_put_number(drain, "missed", atomic_load(&trace->control->missed));
     drain_put_number(drain, "waited-ns", atomic_load(&shared->waited_ns));
@@ -241,8 +247,8 @@ void drain_run(struct native_trace *trace)
         drain_relieve(&drain);
     }
     close_trace(&drain, end);
-    /* Who comes next in the process sees by the lock that the name is taken. */
-    while (trace->cut != NULL && !is_gone(trace) && !drain_successor_is_there)
-        poll(NULL, 0, 100);
+    /* Programs that come later in the process see by the lock that the name is taken. */
+    while (!atomic_load(&trace->control->end_wanted) && !is_gone(trace, LINGER_MS))
+        ;
     trace_file_close(trace->file);
 }

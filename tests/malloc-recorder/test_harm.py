@@ -158,6 +158,11 @@ class Harm(unittest.TestCase):
             self.assertEqual([line.split('\t')[5] for line in index[1:]], ['exec', 'exit'])
             for name in names:
                 os.remove(self.path(name))
+        script = 'exec sh -c \'exec "$0" 30 exec "$0" 40 return\' ' + program('lives')
+        done = record(self.path('four.step'), 'sh', '-c', script)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual([counts(self.path('four-%d.step' % image))['alloc'] // 10
+                          for image in (3, 4)], [3, 4])
 
     def test_why_nothing_was_recorded(self):
         done = record(self.path('run.step'), '/bin/true', env=dict(

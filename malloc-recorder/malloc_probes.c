@@ -8,6 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "malloc-recorder/stacks/frame_tree.h"
+#include "malloc-recorder/stacks/stack_walk.h"
+
 #define EARLY_EVENTS 4096
 
 /* An event from before the recording could start (libc was not ready). */
@@ -152,6 +155,7 @@ static bool attach(struct recording *recording, struct recorder_thread *thread)
     if (thread->stream == NULL)
         return false;
     thread->recording = recording->number;
+    thread->stack_end = recording->options.stack != 0 && thread != &afterlife ? stack_end() : 0;
     if (thread == &afterlife) {
         thread->id = 0;
         put_thread_switch(recording, thread);
@@ -269,6 +273,48 @@ void record_early(struct recording *recording)
     }
 }
 
+/* ---- call stacks ---- */
+
+static int define_frame(void *user, uint64_t frame, uint64_t parent, uintptr_t address)
+{
+    struct recording *recording = user;
+    uint64_t *room = reserve(recording, recording->global, 3);
+    if (room == NULL)
+        return 0;
+    room[0] = (uint64_t) STEP_LIVE_HEAP_FRAME | frame << STEP_LIVE_KIND_BITS;
+    room[1] = parent;
+    room[2] = address;
+    live_commit(recording->global, 3, 0);
+    return 1;
+}
+
+/* The calling thread's stack is that of what it records next. */
+__attribute__((noinline)) static void put_stack(struct recorder_thread *thread,
+                                                struct recording *recording)
+{
+    /* no more of the program's stack than need be */
+    uintptr_t *addresses = __builtin_alloca(recording->options.stack * sizeof *addresses);
+    unsigned depth = stack_walk(addresses, recording->options.stack, thread->stack_end,
+                                (uintptr_t) __builtin_return_address(0));
+    uint64_t frame = frame_tree_put(addresses, depth, define_frame, recording);
+    uint64_t *room = reserve(recording, thread->stream, 1);
+    if (room == NULL || frame == thread->stream->stack)
+        return;
+    room[0] = live_word(STEP_LIVE_STACK, frame);
+    thread->stream->stack = frame;
+    live_commit(thread->stream, 1, 0);
+}
+
+static inline void tell_stack(struct recorder_thread *thread, struct recording *recording,
+                              size_t words)
+{
+    if (__builtin_expect(recording->options.stack == 0, 1))
+        return;
+    /* a chunk that begins between the two would not know of it */
+    if (reserve(recording, thread->stream, words + 1) != NULL)
+        put_stack(thread, recording);
+}
+
 /* ---- events ---- */
 
 /* Puts one event; `words[0]` has its kind and stamp. */
@@ -293,6 +339,8 @@ static void put_heap_event(struct recorder_thread *thread, struct recording *rec
                            uint64_t stamp, uint64_t heap, const uint64_t *words, size_t count)
 {
     struct live_stream *stream = thread->stream;
+    if (words[0] == STEP_LIVE_HEAP_ALLOC)
+        tell_stack(thread, recording, count + 1);
     uint64_t *room = reserve(recording, stream, count + 1);
     if (room != NULL) {
         room[0] = (uint64_t) STEP_LIVE_HEAP_IN | heap << STEP_LIVE_KIND_BITS;
@@ -339,6 +387,8 @@ void record_alloc(size_t size, const void *block, uint64_t call)
 {
     struct recording *recording;
     struct recorder_thread *thread = enter(&recording);
+    if (thread != NULL)
+        tell_stack(thread, recording, 3);
     uint64_t stamp = recorder_stamp();
     if (thread != NULL) {
         put_event(thread, recording, STEP_LIVE_HEAP_ALLOC, stamp, size | call, (uintptr_t) block,
@@ -392,6 +442,7 @@ void record_realloc(const struct record_resize *resize, const void *old_block, s
         return;
     }
     bool in_place = old_block == new_block && old_block != NULL;
+    tell_stack(thread, recording, 9);
     uint64_t after = recorder_stamp();
     struct live_stream *stream = thread->stream;
     uint64_t *room = reserve(recording, stream, 9);

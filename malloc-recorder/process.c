@@ -11,6 +11,8 @@
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"
 #include "malloc-recorder/shared_map.h"
+#include "malloc-recorder/stacks/frame_tree.h"
+#include "malloc-recorder/stacks/stack_walk.h"
 
 typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*) (void *), void *);
 typedef void (*exit_function)(int) __attribute__((noreturn));
@@ -96,6 +98,7 @@ static void before_fork(void)
     struct own_mode own;
     own_mode_enter(&own);
     pthread_mutex_lock(&recorder.control_lock);
+    frame_tree_lock();
     if (recorder.last != NULL)
         pthread_mutex_lock(&recorder.last->map.lock);
     heap_blocks_lock();
@@ -110,6 +113,7 @@ static void after_fork_in_parent(void)
     heap_blocks_unlock();
     if (recorder.last != NULL)
         pthread_mutex_unlock(&recorder.last->map.lock);
+    frame_tree_unlock();
     pthread_mutex_unlock(&recorder.control_lock);
     own_mode_leave(&own);
 }
@@ -138,6 +142,7 @@ static void after_fork_in_child(void)
     struct own_mode own = fork_mode;
     own_heap_unlock();
     heap_blocks_unlock();
+    frame_tree_reset();
     process_forget_parent();
     own_mode_leave(&own);
 }
@@ -177,7 +182,9 @@ EXPORT int dlclose(void *library)
     recorder_prepare();
     if (recorder_local.mode == MODE_PROGRAM)
         recorder_look_at_libraries();
-    return real_close_library(library);
+    int code = real_close_library(library);
+    stack_walk_forget();
+    return code;
 }
 
 /* Once for the process and those that it forks; before any of the program's own, so that it is the

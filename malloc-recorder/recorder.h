@@ -49,6 +49,7 @@ struct recorder_thread {
     uint64_t recording; /* the number of that which `stream` belongs to */
     struct live_stream *stream;
     uint64_t id;
+    uintptr_t stack_end; /* where call stacks are recorded */
     struct recorder_thread *next_all, *next_idle;
 };
 
@@ -105,6 +106,7 @@ struct recording {
     uint64_t piece_at, piece_end;    /* memory for refs and streams */
     _Atomic uint32_t beat, silences; /* of the drain, when it was looked at last */
     _Atomic uint64_t thread_count;
+    struct live_stream *global; /* definitions of frames */
 };
 
 /* ---- recording.c ---- */

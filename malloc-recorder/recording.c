@@ -18,6 +18,7 @@
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"
 #include "malloc-recorder/shared_map.h"
+#include "malloc-recorder/stacks/frame_tree.h"
 
 #define OPTIONS_VARIABLE "STEPTRACE_MALLOC"
 #define OWNER_VARIABLE "STEPTRACE_MALLOC_PROCESS"
@@ -93,7 +94,7 @@ static bool begin(struct recording *recording, const char *text)
     }
     /* streams 0 and 1 have a meaning of their own in Java traces */
     return drain_start(recording, strstr(text, "%p") != NULL) &&
-           live_stream_create(&recording->map, true) != NULL &&
+           (recording->global = live_stream_create(&recording->map, true)) != NULL &&
            live_stream_create(&recording->map, true) != NULL;
 }
 
@@ -188,6 +189,7 @@ static void adopt_fork(void)
     own_mode_enter(&own);
     own_heap_reset();
     heap_blocks_reset();
+    frame_tree_reset();
     process_forget_parent();
     own_mode_leave(&own);
 }

@@ -2,20 +2,19 @@
 /* Raw heap records to STEP records: one row of a table for each raw kind. */
 #include "format/live/live_allocs.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "format/live/live_call_texts.h"
 #include "format/live/live_streams.h"
 #include "steptrace/hatf_trace.h"
 
-#define ALIGNMENTS 64u
+#define FRAME_WORDS 3u
 
 struct live_allocs_decoder {
     struct step_live_header clock;
     struct step_writer *writer;
     struct live_streams streams;
-    /* dictionary entries of the calls that have been seen, by call and log2 of the alignment */
-    uint64_t attributes[STEP_LIVE_CALL_COUNT][ALIGNMENTS];
+    struct live_call_texts texts;
 };
 
 /* What a row's function gets: the raw record, whole. */
@@ -25,29 +24,9 @@ struct allocs_raw {
     uint64_t stream;
     uint64_t thread;
     uint64_t heap;
+    uint64_t frame;
     uint64_t ticks;
     const uint64_t *words;
-};
-
-/* What the attributes of a record say that was not made by malloc, realloc, free. */
-static const char *const call_names[STEP_LIVE_CALL_COUNT] = {
-    [STEP_LIVE_CALL_PLAIN] = "malloc",
-    [STEP_LIVE_CALL_CALLOC] = "calloc",
-    [STEP_LIVE_CALL_ALIGNED_ALLOC] = "aligned_alloc",
-    [STEP_LIVE_CALL_POSIX_MEMALIGN] = "posix_memalign",
-    [STEP_LIVE_CALL_MEMALIGN] = "memalign",
-    [STEP_LIVE_CALL_VALLOC] = "valloc",
-    [STEP_LIVE_CALL_PVALLOC] = "pvalloc",
-    [STEP_LIVE_CALL_NEW] = "new",
-    [STEP_LIVE_CALL_NEW_ARRAY] = "new[]",
-    [STEP_LIVE_CALL_DELETE] = "delete",
-    [STEP_LIVE_CALL_DELETE_ARRAY] = "delete[]",
-    [STEP_LIVE_CALL_MALLOCX] = "mallocx",
-    [STEP_LIVE_CALL_RALLOCX] = "rallocx",
-    [STEP_LIVE_CALL_DALLOCX] = "dallocx",
-    [STEP_LIVE_CALL_HEAP_MALLOC] = "mi_heap_malloc",
-    [STEP_LIVE_CALL_HEAP_CALLOC] = "mi_heap_calloc",
-    [STEP_LIVE_CALL_HEAP_REALLOC] = "mi_heap_realloc",
 };
 
 struct live_allocs_decoder *live_allocs_decoder_create(const struct step_live_header *clock,
@@ -66,7 +45,15 @@ void live_allocs_decoder_destroy(struct live_allocs_decoder *decoder)
     if (decoder == NULL)
         return;
     live_streams_reset(&decoder->streams);
+    live_call_texts_reset(&decoder->texts);
     free(decoder);
+}
+
+void live_allocs_decoder_set_describe(struct live_allocs_decoder *decoder,
+                                      live_allocs_describe describe, void *user)
+{
+    decoder->texts.describe = describe;
+    decoder->texts.user = user;
 }
 
 enum step_status live_allocs_decoder_begin(struct live_allocs_decoder *decoder, uint64_t stream,
@@ -77,30 +64,13 @@ enum step_status live_allocs_decoder_begin(struct live_allocs_decoder *decoder, 
         return STEP_STATUS_LIMIT;
     state->next_record = first_record;
     state->thread = thread;
+    state->stack = 0;
     return STEP_STATUS_OK;
 }
 
 uint64_t live_allocs_decoder_next_record(const struct live_allocs_decoder *decoder, uint64_t stream)
 {
     return live_streams_next_record(&decoder->streams, stream);
-}
-
-/* The entry for a call; 0: none is needed. */
-static uint64_t attributes_of(struct live_allocs_decoder *decoder, uint64_t word)
-{
-    uint64_t call = word >> STEP_LIVE_HEAP_CALL_SHIFT;
-    uint32_t alignment = (word >> STEP_LIVE_HEAP_ALIGNMENT_SHIFT) % ALIGNMENTS;
-    if ((call == STEP_LIVE_CALL_PLAIN && alignment == 0) || call >= STEP_LIVE_CALL_COUNT)
-        return 0;
-    uint64_t *entry = &decoder->attributes[call][alignment];
-    char text[64];
-    int length = snprintf(text, sizeof text, alignment != 0 ? "%s,align=%llu" : "%s",
-                          call_names[call], 1ull << alignment);
-    const struct step_heap_attributes value = {{(const uint8_t *) text, (size_t) length}};
-    if (*entry == 0 &&
-        step_heap_attributes_define(decoder->writer, &value, entry) != STEP_STATUS_OK)
-        *entry = 0;
-    return *entry;
 }
 
 static uint64_t low_bits(uint64_t word, unsigned count)
@@ -149,7 +119,7 @@ static enum step_status take_alloc(const struct allocs_raw *raw)
 {
     const struct step_heap_alloc event = {.time = raw->ticks,
                                           .thread = raw->thread,
-                                          .attributes = attributes_of(raw->decoder, raw->words[1]),
+                                          .attributes = live_call_texts_entry(&raw->decoder->texts, raw->writer, raw->words[1], raw->frame),
                                           .heap = raw->heap,
                                           .size = size_in(raw->words[1]),
                                           .address = raw->words[2]};
@@ -161,7 +131,7 @@ static enum step_status take_free(const struct allocs_raw *raw)
     uint64_t call = raw->words[1] >> STEP_LIVE_HEAP_CALL_SHIFT << STEP_LIVE_HEAP_CALL_SHIFT;
     const struct step_heap_free event = {.time = raw->ticks,
                                          .thread = raw->thread,
-                                         .attributes = attributes_of(raw->decoder, call),
+                                         .attributes = live_call_texts_entry(&raw->decoder->texts, raw->writer, call, 0),
                                          .heap = raw->heap,
                                          .address =
                                              low_bits(raw->words[1], STEP_LIVE_HEAP_CALL_SHIFT)};
@@ -178,7 +148,7 @@ static enum step_status take_realloc(const struct allocs_raw *raw)
                                                    : STEP_HEAP_REALLOC_MOVE;
     const uint64_t slots[] = {raw->ticks,
                               raw->thread,
-                              attributes_of(raw->decoder, raw->words[1]),
+                              live_call_texts_entry(&raw->decoder->texts, raw->writer, raw->words[1], raw->frame),
                               raw->heap,
                               size_in(raw->words[1]),
                               old_address,
@@ -208,7 +178,7 @@ static enum step_status take_event(struct live_allocs_decoder *decoder, uint64_t
     if (state->next_record++ < state->resumed)
         return STEP_STATUS_OK;
     const struct allocs_raw raw = {decoder, decoder->writer, stream, state->thread,
-                                   heap,    ticks,           words};
+                                   heap,    state->stack,    ticks,  words};
     return rows[kind].take(&raw);
 }
 
@@ -224,10 +194,19 @@ enum step_status live_allocs_decoder_words(struct live_allocs_decoder *decoder, 
     while (*consumed < count) {
         const uint64_t *record = words + *consumed;
         uint32_t kind = (uint32_t) (record[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
-        if (kind == STEP_LIVE_THREAD_SWITCH || kind == STEP_LIVE_HEAP_IN) {
-            uint64_t *target = kind == STEP_LIVE_HEAP_IN ? &state->heap : &state->thread;
+        uint64_t *target = kind == STEP_LIVE_THREAD_SWITCH ? &state->thread
+                           : kind == STEP_LIVE_HEAP_IN     ? &state->heap
+                           : kind == STEP_LIVE_STACK       ? &state->stack
+                                                           : NULL;
+        if (target != NULL) {
             *target = record[0] >> STEP_LIVE_KIND_BITS;
             ++*consumed;
+            continue;
+        }
+        if (kind == STEP_LIVE_HEAP_FRAME && count - *consumed >= FRAME_WORDS) {
+            live_call_texts_frame(&decoder->texts, record[0] >> STEP_LIVE_KIND_BITS, record[1],
+                                  record[2]);
+            *consumed += FRAME_WORDS;
             continue;
         }
         if (kind >= STEP_LIVE_HEAP_KIND_COUNT || rows[kind].take == NULL)

@@ -57,6 +57,7 @@ enum drain_argument {
     X(range_bytes)                                                                                 \
     X(buffer_bytes)                                                                                \
     X(limit_bytes)                                                                                 \
+    X(stack)                                                                                       \
     X(level)                                                                                       \
     X(names_processes) /* the file's name has the process id */                                    \
     X(uses_counter)                                                                                \

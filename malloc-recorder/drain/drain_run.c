@@ -11,6 +11,7 @@
 #include "capture/log.h"
 #include "capture/retained_chunks.h"
 #include "format/live/live_allocs.h"
+#include "malloc-recorder/drain/symbols.h"
 
 /* Bytes in the file that a record which waits for its block takes at most, and the trace's end. */
 #define WAITING_BYTES 8u
@@ -95,17 +96,72 @@ static bool may_take(struct drain *drain)
 
 /* ---- chunks ---- */
 
+static void append(struct live_chunk_ref **list, struct live_chunk_ref *more)
+{
+    while (*list != NULL)
+        list = &(*list)->next;
+    *list = more;
+}
+
+static struct live_stream *global_stream(const struct drain *drain)
+{
+    struct native_trace *trace = trace_of(drain);
+    for (struct live_stream *stream = live_all_streams(drain->map);
+         trace->global == NULL && stream != NULL; stream = stream->next_all)
+        if (stream->number == STEP_LIVE_STREAM_GLOBAL)
+            trace->global = stream;
+    return trace->global;
+}
+
+/* Definitions out of the list; their chunks stay, for recovery. */
+static void take_definitions(struct drain *drain, struct live_chunk_ref **list)
+{
+    while (*list != NULL) {
+        struct live_chunk_ref *ref = *list;
+        if (ref->stream->number != STEP_LIVE_STREAM_GLOBAL) {
+            list = &ref->next;
+            continue;
+        }
+        *list = ref->next;
+        drain_parse_full(drain, ref);
+    }
+}
+
+/* All frames that the chunks which are full by now have: a frame is defined before it is used. */
+static void take_frames(struct drain *drain)
+{
+    struct native_trace *trace = trace_of(drain);
+    struct live_stream *global = global_stream(drain);
+    if (trace->numbers.stack == 0 || global == NULL)
+        return;
+    for (;;) {
+        take_definitions(drain, &trace->later);
+        struct live_chunk_ref *active = atomic_load(&global->ref);
+        if (active == NULL || drain->failed)
+            return;
+        if (active->chunk->order == global->expected_order) {
+            drain_parse(drain, active, live_published_words(active->chunk));
+            return;
+        }
+        append(&trace->later, live_map_take_full(drain->map));
+    }
+}
+
 static bool take_all_full(struct drain *drain)
 {
-    struct live_chunk_ref *ref = live_map_take_full(drain->map);
-    bool any = ref != NULL;
+    struct native_trace *trace = trace_of(drain);
+    append(&trace->later, live_map_take_full(drain->map));
+    bool any = trace->later != NULL;
+    take_frames(drain);
+    struct live_chunk_ref *ref = trace->later;
+    trace->later = NULL;
     while (ref != NULL) {
         struct live_chunk_ref *next = ref->next;
         if (may_take(drain))
             drain_take_full(drain, ref);
         ref = next;
-        native_trace_grow(trace_of(drain));
-        atomic_fetch_add(&trace_of(drain)->control->beat, 1);
+        native_trace_grow(trace);
+        atomic_fetch_add(&trace->control->beat, 1);
     }
     return any;
 }
@@ -125,19 +181,26 @@ static bool take_lost(struct drain *drain, struct live_stream *stream)
     return false;
 }
 
+static void take_stream(struct drain *drain, struct live_stream *stream)
+{
+    struct live_chunk_ref *active = atomic_load(&stream->ref);
+    while (active != NULL && active->chunk->order > stream->expected_order &&
+           take_lost(drain, stream))
+        ;
+    if (active != NULL && may_take(drain))
+        drain_take_active(drain, stream);
+}
+
 static void take_the_rest(struct drain *drain)
 {
+    struct live_stream *global = global_stream(drain);
+    if (global != NULL)
+        take_stream(drain, global);
     while (take_all_full(drain))
         ;
     for (struct live_stream *stream = live_all_streams(drain->map); stream != NULL;
-         stream = stream->next_all) {
-        struct live_chunk_ref *active = atomic_load(&stream->ref);
-        while (active != NULL && active->chunk->order > stream->expected_order &&
-               take_lost(drain, stream))
-            ;
-        if (atomic_load(&stream->ref) != NULL && may_take(drain))
-            drain_take_active(drain, stream);
-    }
+         stream = stream->next_all)
+        take_stream(drain, stream);
 }
 
 /* ---- the end ---- */
@@ -205,6 +268,8 @@ static void close_trace(struct drain *drain, const char *end)
     trace->file->ending = true;
     if (trace->cut == NULL)
         take_the_rest(drain);
+    if (trace->symbols != NULL && symbols_modules(trace->symbols) != NULL)
+        drain_put_text(drain, "modules", symbols_modules(trace->symbols));
     put_end(drain, trace->cut != NULL ? trace->cut : end);
     drain_close(drain);
     native_trace_close(trace);
@@ -238,6 +303,9 @@ void drain_run(struct native_trace *trace)
                           .writer = trace->writer,
                           .decoder = trace->decoder,
                           .failed = trace->decoder == NULL};
+    if (trace->numbers.stack != 0 && trace->decoder != NULL &&
+        (trace->symbols = symbols_create(trace->process)) != NULL)
+        live_allocs_decoder_set_describe(trace->decoder, symbols_describe, trace->symbols);
     const char *end;
     while ((end = end_of(&drain)) == NULL) {
         live_wait_for_work(drain.map);

@@ -55,6 +55,17 @@ static bool take_pair(void *text_target, const char *value, const char **fault)
     return true;
 }
 
+static bool take_stack(void *text_target, const char *value, const char **fault)
+{
+    char pair[32] = "stack=";
+    bool is_number =
+        value[0] != '\0' && strlen(value) <= 4 && strspn(value, "0123456789") == strlen(value);
+    strncat(pair, value, sizeof pair - sizeof "stack=");
+    bool taken = take_pair(text_target, pair, fault);
+    *fault = "a number is expected, at most 1024";
+    return is_number && taken;
+}
+
 /* ---- names ---- */
 
 static bool ends_with(const char *text, const char *ending)
@@ -253,8 +264,10 @@ enum step_status verb_record_malloc(int argc, char **argv)
          &recording.output},
         {"encoding", 0, "NAME", "of HATF, as convert takes it", take_text,
          &recording.traces.encoding},
-        {"option", 'O', "KEY=VALUE", "of the recorder: buffer, overflow, limit, level", take_pair,
+        {"stack", 0, "N", "frames of each allocation's call stack (0)", take_stack,
          recording.options},
+        {"option", 'O', "KEY=VALUE", "of the recorder: buffer, overflow, limit, level, stack",
+         take_pair, recording.options},
         {"library", 0, "PATH", "the recorder, libmalloctracer.so", take_text, &recording.library},
     };
     struct arguments arguments = {.help = &help,

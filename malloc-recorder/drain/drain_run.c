@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "capture/clock.h"
 #include "capture/log.h"
@@ -257,6 +258,13 @@ static void put_end(struct drain *drain, const char *end)
     drain_put_number(drain, "dropped", atomic_load(&trace->header->dropped));
     drain_put_number(drain, "missed", atomic_load(&trace->control->missed));
     drain_put_number(drain, "waited-ns", atomic_load(&shared->waited_ns));
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0)
+        return;
+    uint64_t cpu_us = (uint64_t) (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000u +
+                      (uint64_t) (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    drain_put_number(drain, "drain-cpu-us", cpu_us);
+    drain_put_number(drain, "drain-peak-kib", (uint64_t) usage.ru_maxrss);
 }
 
 /* Of a trace that ends before its program neither more is taken, nor is the rest of use: it stands

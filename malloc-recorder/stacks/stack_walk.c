@@ -13,7 +13,6 @@
 #define REMEMBERED 16384u
 #define STACK_MOST (UINT64_C(1) << 30)
 
-extern const char __executable_start[] __attribute__((weak, visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 
@@ -133,7 +132,7 @@ __attribute__((noinline)) unsigned stack_walk(uintptr_t *addresses, unsigned mos
 #endif
     if (frame.stack < end && end - frame.stack < STACK_MOST)
         while (count < most && step(&frame, end))
-            if (count != 0 || !is_ours(frame.address))
+            if (!is_ours(frame.address))
                 addresses[count++] = frame.address;
     if (count == 0)
         addresses[count++] = caller;

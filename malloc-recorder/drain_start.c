@@ -161,7 +161,7 @@ static void print_numbers(const struct recording *recording, bool names_processe
                                           .buffer_bytes = recording->options.buffer_bytes,
                                           .limit_bytes = recording->options.limit_bytes,
                                           .stack = recording->options.stack,
-        .level = recording->options.level,
+                                          .level = recording->options.level,
                                           .names_processes = names_processes,
                                           .uses_counter = clock_uses_counter,
                                           .start_raw = recorder.start.raw,

@@ -117,24 +117,26 @@ static enum step_status take_heap_destroy(const struct allocs_raw *raw)
 
 static enum step_status take_alloc(const struct allocs_raw *raw)
 {
-    const struct step_heap_alloc event = {.time = raw->ticks,
-                                          .thread = raw->thread,
-                                          .attributes = live_call_texts_entry(&raw->decoder->texts, raw->writer, raw->words[1], raw->frame),
-                                          .heap = raw->heap,
-                                          .size = size_in(raw->words[1]),
-                                          .address = raw->words[2]};
+    const struct step_heap_alloc event = {
+        .time = raw->ticks,
+        .thread = raw->thread,
+        .attributes =
+            live_call_texts_entry(&raw->decoder->texts, raw->writer, raw->words[1], raw->frame),
+        .heap = raw->heap,
+        .size = size_in(raw->words[1]),
+        .address = raw->words[2]};
     return step_heap_alloc_put(raw->writer, raw->stream, &event);
 }
 
 static enum step_status take_free(const struct allocs_raw *raw)
 {
     uint64_t call = raw->words[1] >> STEP_LIVE_HEAP_CALL_SHIFT << STEP_LIVE_HEAP_CALL_SHIFT;
-    const struct step_heap_free event = {.time = raw->ticks,
-                                         .thread = raw->thread,
-                                         .attributes = live_call_texts_entry(&raw->decoder->texts, raw->writer, call, 0),
-                                         .heap = raw->heap,
-                                         .address =
-                                             low_bits(raw->words[1], STEP_LIVE_HEAP_CALL_SHIFT)};
+    const struct step_heap_free event = {
+        .time = raw->ticks,
+        .thread = raw->thread,
+        .attributes = live_call_texts_entry(&raw->decoder->texts, raw->writer, call, 0),
+        .heap = raw->heap,
+        .address = low_bits(raw->words[1], STEP_LIVE_HEAP_CALL_SHIFT)};
     return step_heap_free_put(raw->writer, raw->stream, &event);
 }
 
@@ -146,13 +148,14 @@ static enum step_status take_realloc(const struct allocs_raw *raw)
                       : new_address == 0           ? STEP_HEAP_REALLOC_FREE
                       : old_address == new_address ? STEP_HEAP_REALLOC_IN_PLACE
                                                    : STEP_HEAP_REALLOC_MOVE;
-    const uint64_t slots[] = {raw->ticks,
-                              raw->thread,
-                              live_call_texts_entry(&raw->decoder->texts, raw->writer, raw->words[1], raw->frame),
-                              raw->heap,
-                              size_in(raw->words[1]),
-                              old_address,
-                              new_address};
+    const uint64_t slots[] = {
+        raw->ticks,
+        raw->thread,
+        live_call_texts_entry(&raw->decoder->texts, raw->writer, raw->words[1], raw->frame),
+        raw->heap,
+        size_in(raw->words[1]),
+        old_address,
+        new_address};
     return step_writer_put(raw->writer, raw->stream, record, slots);
 }
 

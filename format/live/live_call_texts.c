@@ -48,8 +48,8 @@ void live_call_texts_frame(struct live_call_texts *texts, uint64_t frame, uint64
         return;
     if (frame >= texts->frame_capacity) {
         size_t old = texts->frame_capacity;
-        struct live_call_frame *grown = step_grown(texts->frames, &texts->frame_capacity,
-                                                   (size_t) frame + 1, sizeof *grown);
+        struct live_call_frame *grown =
+            step_grown(texts->frames, &texts->frame_capacity, (size_t) frame + 1, sizeof *grown);
         if (grown == NULL)
             return;
         memset(grown + old, 0, (texts->frame_capacity - old) * sizeof *grown);
@@ -58,17 +58,18 @@ void live_call_texts_frame(struct live_call_texts *texts, uint64_t frame, uint64
     texts->frames[frame] = (struct live_call_frame){parent, address};
 }
 
-static size_t put_frames(const struct live_call_texts *texts, uint64_t frame, char *out, size_t used)
+static size_t put_frames(const struct live_call_texts *texts, uint64_t frame, char *out,
+                         size_t used)
 {
     for (int depth = 0; depth < DEPTH_MOST && frame != 0 && frame < texts->frame_capacity &&
                         texts->frames[frame].address != 0;
          depth++) {
         char one[1024];
         const struct live_call_frame *at = &texts->frames[frame];
-        size_t length = texts->describe != NULL
-                            ? texts->describe(texts->user, at->address, one, sizeof one)
-                            : (size_t) snprintf(one, sizeof one, "0x%llx",
-                                                (unsigned long long) at->address);
+        size_t length =
+            texts->describe != NULL
+                ? texts->describe(texts->user, at->address, one, sizeof one)
+                : (size_t) snprintf(one, sizeof one, "0x%llx", (unsigned long long) at->address);
         if (length + 1 > TEXT_MOST - used)
             break;
         out[used++] = ';';

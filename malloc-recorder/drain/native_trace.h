@@ -24,11 +24,11 @@ struct native_trace {
     struct live_map map; /* this side of it */
     struct step_writer *writer;
     struct live_allocs_decoder *decoder;
-    struct symbols *symbols;              /* NULL: no call stacks are recorded */
-    struct live_stream *global;           /* frames are defined there; NULL: not known yet */
-    struct live_chunk_ref *later;         /* full chunks that are taken next */
-    const char *cut;   /* why the trace ends before its program, NULL: it does not */
-    bool is_live_made; /* and has the name live_path */
+    struct symbols *symbols;      /* NULL: no call stacks are recorded */
+    struct live_stream *global;   /* frames are defined there; NULL: not known yet */
+    struct live_chunk_ref *later; /* full chunks that are taken next */
+    const char *cut;              /* why the trace ends before its program, NULL: it does not */
+    bool is_live_made;            /* and has the name live_path */
     bool is_mapped;
 };
 

@@ -112,8 +112,7 @@ static size_t name_function(struct symbols *symbols, uint64_t address, char *out
                       ? symbols->demangle(name, NULL, NULL, &status)
                       : NULL;
     Dwfl_Line *place = dwfl_module_getsrc(module, address - 1);
-    const char *source =
-        place != NULL ? dwfl_lineinfo(place, NULL, &line, NULL, NULL, NULL) : NULL;
+    const char *source = place != NULL ? dwfl_lineinfo(place, NULL, &line, NULL, NULL, NULL) : NULL;
     const char *slash = source != NULL ? strrchr(source, '/') : NULL;
     int length = source != NULL
                      ? snprintf(out, size, "%.*s %s:%d", NAME_TEXT, plain != NULL ? plain : name,
@@ -197,9 +196,9 @@ static bool make_room(struct symbols *symbols)
 size_t symbols_describe(void *user, uint64_t address, char *out, size_t size)
 {
     struct symbols *symbols = user;
-    struct described *known =
-        address != 0 && make_room(symbols) ? place_of(symbols->table, symbols->capacity, address)
-                                           : NULL;
+    struct described *known = address != 0 && make_room(symbols)
+                                  ? place_of(symbols->table, symbols->capacity, address)
+                                  : NULL;
     if (known != NULL && known->address != 0)
         return (size_t) snprintf(out, size, "%s", known->text);
     size_t length = look_up(symbols, address, out, size);

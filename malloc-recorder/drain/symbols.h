@@ -16,8 +16,8 @@ void symbols_destroy(struct symbols *symbols);
  * return address returns to.  Returns the length, less than `size`. */
 size_t symbols_describe(void *symbols, uint64_t address, char *out, size_t size);
 
-/* The modules that were met, a line each: path, a blank, the build id; NULL: none.  Lives as long as
- * `symbols`. */
+/* The modules that were met, a line each: path, a blank, the build id; NULL: none.  Lives as long
+ * as `symbols`. */
 const char *symbols_modules(struct symbols *symbols);
 
 #endif

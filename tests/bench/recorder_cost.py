@@ -51,7 +51,7 @@ def programs(scratch):
                               text=True).stdout.strip()
     found = {
         'sqlite3': there('sqlite3', ':memory:', text=SQL),
-        'cc1plus': there(compiler, '-quiet', '-O1', '-D_GNU_SOURCE', source, '-o', '/dev/null'),
+        'cc1plus': there(compiler, '-quiet', '-O1', '-D_GNU_SOURCE', '-imultiarch', 'x86_64-linux-gnu', source, '-o', '/dev/null'),
         'perl': there('/usr/bin/perl', '-e', PERL),
         'gawk': there('gawk', AWK),
         'python3': there('/usr/bin/python3', '-S', '-c', PYTHON),

@@ -1,35 +1,34 @@
-#SPDX - License - Identifier : Apache - 2.0
-""
-    "The recorder of native programs, against what programs tell of themselves, and valgrind."
-    "" import glob import os import re import shutil import signal import tempfile import unittest
+# SPDX-License-Identifier: Apache-2.0
+"""The recorder of native programs, against what programs tell of themselves, and valgrind."""
+import glob
+import os
+import re
+import shutil
+import signal
+import tempfile
+import unittest
 
-        from native import LIBRARY,
-    STEPTRACE, counts, program, record, records, run,
-    steptrace
+from native import LIBRARY, STEPTRACE, counts, program, record, records, run, steptrace
 
-    class Recorder(unittest.TestCase)
-    : def setUp(self)
-    : self.scratch = tempfile.TemporaryDirectory() self
-                         .addCleanup(self.scratch.cleanup)
 
-                             def path(self, name)
-    : return os.path.join(self.scratch.name, name)
+class Recorder(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
 
-          def check(self, trace)
-    : self.assertIn('consistent', steptrace('check', trace))
+    def path(self, name):
+        return os.path.join(self.scratch.name, name)
 
-          def test_every_call(self)
-    : ""
-      "The trace is the program's own list of its calls, in its order, address by address."
-      "" trace,
-      told = self.path('calls.step'), self.path('told') done =
-                                          run([
-                                              'sh', '-c', 'exec 3>"$1"; shift; exec "$@"', 'sh',
-                                              told, STEPTRACE, 'record-malloc', '-o', trace,
-                                              program('calls')
-                                          ]) self.assertEqual((done.returncode, done.stdout,
-                                                               done.stderr),
-                                                              (5, 'done\n', '')) with open(told) as file:
+    def check(self, trace):
+        self.assertIn('consistent', steptrace('check', trace))
+
+    def test_every_call(self):
+        """The trace is the program's own list of its calls, in its order, address by address."""
+        trace, told = self.path('calls.step'), self.path('told')
+        done = run(['sh', '-c', 'exec 3>"$1"; shift; exec "$@"', 'sh', told, STEPTRACE,
+                    'record-malloc', '-o', trace, program('calls')])
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (5, 'done\n', ''))
+        with open(told) as file:
             wanted = [line.split() for line in file]
         found = []
         for words in records(trace):
@@ -40,7 +39,7 @@
                 found.append(words[:3])
             elif kind.startswith('realloc'):
                 found.append(words[:4])
-#what libc itself allocates stands between
+        # what libc itself allocates stands between
         at = 0
         for words in found:
             if at < len(wanted) and words == wanted[at]:
@@ -75,7 +74,7 @@
         done = record(self.path('run-%p.step'), program('churn'), 'fork')
         self.assertEqual(done.returncode, 0, done.stderr)
         traces = glob.glob(self.path('run-*.step'))
-#the program, five children, and what the last of them called exec() for
+        # the program, five children, and what the last of them called exec() for
         self.assertEqual(len(traces), 7, traces)
         self.assertEqual(len([name for name in traces if name.endswith('-2.step')]), 1)
         self.assertEqual(glob.glob(self.path('*.live')), [])
@@ -166,7 +165,7 @@ class Programs(unittest.TestCase):
             oracle = run(['valgrind', '--run-libc-freeres=no', '--run-cxx-freeres=no', *command],
                          env=environment, input=stdin)
             told = re.search(r'total heap usage: ([\d,]+) allocs, ([\d,]+) frees', oracle.stderr)
-#as many variables as valgrind sets
+            # as many variables as valgrind sets
             environment.update(LD_PRELOAD=LIBRARY, GLIBCXX_FORCE_NEW='1', GLIBCPP_FORCE_NEW='1')
             del environment['STEPTRACE_MALLOC_PROCESS']
             done = run(command, env=environment, input=stdin)
@@ -190,7 +189,7 @@ create index i on t(b); select b from t order by b desc limit 3;
     def test_ls(self):
         self.compare('ls', '/usr/bin')
 
-#These read their own environment and mapping : a few allocations differ.
+    # These read their own environment and mapping: a few allocations differ.
     def test_perl(self):
         self.compare('perl', '-e', 'my %h; for (1..3000){$h{$_}="x"x($_%50)} print scalar(%h)',
                      slack=16)

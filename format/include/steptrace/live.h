@@ -146,7 +146,7 @@ enum step_live_fact {
 /* The kinds of raw records of native programs, beside THREAD_SWITCH and STACK; all but HEAP_IN and
  * FRAME are event records with a stamp. */
 enum step_live_heap_kind {
-    STEP_LIVE_HEAP_IN = 2,            /* word 0 >> 5: the heap of the one record that follows */
+    STEP_LIVE_HEAP_IN = 2,    /* word 0 >> 5: the heap of the one record that follows */
     STEP_LIVE_HEAP_FRAME = 6, /* word 0 >> 5: a frame's number, in the global stream one more than
                                  the last; words: its caller's, 0: none; its return address */
     STEP_LIVE_HEAP_THREAD_CREATE = 8, /* word 1: thread */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""recorder_cost.py --build DIR [--rounds N] [PROGRAM...]: what recording a native program costs, beside heaptrack.
+"""recorder_cost.py [--build DIR] [--rounds N] [PROGRAM...]: what recording costs, beside heaptrack.
 
 CPU seconds, of the program and of what records it; bytes an event on disk; memory of the largest
 process. Prints the table of docs/results/recorder.md.
@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 STACK = 64
+os.environ['PYTHONMALLOC'] = 'malloc'  # else python3 has an allocator of its own
 
 CXX = '''#include <map>
 #include <string>
@@ -35,7 +36,7 @@ create index i on t(b); select count(*) from t where b like '%12%';
 '''
 PERL = 'for my $r (1..6) { my %h; for (1..60000) { $h{$_ * $r} = "x" x ($_ % 50) } }'
 AWK = 'BEGIN { for (r = 0; r < 4; r++) { delete a; for (i = 0; i < 300000; i++) a[i] = i "x" } }'
-PYTHON = 'd = {}\nfor r in range(4):\n d = {str(i): [i, (i, r)] for i in range(200000)}\n'
+PYTHON = 'd = {}\nfor r in range(2):\n d = {str(i): [i, (i, r)] for i in range(150000)}\n'
 DOT = 'digraph g { ' + ' '.join('n%d -> n%d;' % (i % 300, (i * 7 + 3) % 300)
                                 for i in range(500)) + ' }'
 

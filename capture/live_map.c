@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "capture/clock.h"
+#include "format/core/grow.h"
 
 /* Chunks come in three sizes: a stream's first; its later ones; those of the global stream, which
  * must hold a class name and a method's texts (64 KiB each) in one piece. */
@@ -84,14 +85,13 @@ static void *map_more(struct live_map *map, uint64_t bytes)
     if (base == NULL)
         return NULL;
     if (map->segment_count == map->segment_capacity) {
-        size_t wanted = map->segment_capacity * 2 + 16;
-        struct segment *grown = realloc(map->segments, wanted * sizeof *grown);
+        struct segment *grown = step_grown(map->segments, &map->segment_capacity,
+                                           map->segment_capacity + 1, sizeof *grown);
         if (grown == NULL) {
             munmap(base, bytes);
             return NULL;
         }
         map->segments = grown;
-        map->segment_capacity = wanted;
     }
     map->segments[map->segment_count++] = (struct segment){base, bytes};
     return base;

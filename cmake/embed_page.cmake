@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DPAGE=page.html -DSTYLE=style.css -DSCRIPTS=a.js,b.js -DOUT=page.c -P embed_page.cmake
+# cmake -DNAME=report_page -DPAGE=page.html -DSTYLE=style.css -DSCRIPTS=a.js,b.js -DOUT=page.c
+#   -P embed_page.cmake
 # Makes one page of its parts, and of the page two C arrays: what stands before the data and after.
 
 # A part without its licence line: a page that somebody made shows what is his.
@@ -27,8 +28,8 @@ foreach(part before after)
   file(WRITE "${OUT}.part" "${${part}}")
   file(READ "${OUT}.part" hex HEX)
   string(REGEX REPLACE "(..)" "0x\\1," hex "${hex}")
-  string(APPEND source "const unsigned char report_page_${part}[] = {${hex}};\n"
-    "const size_t report_page_${part}_bytes = sizeof report_page_${part};\n")
+  string(APPEND source "const unsigned char ${NAME}_${part}[] = {${hex}};\n"
+    "const size_t ${NAME}_${part}_bytes = sizeof ${NAME}_${part};\n")
 endforeach()
 file(REMOVE "${OUT}.part")
 file(WRITE "${OUT}" "${source}")

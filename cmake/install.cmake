@@ -21,6 +21,10 @@ foreach(program steptrace stepc metatfc)
   endif()
 endforeach()
 
+if(TARGET steptrace_sqlite)
+  install(TARGETS steptrace_sqlite LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/steptrace)
+endif()
+
 # Man pages by their section, and the documentation.
 foreach(section 1 3 5 7)
   file(GLOB pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/man/*.${section})

@@ -11,6 +11,18 @@
 #define STEPTRACE_VERSION "0.1.0"
 #endif
 
+int compiler_check_files(int count, char **arguments, int (*check)(const char *path))
+{
+    int worst = EXIT_DONE;
+    if (count < 1)
+        return EXIT_USAGE;
+    for (int i = 0; i < count; i++) {
+        int code = check(arguments[i]);
+        worst = code > worst ? code : worst;
+    }
+    return worst;
+}
+
 int compiler_finish_output(const char *program)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

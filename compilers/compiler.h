@@ -30,6 +30,9 @@ struct compiler {
  * before it were wrong.  The exit code. */
 int compiler_run(const struct compiler *compiler, bool valid, int count, char **arguments);
 
+/* Checks one file after the other; `check` gives an exit code.  The worst of these. */
+int compiler_check_files(int count, char **arguments, int (*check)(const char *path));
+
 /* Flushes standard output; an exit code. */
 int compiler_finish_output(const char *program);
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# readme-examples.sh [--update] [BUILD_DIR]: runs the README's commands with the programs of a build
-# (default: build) and checks that they work and that what they print has the shape shown.
-# --update puts what they print into the README.
+# readme-examples.sh [--update] [BUILD_DIR [PAGE...]]: runs the commands of pages (the README, docs/sql.md) with
+# the programs of a build (default: build) and checks that they work and that what they print has the
+# shape shown.  --update puts what they print into the pages.
 set -euo pipefail
 update=()
 [ "${1:-}" != --update ] || { update=(--update) && shift; }
@@ -16,7 +16,13 @@ jdk=$(deps_jdks | awk '$1 >= 17 { print $2; exit }')
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+shift $(($# > 0 ? 1 : 0))
+[ $# -gt 0 ] || set -- README.md docs/sql.md
+
 library=$build/format
 step="-I$top/format/include -L$library -Wl,-rpath,$library -lsteptrace"
-PATH=$(dirname "$steptrace"):$build/bin:$jdk/bin:$PATH agent=$agent step=$step python3 "$top/scripts/readme-examples.py" \
-    "${update[@]}" "$top/README.md" "$work"
+export PATH=$(dirname "$steptrace"):$build/bin:$jdk/bin:$PATH agent step
+for page in "$@"; do
+    mkdir -p "$work/$page"
+    python3 "$top/scripts/readme-examples.py" "${update[@]}" "$top/$page" "$work/$page"
+done

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent's options: `key=value` with commas between, lists with `+` (ARCHITECTURE, "The command
- * line"). */
+/* The agent's options: `key=value` with commas between, lists with `+` (README.md). */
 #ifndef AGENT_BASE_AGENT_OPTIONS_H
 #define AGENT_BASE_AGENT_OPTIONS_H
 

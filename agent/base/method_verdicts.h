@@ -37,7 +37,7 @@ static inline uint64_t verdict_key(jmethodID method)
     return (uint64_t) (uintptr_t) method << 1;
 }
 
-/* Does the signature of the class that declares the method pass?  False if it cannot be told. */
+/* Does the signature of the class that declares the method pass?  False if that is not known. */
 bool method_owner_passes(JNIEnv *jni, jmethodID method, bool (*test)(const char *signature));
 
 #endif

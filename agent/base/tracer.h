@@ -44,6 +44,7 @@ struct session {
     bool late;                     /* the program ran before the trace */
     bool names_objects;            /* engine=bytecode: method events have object ids */
     bool keeps_references;         /* engine=bytecode: for that, or to find the dead */
+    bool holds;                    /* engine=bytecode: objects may be looked at, see hold.h */
     _Atomic bool methods_on;       /* engine=bytecode: the start snapshot is done */
     uint64_t check_until;          /* until then objects may be known from it: see new_objects.c */
     uint64_t batch_gap;            /* the pause, in stamps, that ends a batch */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a call of clone() was one of Object.clone(), whose result nobody has told of. */
+/* Whether a call of clone() was one of Object.clone(), whose result nobody has reported. */
 #ifndef AGENT_BYTECODE_CLONES_H
 #define AGENT_BYTECODE_CLONES_H
 

@@ -128,7 +128,7 @@ static void give(struct session *session, struct os_thread *os, JNIEnv *jni,
         outermost->object = reserve(session, os, jni, java, stream, outermost);
     bool comes = !known || (outermost->pending & FRAME_RESERVED) != 0;
     uint64_t object = outermost->object;
-    /* readers take the last that is told of an object for the outermost */
+    /* readers take the last report of an object for the outermost */
     for (size_t i = last + 1; i-- > first;) {
         struct method_frame *frame = &java->frames[i];
         if (!frame_waits(frame))

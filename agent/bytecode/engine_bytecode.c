@@ -352,7 +352,6 @@ static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
 static void set_callbacks(jvmtiEventCallbacks *callbacks)
 {
     callbacks->ClassFileLoadHook = on_class_file;
-    callbacks->VMObjectAlloc = vm_objects_on_alloc;
     callbacks->NativeMethodBind = native_methods_on_bind;
 }
 
@@ -456,6 +455,7 @@ static void enable_methods(struct session *session, bool on)
 
 const struct engine engine_bytecode = {.want_capabilities = want_capabilities,
                                        .set_callbacks = set_callbacks,
+                                       .vm_object_alloc = vm_objects_on_alloc,
                                        .arm = arm,
                                        .enable = enable,
                                        .enable_methods = enable_methods,

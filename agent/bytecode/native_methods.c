@@ -15,6 +15,7 @@
 #include "agent/rewriter/rewrite.h"
 #include "capture/apart.h"
 #include "capture/log.h"
+#include "format/core/grow.h"
 
 #if defined(__x86_64__)
 
@@ -94,12 +95,11 @@ __asm__(".text\n"
 static bool push(const struct native_method *method, uintptr_t return_address, JNIEnv *jni)
 {
     if (stack.depth == stack.capacity) {
-        size_t wanted = stack.capacity * 2 + 16;
-        struct native_frame *grown = realloc(stack.frames, wanted * sizeof *grown);
+        struct native_frame *grown =
+            step_grown(stack.frames, &stack.capacity, stack.capacity + 1, sizeof *grown);
         if (grown == NULL)
             return false;
         stack.frames = grown;
-        stack.capacity = wanted;
     }
     stack.frames[stack.depth++] = (struct native_frame){return_address, method, jni};
     return true;

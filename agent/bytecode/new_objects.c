@@ -14,13 +14,16 @@
 #include "agent/bytecode/vm_objects.h"
 #include "agent/deaths/identity.h"
 #include "agent/deaths/reaper.h"
+#include "agent/deaths/recycle.h"
 #include "agent/events/events.h"
+#include "agent/hotspot/headers.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/classes.h"
 #include "agent/records/put_record.h"
 #include "agent/stacks/stacks.h"
+#include "format/core/hash.h"
 
-/* The start snapshot has told of objects whose constructors had not run yet.  In a JVM that starts
+/* The start snapshot has reported objects whose constructors had not run yet.  In a JVM that starts
  * there are none; in one that runs, a look at the tag for a while finds them. */
 static bool may_be_of_snapshot(struct session *session, struct os_thread *os)
 {
@@ -40,9 +43,86 @@ static uint64_t size_of(struct class_cache_entry *class, jclass mirror, jobject 
         return class->size_bytes;
     if ((*tracer.jvmti)->GetObjectSize(tracer.jvmti, object, &size) != JVMTI_ERROR_NONE)
         return 0;
-    if (!class->is_array && !(class->is_array = class_is_array(mirror)))
+    if (!class->is_array && !(class->is_array = class_element_shift(mirror, 0) >= 0))
         class->size_bytes = (uint64_t) size;
     return (uint64_t) size;
+}
+
+/* What a record says of an object besides its id; class 0: it has none. */
+struct object_facts {
+    uint64_t class, size_bytes;
+};
+
+static inline struct class_word_entry *class_word_entry(struct os_thread *os, uint64_t word)
+{
+    return &os->class_words[step_hash(word) >> (64 - CLASS_WORDS_LOG2)];
+}
+
+static inline bool is_of_word(const struct class_word_entry *entry, const struct session *session,
+                              uint64_t word)
+{
+    return entry->word == word && entry->session == session->number &&
+           entry->collections ==
+               atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
+}
+
+/* From the object's header, if its class was seen since the last collection. */
+static inline bool facts_of_header(const struct session *session, struct os_thread *os,
+                                   jobject object, struct object_facts *facts)
+{
+    if (!header_layout.known || !hold_begin(os))
+        return false;
+    uintptr_t address = slot_word(object);
+    uint64_t word = header_class_word(address);
+    const struct class_word_entry *entry = class_word_entry(os, word);
+    bool found = is_of_word(entry, session, word);
+    if (found) {
+        facts->class = entry->number;
+        facts->size_bytes = entry->size_bytes;
+        if (entry->size_bytes == 0)
+            facts->size_bytes =
+                header_array_size(header_array_length(address), entry->element_shift);
+    }
+    hold_end(os);
+    return found;
+}
+
+/* The same object's class and size, as the JVM has said them: for the next of this class. */
+static void note_header(const struct session *session, struct os_thread *os, jclass mirror,
+                        jobject object, const struct class_cache_entry *class, uint64_t size)
+{
+    int shift =
+        class->size_bytes == 0 ? class_element_shift(mirror, header_layout.references_shift) : 0;
+    if (!header_layout.known || shift < 0 || size == 0 || !hold_begin(os))
+        return;
+    uintptr_t address = slot_word(object);
+    uint64_t word = header_class_word(address);
+    if (class->size_bytes != 0 ||
+        header_array_size(header_array_length(address), (unsigned) shift) == size)
+        *class_word_entry(os, word) = (struct class_word_entry){
+            .word = word,
+            .collections = atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed),
+            .session = session->number,
+            .number = class->number,
+            .size_bytes = class->size_bytes,
+            .element_shift = (uint8_t) shift};
+    hold_end(os);
+}
+
+static struct object_facts facts_of(struct session *session, struct os_thread *os, JNIEnv *jni,
+                                    jobject object)
+{
+    struct object_facts facts = {0};
+    if (__builtin_expect(facts_of_header(session, os, object, &facts), 1))
+        return facts;
+    jclass mirror = (*jni)->GetObjectClass(jni, object);
+    struct class_cache_entry *class = class_cached(session, os, jni, mirror);
+    facts.class = class->number;
+    if (class->number != 0) {
+        facts.size_bytes = size_of(class, mirror, object);
+        note_header(session, os, mirror, object, class, facts.size_bytes);
+    }
+    return facts;
 }
 
 /* The object's weak reference goes where the reaper finds it. */
@@ -51,8 +131,8 @@ static void remember(struct session *session, struct os_thread *os, JNIEnv *jni,
 {
     if (!session->keeps_references)
         return;
-    jweak reference = (*jni)->NewWeakGlobalRef(jni, object);
-    if (reference == NULL) {
+    jweak reference = recycle_for(os, object);
+    if (reference == NULL && (reference = (*jni)->NewWeakGlobalRef(jni, object)) == NULL) {
         (*jni)->ExceptionClear(jni);
         return;
     }
@@ -106,7 +186,7 @@ void object_note_recent(struct os_thread *os, jobject object)
     os->recent.places[os->recent.count++ % RECENT_OBJECTS] = slot_word(object);
 }
 
-/* An object that its constructors' entries have named already; true: all is told. */
+/* An object that its constructors' entries have named already; true: all is reported. */
 static bool made_by_constructor(struct session *session, struct os_thread *os, JNIEnv *jni,
                                 jobject object, uint64_t class, struct java_thread *java,
                                 struct live_stream *stream)
@@ -129,26 +209,24 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
         return;
     }
     object_note_recent(os, object);
-    jclass mirror = (*jni)->GetObjectClass(jni, object);
-    struct class_cache_entry *class = class_cached(session, os, jni, mirror);
+    struct object_facts facts = facts_of(session, os, jni, object);
     struct live_stream *stream = thread_stream(session, os);
-    if (class->number == 0 || stream == NULL)
+    if (facts.class == 0 || stream == NULL)
         return;
-    uint64_t size = size_of(class, mirror, object), number = class->number;
     struct java_thread *java = thread_current(session, os, NULL);
     if (__builtin_expect(java != NULL && java->pending + java->reserved != 0, 0) &&
-        made_by_constructor(session, os, jni, object, class->number, java, stream))
+        made_by_constructor(session, os, jni, object, facts.class, java, stream))
         return;
     uint64_t stack = 0;
     if (__builtin_expect(session->stacks != NULL, 0))
-        stack = stack_of_allocation(session, os, jni, object, class->number);
+        stack = stack_of_allocation(session, os, jni, object, facts.class);
     uint64_t *room = reserve_alloc(session, stream, java != NULL ? java->id : 0, stack, 3);
     if (room != NULL) {
         uint64_t id = live_next_object(session->map, stream);
-        write_alloc(session, stream, room, class->number, size, id, false);
+        write_alloc(session, stream, room, facts.class, facts.size_bytes, id, false);
         remember(session, os, jni, object, id);
         if (java != NULL && java->pending != 0)
-            constructor_made(java, session, number, id);
+            constructor_made(java, session, facts.class, id);
     }
 }
 

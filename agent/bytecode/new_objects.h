@@ -5,17 +5,17 @@
 
 #include "agent/records/threads.h"
 
-/* A new object that nobody has told of. */
+/* A new object that nobody has reported. */
 void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
 /* The same for a string and the array that only it has. */
 void object_made_string(struct session *session, struct os_thread *os, JNIEnv *jni, jobject string);
 /* That array; NULL: the JVM keeps it elsewhere. */
 jobject string_array(JNIEnv *jni, jobject string);
-/* Is it one of the last few objects of this thread that it was told of, or noted?  It may be though
+/* Is it one of the last few objects of this thread that were reported, or noted?  It may be though
  * the answer is no: a collection forgets all. */
 bool object_is_recent(const struct os_thread *os, jobject object);
 void object_note_recent(struct os_thread *os, jobject object);
-/* An object that may have been told of already, by object_made_once() or by the VM. */
+/* An object that may have been reported already, by object_made_once() or by the VM. */
 void object_made_once(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
 /* Tells of an object of that class that is still to come, and gives it its id; 0: it can't. */
 uint64_t object_reserve(struct session *session, struct os_thread *os, JNIEnv *jni, jclass class,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A message is told of already if Java code passed it: then the frame below the constructors of the
- * throwable stands at an invokespecial, or belongs to reflection.  Frames are looked at only for
- * messages that are not among the thread's newest objects, and not the last one looked at.
+ * A message is reported already if Java code passed it: then the frame below the constructors of
+ * the throwable stands at an invokespecial, or belongs to reflection.  Frames are looked at only
+ * for messages that are not among the thread's newest objects, and not the last one looked at.
  */
 #include "agent/bytecode/throwables.h"
 
@@ -10,6 +10,7 @@
 
 #include "agent/base/method_verdicts.h"
 #include "agent/bytecode/new_objects.h"
+#include "format/core/hash.h"
 
 #define INVOKESPECIAL 0xb7
 #define FRAMES 16
@@ -122,10 +123,8 @@ static bool ask_if_java_calls(JNIEnv *jni, const jvmtiFrameInfo *caller)
 static bool java_calls(JNIEnv *jni, const jvmtiFrameInfo *caller)
 {
     static struct verdicts known;
-    uint64_t hash = (verdict_key(caller->method) +
-                     (uint64_t) (caller->location + 2) * UINT64_C(0x9e3779b97f4a7c15)) *
-                    UINT64_C(0xd6e8feb86659fd93);
-    uint64_t key = (hash ^ hash >> 32) & ~UINT64_C(1);
+    uint64_t hash = step_hash_join(verdict_key(caller->method), 0);
+    uint64_t key = step_hash_join(hash, (uint64_t) (caller->location + 2)) & ~UINT64_C(1);
     bool calls;
     if (!verdict_recall(&known, key, &calls))
         verdict_keep(&known, key, calls = ask_if_java_calls(jni, caller));

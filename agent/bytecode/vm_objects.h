@@ -6,13 +6,13 @@
 
 #include "agent/base/tracer.h"
 
-/* JVMTI's event; many of these objects are told of by the code that called the native method. */
+/* JVMTI's event; many of these objects are reported by the code that called the native method. */
 void JNICALL vm_objects_on_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
                                  jclass class, jlong size_bytes);
 /* Puts functions of the agent before those of JNI that make objects without a constructor, or takes
  * them away again. */
 void jni_calls_intercept(bool on);
-/* An array of which nobody is told. */
+/* An array that nobody reports. */
 jbyteArray jni_calls_plain_bytes(JNIEnv *jni, jsize length);
 /* An object whose constructor is not run. */
 jobject jni_calls_plain_object(JNIEnv *jni, jclass class);

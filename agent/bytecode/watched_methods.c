@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "format/core/hash.h"
+
 #define TABLE_BITS 16u
 #define TABLE_SIZE (1u << TABLE_BITS)
 #define TABLE_FULL (TABLE_SIZE / 4 * 3)
@@ -22,7 +24,7 @@ void watched_methods_act(const struct watch_actions *wanted)
 
 static size_t slot_of(uint32_t number)
 {
-    return (size_t) ((number * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - TABLE_BITS));
+    return (size_t) (step_hash(number) >> (64 - TABLE_BITS));
 }
 
 bool watched_method_add(uint32_t number, unsigned triggers)

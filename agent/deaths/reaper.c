@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "agent/deaths/identity.h"
+#include "agent/deaths/recycle.h"
 #include "agent/events/engine.h"
 #include "agent/events/events.h"
 #include "agent/hotspot/slots.h"
@@ -50,11 +51,16 @@ struct pass {
     jweak dead_references[PAGE_IDS];
 };
 
-static bool is_cleared(JNIEnv *jni, jweak reference)
+/* With a collector that clears in its pauses only, a word that is zero needs no second opinion. */
+static bool is_cleared(const struct pass *pass, jweak reference)
 {
-    if (__builtin_expect(slots_report, 1) && slot_word(reference) != 0)
-        return false;
-    return (*jni)->IsSameObject(jni, reference, NULL);
+    if (__builtin_expect(slots_report, 1)) {
+        if (slot_word(reference) != 0)
+            return false;
+        if (pass->session->holds)
+            return true;
+    }
+    return (*pass->jni)->IsSameObject(pass->jni, reference, NULL);
 }
 
 static void make_sentinel(JNIEnv *jni)
@@ -66,14 +72,17 @@ static void make_sentinel(JNIEnv *jni)
     (*jni)->DeleteLocalRef(jni, object);
 }
 
-static void watch_sentinel(JNIEnv *jni)
+/* Once it is cleared, each session shows with it whether references can be used again. */
+static void watch_sentinel(const struct session *session, struct os_thread *os, JNIEnv *jni)
 {
-    if (slots_report || sentinel == NULL || !atomic_load(&slots_readable) ||
+    static uint64_t shown;
+    if (sentinel == NULL || !atomic_load(&slots_readable) || shown == session->number ||
         !(*jni)->IsSameObject(jni, sentinel, NULL))
         return;
+    shown = session->number;
     slots_report = slot_word(sentinel) == 0;
-    (*jni)->DeleteWeakGlobalRef(jni, sentinel);
-    sentinel = NULL;
+    if (slots_report)
+        recycle_prove(os, jni, sentinel);
 }
 
 /* Waits out a pause: what is cleared in it belongs to its collection. */
@@ -95,14 +104,14 @@ static void bury(struct pass *pass)
         pass->collection != atomic_load(&tracer.collections_begun))
         date_pass(pass);
     event_free_many(pass->session, pass->dead_ids, pass->dead, pass->stamp, pass->collection);
-    for (size_t i = 0; i < pass->dead; i++)
+    for (size_t i = recycle_give(pass->dead_references, pass->dead); i < pass->dead; i++)
         (*pass->jni)->DeleteWeakGlobalRef(pass->jni, pass->dead_references[i]);
     pass->dead = 0;
 }
 
 static void look_at(struct pass *pass, struct weak_entry *entry)
 {
-    if (entry->reference == NULL || !is_cleared(pass->jni, entry->reference))
+    if (entry->reference == NULL || !is_cleared(pass, entry->reference))
         return;
     uint64_t id = entry->id & WEAK_ID_MASK;
     identity_remove((uint32_t) (entry->id >> WEAK_ID_BITS), id);
@@ -222,7 +231,7 @@ static void pass_once(JNIEnv *jni, bool last)
         if (session->options.engine == ENGINE_BYTECODE && session->keeps_references &&
             !atomic_load(&session->reaped)) {
             atomic_store(&session->reaped, last);
-            watch_sentinel(jni);
+            watch_sentinel(session, os, jni);
             pass->session = session;
             pass->jni = jni;
             pass_over(pass);
@@ -264,6 +273,7 @@ void reaper_clear(JNIEnv *jni)
         }
         weak_table_collect(&reaper_table);
         delete_references(jni, reaper_table.first);
+        recycle_clear(jni);
         weak_table_reset(&reaper_table);
         identity_reset();
     }
@@ -365,6 +375,7 @@ void reaper_thread_ended(struct os_thread *os)
     struct weak_page *page = atomic_exchange(&os->weak_page, NULL);
     if (page != NULL)
         weak_table_hand_over(&reaper_table, page);
+    recycle_thread_ended(os);
 }
 
 void reaper_wake(void)

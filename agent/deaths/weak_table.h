@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The weak references of engine=bytecode: one for each live object that a probe has told of, with
+ * The weak references of engine=bytecode: one for each live object that a probe has reported, with
  * the object's id.
  *
  * A thread appends to a page of its own without a lock; full pages, and those of ended threads, go

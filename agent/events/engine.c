@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "agent/events/events.h"
+#include "agent/events/tagged_deaths.h"
 #include "agent/hotspot/archived_classes.h"
+#include "agent/records/hold.h"
 #include "capture/log.h"
 
 /* Events of JDK 21 and later, which the headers of JDK 17 do not have. */
@@ -27,6 +29,13 @@ union callback_table {
 /* The engine that the callbacks and capabilities are set for. */
 static const struct engine *_Atomic prepared_engine;
 
+/* The engine may change from session to session, the table of callbacks does not. */
+static void JNICALL on_vm_object_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+                                       jclass class, jlong size)
+{
+    atomic_load(&prepared_engine)->vm_object_alloc(jvmti, jni, thread, object, class, size);
+}
+
 static void JNICALL on_object_free(jvmtiEnv *jvmti, jlong tag)
 {
     (void) jvmti;
@@ -37,6 +46,7 @@ static void JNICALL on_collection_start(jvmtiEnv *jvmti)
 {
     (void) jvmti;
     atomic_store(&tracer.in_collection, true);
+    holds_wait();
     atomic_fetch_add(&tracer.collections_begun, 1);
 }
 
@@ -47,6 +57,7 @@ static void JNICALL on_collection_end(jvmtiEnv *jvmti)
     atomic_store(&tracer.collection_raw, clock_raw());
     atomic_fetch_add(&tracer.collections, 1);
     atomic_store(&tracer.in_collection, false);
+    holds_go_on();
     const struct engine *engine = atomic_load(&prepared_engine);
     if (engine->collection_ended != NULL)
         engine->collection_ended();
@@ -118,10 +129,10 @@ static void want_capabilities(const struct engine *engine, uint32_t event,
 {
     memset(wanted, 0, sizeof *wanted);
     wanted->can_tag_objects = 1; /* classes get their numbers through tags */
-    if (event == EVENT_FREE) {
+    if (event == EVENT_FREE)
         wanted->can_generate_object_free_events = 1;
+    if (event == EVENT_FREE || event == EVENT_ALLOC)
         wanted->can_generate_garbage_collection_events = 1;
-    }
     engine->want_capabilities(event, wanted);
 }
 
@@ -190,30 +201,33 @@ static void set_by_number(union callback_table *table, int number,
     memcpy(&table->by_number[number - JVMTI_MIN_EVENT_TYPE_VAL], &callback, sizeof callback);
 }
 
-/* The callbacks of the engine that is not chosen stay empty. */
-static bool set_callbacks(const struct engine *engine, const jvmtiEventCallbacks *of_vm)
+/* Once: with ObjectFree switched on the JVM would tell of the dead first (tagged_deaths.h). */
+static bool set_callbacks(const jvmtiEventCallbacks *of_others)
 {
+    static bool set;
     union callback_table table;
     memset(&table, 0, sizeof table);
-    table.known = *of_vm;
+    table.known = *of_others;
     table.known.ObjectFree = on_object_free;
     table.known.GarbageCollectionStart = on_collection_start;
     table.known.GarbageCollectionFinish = on_collection_end;
     table.known.ClassLoad = on_class_load;
     table.known.ThreadStart = on_thread_start;
     table.known.ThreadEnd = on_thread_end;
-    engine->set_callbacks(&table.known);
+    table.known.VMObjectAlloc = on_vm_object_alloc;
     size_t size = sizeof table.known;
-    if (tracer.has_virtual_threads) {
+    if (tracer.java_major >= VIRTUAL_THREADS_SINCE) {
         set_by_number(&table, EVENT_NUMBER_VIRTUAL_THREAD_START, on_virtual_start);
         set_by_number(&table, EVENT_NUMBER_VIRTUAL_THREAD_END, on_virtual_end);
         size = (EVENT_NUMBER_VIRTUAL_THREAD_END + 1 - JVMTI_MIN_EVENT_TYPE_VAL) * sizeof(void *);
     }
-    return (*tracer.jvmti)->SetEventCallbacks(tracer.jvmti, &table.known, (jint) size) ==
-           JVMTI_ERROR_NONE;
+    set = set || (*tracer.jvmti)->SetEventCallbacks(tracer.jvmti, &table.known, (jint) size) ==
+                     JVMTI_ERROR_NONE;
+    return set;
 }
 
-bool engine_prepare(const struct engine *engine, uint32_t events, const jvmtiEventCallbacks *of_vm)
+bool engine_prepare(const struct engine *engine, uint32_t events,
+                    const jvmtiEventCallbacks *of_others)
 {
     if (atomic_exchange(&prepared_engine, engine) != engine)
         tracer.capable = 0;
@@ -222,7 +236,9 @@ bool engine_prepare(const struct engine *engine, uint32_t events, const jvmtiEve
         log_message("this JVM gives none of the events that were asked for");
         return false;
     }
-    return set_callbacks(engine, of_vm);
+    if (engine->prepare != NULL)
+        engine->prepare();
+    return set_callbacks(of_others);
 }
 
 void engine_enable_methods(struct session *session)
@@ -244,8 +260,22 @@ void engine_disarm(struct session *session)
         session->engine->arm(jni, session, false);
 }
 
-/* Frees are switched off first and last on: what the JVM has found dead but not yet told is sent
- * when the event is disabled, and must find the session. */
+/* A beginning that is told of has its end told of, too; holds need both. */
+static void enable_collections(const struct session *session, bool on)
+{
+    if (!on) {
+        holds_allow(false);
+        engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
+    }
+    engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
+    if (on) {
+        engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
+        holds_allow(session->holds);
+    }
+}
+
+/* Frees are switched off first and last on: what the JVM has found dead but not yet told must find
+ * the session. */
 void engine_enable(struct session *session, bool on)
 {
     const struct engine *engine = session->engine;
@@ -254,14 +284,12 @@ void engine_enable(struct session *session, bool on)
         engine->enable_methods(session, false);
     if (!on && engine->ends_first)
         engine->enable(session, false);
-    if ((events & EVENT_FREE) != 0) {
-        if (!on)
-            engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
-        engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
-        if (on)
-            engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
-        engine_notify(on, JVMTI_EVENT_OBJECT_FREE);
-    }
+    if ((events & (EVENT_FREE | EVENT_ALLOC)) != 0)
+        enable_collections(session, on);
+    if ((events & EVENT_FREE) != 0 && on)
+        tagged_deaths_tell();
+    else if ((events & EVENT_FREE) != 0 && atomic_load(&tracer.session) != NULL)
+        tagged_deaths_flush();
     engine_notify(on, JVMTI_EVENT_THREAD_START);
     engine_notify(on, JVMTI_EVENT_THREAD_END);
     if (tracer.has_virtual_threads) {

@@ -9,7 +9,11 @@
 struct engine {
     /* Adds what the event needs beyond what engine.c asks for. */
     void (*want_capabilities)(uint32_t event, jvmtiCapabilities *wanted);
+    /* Before each session, once the JVM has given what can be had; NULL: there is nothing to do. */
+    void (*prepare)(void);
+    /* Adds the callbacks of its own events. */
     void (*set_callbacks)(jvmtiEventCallbacks *callbacks);
+    jvmtiEventVMObjectAlloc vm_object_alloc;
     /* Puts probes into the methods of start= only, and takes them out; NULL: it has no such. */
     bool (*arm)(JNIEnv *jni, const struct session *session, bool on);
     /* Switches what the session's options need, but method events; on a Java thread only. */
@@ -18,7 +22,7 @@ struct engine {
     void (*enable_methods)(struct session *session, bool on);
     /* A collection ended; called in the pause.  NULL: it need not know. */
     void (*collection_ended)(void);
-    /* Switched off before collections are no longer told of: its last look for the dead needs to
+    /* Switched off before collections are no longer reported: its last look for the dead needs to
      * know of them. */
     bool ends_first;
 };
@@ -26,9 +30,10 @@ struct engine {
 extern const struct engine engine_jvmti;
 
 /* Before a session: asks the JVM for what these events need (what it cannot give is named and left
- * out) and sets the callbacks, with those of the VM's start and end.  False, and said why, if no
- * event is left. */
-bool engine_prepare(const struct engine *engine, uint32_t events, const jvmtiEventCallbacks *of_vm);
+ * out) and sets the callbacks, with those of the VM's start and end and of all engines.  False, and
+ * said why, if no event is left. */
+bool engine_prepare(const struct engine *engine, uint32_t events,
+                    const jvmtiEventCallbacks *of_others);
 /* Before the session begins: gives probes to the methods of start= only; and takes them back. */
 bool engine_arm(struct session *session, JNIEnv *jni);
 void engine_disarm(struct session *session);

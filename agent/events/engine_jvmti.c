@@ -60,14 +60,17 @@ static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
     }
 }
 
-static void set_callbacks(jvmtiEventCallbacks *callbacks)
+/* Before any thread exists: a thread draws the distance to its first sample when it is made, with
+ * the interval that is set then. */
+static void prepare(void)
 {
-    /* Before any thread exists: a thread draws the distance to its first sample when it is made,
-     * with the interval that is set then. */
     if ((tracer.capable & EVENT_ALLOC) != 0)
         (*tracer.jvmti)->SetHeapSamplingInterval(tracer.jvmti, 0);
+}
+
+static void set_callbacks(jvmtiEventCallbacks *callbacks)
+{
     callbacks->SampledObjectAlloc = on_sampled_alloc;
-    callbacks->VMObjectAlloc = on_vm_alloc;
     callbacks->MethodEntry = on_method_entry;
     callbacks->MethodExit = on_method_exit;
 }
@@ -88,6 +91,8 @@ static void enable_methods(struct session *session, bool on)
 }
 
 const struct engine engine_jvmti = {.want_capabilities = want_capabilities,
+                                    .prepare = prepare,
                                     .set_callbacks = set_callbacks,
+                                    .vm_object_alloc = on_vm_alloc,
                                     .enable = enable,
                                     .enable_methods = enable_methods};

@@ -41,7 +41,7 @@ static uint64_t record_object(struct session *session, struct live_stream *strea
     return id;
 }
 
-/* The object was told of by a sample just now, but its tag is gone: JDKs after 17 find tags by the
+/* The object was reported by a sample just now, but its tag is gone: JDKs after 17 find tags by the
  * identity hash in the object's header, and JVM_Clone writes the header again.  It gets the same id
  * once more; of the two notices of its death the one with this tag is passed over. */
 static bool tag_again(const struct session *session, struct os_thread *os, jobject object,
@@ -182,7 +182,7 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
     frees_enter();
     if (session->batch_open && collection != session->batch_collection)
         end_batch(session);
-    if (session->batch_open && session->batch_stamp > stamp)
+    if (session->batch_stamp > stamp) /* of this batch, or of the last: those have two sources */
         stamp = session->batch_stamp;
     size_t written = 0;
     for (; written < count; written++) {
@@ -290,7 +290,7 @@ static const struct method_entry *cached_method(struct session *session, struct 
     return entry;
 }
 
-/* No event has told of an object that the VM made where it posts none. */
+/* No event has reported an object that the VM made where it posts none. */
 uint64_t event_tagged_object(struct session *session, struct live_stream *stream, uint64_t thread,
                              JNIEnv *jni, jobject object)
 {

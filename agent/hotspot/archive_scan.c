@@ -2,7 +2,7 @@
 /*
  * The JVM has its archive mapped, and all its classes are structures in one region of it.  Each
  * begins with the address of one of the few tables of virtual methods that the archive has for
- * them, by which it is found; the region has no list of them that debuggers are told of.
+ * them, by which it is found; the region has no list of them that debuggers know.
  */
 #include "agent/hotspot/archive_scan.h"
 

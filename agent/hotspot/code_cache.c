@@ -64,7 +64,7 @@ static uintptr_t find_blob(const struct vm_structs *vm, uintptr_t pc)
     return used ? block + vm->block_size : 0;
 }
 
-/* Stubs that compiled code calls to make an object: engine=jvmti is told of it there.  The names
+/* Stubs that compiled code calls to make an object: engine=jvmti gets its event there.  The names
  * are those of JDK 17, then of 25. */
 static bool is_stub_with_frame(const char *name)
 {

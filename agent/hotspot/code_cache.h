@@ -38,7 +38,7 @@ struct frame_hash frame_hash_of(const struct vm_structs *vm, uintptr_t method, u
 /* Appends the hash of frames farther out, FRAMES_INLINED_MOST of them at most. */
 void frame_hash_join(struct frame_hash *hash, const struct frame_hash *outer);
 
-/* The frames of compiled code at a return address; false: they cannot be told. */
+/* The frames of compiled code at a return address; false: they are not known. */
 bool code_scopes_read(const struct vm_structs *vm, uintptr_t nmethod, uintptr_t pc,
                       struct frame_hash *frames);
 

@@ -8,8 +8,9 @@
 #include "agent/hotspot/code_cache.h"
 
 #include "agent/base/tracer.h"
+#include "format/core/hash.h"
 
-#define FACTOR_LOW UINT64_C(0x9e3779b97f4a7c15)
+#define FACTOR_LOW STEP_HASH_FACTOR
 #define FACTOR_HIGH UINT64_C(0xd6e8feb86659fd93)
 
 /* A stretch of the JVM's memory. */

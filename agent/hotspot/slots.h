@@ -26,4 +26,11 @@ static inline uintptr_t slot_word(jobject reference)
                            __ATOMIC_RELAXED);
 }
 
+/* Only while nothing moves, and where the JVM keeps plain addresses: see agent/deaths/recycle.h. */
+static inline void slot_set(jobject reference, uintptr_t word)
+{
+    __atomic_store_n((uintptr_t *) ((uintptr_t) reference & ~(uintptr_t) 7), word,
+                     __ATOMIC_RELAXED);
+}
+
 #endif

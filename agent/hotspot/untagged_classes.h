@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Classes that have been told of but have no tag yet.  JDKs after 17 draw an identity hash for what
- * is tagged, and link a class with one for its mirror: one that is tagged before takes it away
+ * Classes that have been reported but have no tag yet.  JDKs after 17 draw an identity hash for
+ * what is tagged, and link a class with one for its mirror: one that is tagged before takes it away
  * from the thread that links it.  No locks: the caller has one.
  */
 #ifndef AGENT_HOTSPOT_UNTAGGED_CLASSES_H

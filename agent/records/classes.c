@@ -10,6 +10,7 @@
 #include "agent/hotspot/untagged_classes.h"
 #include "agent/records/global_stream.h"
 #include "agent/records/threads.h"
+#include "format/core/hash.h"
 
 #define PAGE_ENTRIES 1024u
 #define PAGES 65536u /* 64 Mi classes */
@@ -302,7 +303,7 @@ struct class_cache_entry *class_cached(struct session *session, struct os_thread
                                        jclass class)
 {
     uintptr_t hint = slot_word(class);
-    size_t slot = (size_t) (((uint64_t) hint * UINT64_C(0x9e3779b97f4a7c15)) >> 57);
+    size_t slot = (size_t) (step_hash(hint) >> 57);
     struct class_cache_entry *pair = &os->classes[2 * slot % CLASS_CACHE];
     struct class_cache_entry *cached = pair[1].hint == hint ? &pair[1] : pair;
     if (cached->hint == hint && cached->session == session->number &&
@@ -330,12 +331,16 @@ const char *class_name_of_tag(jlong tag)
     return named != NULL ? named->name : NULL;
 }
 
-bool class_is_array(jclass class)
+int class_element_shift(jclass class, int references)
 {
+    static const char primitives[] = "BZCSIFJD"; /* two of each size */
     jlong tag = 0;
     (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag);
     const char *name = class_name_of_tag(tag);
-    return name != NULL && name[0] == '[';
+    if (name == NULL || name[0] != '[')
+        return -1;
+    const char *found = name[1] != '\0' ? strchr(primitives, name[1]) : NULL;
+    return found != NULL ? (int) (found - primitives) / 2 : references;
 }
 
 /* Without include= methods are those of the application: not of the boot and platform loaders. */

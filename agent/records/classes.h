@@ -35,8 +35,9 @@ struct class_cache_entry *class_cached(struct session *session, struct os_thread
                                        jclass class);
 /* The name as in a class file, for ever; NULL: it is no class's tag. */
 const char *class_name_of_tag(jlong tag);
-/* For a class that has a number. */
-bool class_is_array(jclass class);
+/* For a class that has a number: the logarithm of the size of an array's elements, `references` for
+ * references; negative: it is no array. */
+int class_element_shift(jclass class, int references);
 /* A class has just been loaded, or was before tracing started: its class load event.  While it is
  * not linked it gets no tag: see untagged_classes.h. */
 void class_loaded(struct session *session, jclass class, bool existing);

@@ -6,6 +6,7 @@
 
 #include "agent/records/method_numbers.h"
 #include "agent/records/rare_records.h"
+#include "format/core/grow.h"
 
 #define PAGE_CELLS 256u
 #define METHOD_LIMIT (UINT64_C(1) << 27)
@@ -156,12 +157,11 @@ static inline struct call_counts *counts_of(struct session *session, struct os_t
 
 static bool grow_stack(struct call_stack *stack)
 {
-    size_t wanted = stack->capacity * 2 + 32;
-    struct open_call *grown = realloc(stack->calls, wanted * sizeof *grown);
+    struct open_call *grown =
+        step_grown(stack->calls, &stack->capacity, stack->capacity + 1, sizeof *grown);
     if (grown == NULL)
         return false;
     stack->calls = grown;
-    stack->capacity = wanted;
     return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
+#include "format/core/hash.h"
 
 #define TEXT_LIMIT 131072u
 
@@ -23,7 +24,7 @@ static pthread_mutex_t method_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static size_t method_hash(const void *key)
 {
-    return (size_t) (((uint64_t) (uintptr_t) key * UINT64_C(0x9e3779b97f4a7c15)) >> 20);
+    return (size_t) (step_hash((uintptr_t) key) >> 20);
 }
 
 static struct method_entry *find_entry(struct method_table *table, const void *key)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/records/global_stream.h"
+#include "format/core/grow.h"
 
 #define END_HOOKS 4u
 
@@ -54,6 +55,7 @@ static void release_os_thread(void *data)
     os->ended = false;
     os->last_object = 0;
     memset(os->classes, 0, sizeof os->classes);
+    memset(os->class_words, 0, sizeof os->class_words);
     if (os->methods != NULL)
         memset(os->methods, 0, METHOD_CACHE * sizeof *os->methods);
     atomic_store(&os->in_probe, 0);
@@ -144,12 +146,11 @@ struct os_thread *threads_first(void)
 
 bool thread_grow_frames(struct java_thread *java)
 {
-    size_t wanted = java->capacity * 2 + 64;
-    struct method_frame *grown = realloc(java->frames, wanted * sizeof *grown);
+    struct method_frame *grown =
+        step_grown(java->frames, &java->capacity, java->capacity + 1, sizeof *grown);
     if (grown == NULL)
         return false;
     java->frames = grown;
-    java->capacity = wanted;
     return true;
 }
 
@@ -310,7 +311,7 @@ struct java_thread *thread_current(struct session *session, struct os_thread *os
 
 void thread_started(struct session *session, struct os_thread *os, jthread thread, bool is_virtual)
 {
-    /* Without thread events only the threads are told of that other events name. */
+    /* Without thread events only the threads are reported that other events name. */
     struct java_thread *java = NULL;
     if ((session->options.events & EVENT_THREAD) != 0 || is_virtual)
         java = thread_register(session, thread, false);

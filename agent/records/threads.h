@@ -38,6 +38,7 @@ struct method_frame {
 };
 
 #define CLASS_CACHE 256 /* in pairs: two classes that fall on the same place both stay */
+#define CLASS_WORDS_LOG2 8u
 #define METHOD_CACHE 256
 #define RECENT_OBJECTS 4u
 
@@ -52,12 +53,20 @@ struct class_cache_entry {
     uint8_t clone;       /* clones.c */
 };
 
+/* A class by the word that its objects' headers have: true until the next collection, which may
+ * unload the class and give the word to another. */
+struct class_word_entry {
+    uint64_t word, collections, session;
+    uint64_t number, size_bytes; /* as above */
+    uint8_t element_shift;       /* of an array's elements */
+};
+
 struct method_cache_entry {
     void *key;
     const void *entry;
 };
 
-/* Where the newest objects lay that a probe told of or looked at, so many collections ago: see
+/* Where the newest objects lay that a probe reported or looked at, so many collections ago: see
  * new_objects.h. */
 struct recent_objects {
     uintptr_t places[RECENT_OBJECTS];
@@ -65,10 +74,13 @@ struct recent_objects {
     uint32_t count;
 };
 
+struct recycled;
+
 struct os_thread {
     _Atomic int in_probe;
-    uint64_t session; /* the one that `stream` belongs to */
-    uint64_t checked; /* the session whose start snapshot this thread has passed */
+    _Atomic int holds; /* hold.h */
+    uint64_t session;  /* the one that `stream` belongs to */
+    uint64_t checked;  /* the session whose start snapshot this thread has passed */
     /* the last sampled object, for doubles that have lost their tag: see events.c */
     uint64_t last_object, last_class, last_size_bytes;
     struct recent_objects recent;
@@ -85,6 +97,8 @@ struct os_thread {
     struct thread_stacks *stacks; /* made at the first call stack */
     struct call_counts *counts;   /* method=count */
     struct class_cache_entry classes[CLASS_CACHE];
+    struct class_word_entry class_words[1u << CLASS_WORDS_LOG2];
+    struct recycled *recycled; /* references to use again: agent/deaths */
 };
 
 void threads_initialize(void);

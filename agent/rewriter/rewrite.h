@@ -13,7 +13,7 @@
  *   anewarray, after calls whose result the VM makes (alloc_call.h lists them); may be null where
  *   the callee returned null.
  * - allocCloned(Object,Object): after clone() of a class that may have its own: the object that it
- *   was called of, its result.  It is new, and nobody has told of it, if the first one's class has
+ *   was called of, its result.  It is new, and nobody has reported it, if the first one's class has
  *   Object's clone().
  * - allocSuperCloned(Object,Object): the same after super.clone(); there the superclass of the
  *   calling class decides.

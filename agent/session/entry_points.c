@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/base/internals.h"
+#include "agent/bytecode/engine_bytecode.h"
 #include "agent/deaths/reaper.h"
 #include "agent/events/engine.h"
 #include "agent/hotspot/archive_dump.h"
@@ -57,9 +58,11 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 
 bool entry_points_prepare(const struct options *options)
 {
-    const jvmtiEventCallbacks of_vm = {
+    jvmtiEventCallbacks callbacks = {
         .VMStart = on_vm_start, .VMInit = on_vm_init, .VMDeath = on_vm_death};
-    return engine_prepare(session_engine(options), options->events, &of_vm);
+    engine_jvmti.set_callbacks(&callbacks);
+    engine_bytecode.set_callbacks(&callbacks);
+    return engine_prepare(session_engine(options), options->events, &callbacks);
 }
 
 /* The child of a fork shares the buffers' pages but has no drain thread: it records nothing. */

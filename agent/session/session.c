@@ -15,8 +15,10 @@
 #include "agent/base/tracer.h"
 #include "agent/bytecode/engine_bytecode.h"
 #include "agent/deaths/reaper.h"
+#include "agent/deaths/recycle.h"
 #include "agent/events/events.h"
 #include "agent/hotspot/hash_state.h"
+#include "agent/hotspot/headers.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
@@ -27,6 +29,7 @@
 #include "agent/stacks/stacks.h"
 #include "capture/apart.h"
 #include "capture/log.h"
+#include "capture/provenance.h"
 #include "capture/trace_file.h"
 #include "format/live/live_decoder.h"
 #include "steptrace/java_trace.h"
@@ -172,13 +175,6 @@ static void put_property(struct session *session, const char *key, const char *v
     step_writer_property(session->writer, key, value);
 }
 
-static void put_number(struct session *session, const char *key, uint64_t value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    put_property(session, key, text);
-}
-
 static void put_system_property(struct session *session, const char *key, const char *name)
 {
     char *value = NULL;
@@ -186,24 +182,6 @@ static void put_system_property(struct session *session, const char *key, const 
         return;
     put_property(session, key, value);
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) value);
-}
-
-/* The command line as the kernel knows it, words separated by spaces. */
-static void put_command_line(struct session *session)
-{
-    char text[16384];
-    FILE *file = fopen("/proc/self/cmdline", "re");
-    if (file == NULL)
-        return;
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    while (length > 0 && text[length - 1] == '\0')
-        length--;
-    for (size_t i = 0; i < length; i++)
-        if (text[i] == '\0')
-            text[i] = ' ';
-    text[length] = '\0';
-    put_property(session, "command-line", text);
 }
 
 static void put_start_time(struct session *session)
@@ -216,14 +194,13 @@ static void put_start_time(struct session *session)
     snprintf(zone, sizeof zone, ".%09uZ", (unsigned) (tracer.start.wall_ns % 1000000000u));
     strncat(text, zone, sizeof text - strlen(text) - 1);
     put_property(session, "start-time", text);
-    put_number(session, "start-time-ns", tracer.start.wall_ns);
+    provenance_number(session->writer, "start-time-ns", tracer.start.wall_ns);
 }
 
 static void put_provenance(struct session *session)
 {
-    char events[64], host[256] = "";
+    char events[64], command_line[16384];
     options_event_names(session->options.events, events, sizeof events);
-    gethostname(host, sizeof host - 1);
     put_property(session, "producer", "StepTrace libtracer.so");
     put_property(session, "engine", session->options.engine == ENGINE_JVMTI ? "jvmti" : "bytecode");
     put_property(session, "events", events);
@@ -233,16 +210,16 @@ static void put_provenance(struct session *session)
     if (session->options.method == METHOD_COUNT)
         put_property(session, "method", "count");
     put_property(session, "options", session->options.text);
-    put_number(session, "resolution-ns", session->options.resolution_ns);
+    provenance_number(session->writer, "resolution-ns", session->options.resolution_ns);
     put_property(session, "clock", clock_name());
     put_start_time(session);
     put_property(session, "attached", tracer.attached ? "yes" : "no");
     if (session->options.stack != 0)
-        put_number(session, "stack", session->options.stack);
+        provenance_number(session->writer, "stack", session->options.stack);
     put_property(session, "existing", session->options.existing ? "yes" : "no");
-    put_property(session, "host", host);
-    put_number(session, "process-id", (uint64_t) getpid());
-    put_command_line(session);
+    provenance_host(session->writer);
+    provenance_number(session->writer, "process-id", (uint64_t) getpid());
+    provenance_command_line(session->writer, command_line, sizeof command_line);
     put_system_property(session, "java-version", "java.version");
     put_system_property(session, "java-vm-name", "java.vm.name");
     put_system_property(session, "java-vm-version", "java.vm.version");
@@ -273,7 +250,11 @@ bool session_begin(struct session *session, JNIEnv *jni)
     event_set_free_gap(session);
     internals_publish(header->internals);
     hash_state_report();
+    recycle_begin();
     slots_prove(jni);
+    headers_prove(jni);
+    session->holds = session->options.engine == ENGINE_BYTECODE && atomic_load(&slots_readable) &&
+                     collector_announces_moves();
     put_provenance(session);
     if (!session_errand(session, write_first)) {
         destroy(session);

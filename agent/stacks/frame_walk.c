@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "agent/base/tracer.h"
+#include "format/core/hash.h"
 
 /* Of a thread; powers of two. */
 #define PLACES 2048u
@@ -300,7 +301,7 @@ static bool leave_frame(struct frame_walker *walker, struct machine_frame *frame
 static uint32_t find_making(struct frame_walker *walker, const struct frame_hash *hash,
                             uint64_t salt)
 {
-    uint64_t key = stack_key_mix(stack_key_mix(hash->low, hash->high ^ salt), salt) | 1;
+    uint64_t key = step_hash_join(step_hash_join(hash->low, hash->high ^ salt), salt) | 1;
     const struct stack_start *start = &walker->starts[(key >> 20) % STARTS];
     if (start->key == key)
         return start->making;
@@ -357,9 +358,9 @@ bool frame_walk(struct frame_walker *walker, const struct frame_limit *limit, st
     uint64_t unloaded = (uint64_t) (*walk.unloaded + *walk.shared_unloaded);
     if (!walk_frames(walker, &frame, limit, unloaded, &hash, &is_end))
         return false;
-    key->low = stack_key_mix(stack_key_mix(hash.low, hash.count), unloaded << 1 | is_end);
-    key->high = stack_key_mix(stack_key_mix(hash.high, unloaded << 1 | is_end), hash.count);
-    key->low = stack_key_mix(key->low, limit->salt);
-    key->high = stack_key_mix(key->high, ~limit->salt);
+    key->low = step_hash_join(step_hash_join(hash.low, hash.count), unloaded << 1 | is_end);
+    key->high = step_hash_join(step_hash_join(hash.high, unloaded << 1 | is_end), hash.count);
+    key->low = step_hash_join(key->low, limit->salt);
+    key->high = step_hash_join(key->high, ~limit->salt);
     return true;
 }

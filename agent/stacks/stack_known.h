@@ -23,10 +23,4 @@ void stack_known_destroy(struct stack_known *known);
 bool stack_known_find(struct stack_known *known, const struct stack_key *key, uint32_t *number);
 void stack_known_add(struct stack_known *known, const struct stack_key *key, uint32_t number);
 
-static inline uint64_t stack_key_mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 32;
-}
-
 #endif

@@ -11,9 +11,9 @@
 #include "agent/records/global_stream.h"
 #include "agent/records/methods.h"
 #include "agent/stacks/stack_known.h"
+#include "format/core/hash.h"
 
 #define FIRST_SLOTS ((size_t) 4096)
-#define HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
 /* A place under a parent.  `number` is written last: 0 is an empty slot. */
 struct stack_slot {
@@ -105,16 +105,10 @@ struct stack_known *stack_tree_known(struct stack_tree *tree)
     return tree->known;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * HASH_FACTOR;
-    return hash ^ hash >> 29;
-}
-
 static size_t frame_hash(uint32_t parent, const jvmtiFrameInfo *frame)
 {
-    uint64_t hash = mix(parent, (uint64_t) (uintptr_t) frame->method);
-    return (size_t) (mix(hash, (uint64_t) frame->location) >> 20);
+    uint64_t hash = step_hash_join(parent, (uint64_t) (uintptr_t) frame->method);
+    return (size_t) (step_hash_join(hash, (uint64_t) frame->location) >> 20);
 }
 
 /* The slot of the frame, or the empty one where it would go. */
@@ -168,7 +162,9 @@ static struct stack_table *grown_table(struct stack_tree *tree)
 static struct line_slot *find_line(struct line_slot *lines, size_t mask,
                                    const struct line_slot *key)
 {
-    size_t i = (size_t) (mix(mix(0, key->method_and_parent), key->place) >> 20) & mask;
+    size_t i =
+        (size_t) (step_hash_join(step_hash_join(0, key->method_and_parent), key->place) >> 20) &
+        mask;
     while (lines[i].number != 0 &&
            (lines[i].method_and_parent != key->method_and_parent || lines[i].place != key->place))
         i = (i + 1) & mask;

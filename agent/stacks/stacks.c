@@ -16,6 +16,7 @@
 #include "agent/stacks/stack_known.h"
 #include "agent/stacks/stack_tree.h"
 #include "capture/log.h"
+#include "format/core/hash.h"
 
 /* An object's own, which a probe in the last of them finds above where it is made. */
 #define CONSTRUCTORS 6u
@@ -133,7 +134,7 @@ static enum making ask_making(JNIEnv *jni, jmethodID method, jobject object)
 static enum making making_of(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
                              jmethodID method, jobject object, uint64_t class)
 {
-    uint64_t hash = stack_key_mix(class, (uint64_t) (uintptr_t) method);
+    uint64_t hash = step_hash_join(class, (uint64_t) (uintptr_t) method);
     struct making_entry *entry = &stacks->makings[hash % MAKINGS];
     if (entry->method != method || entry->session != session->number || entry->class != class)
         *entry = (struct making_entry){.method = method,
@@ -163,8 +164,8 @@ static struct stack_key key_of_frames(const jvmtiFrameInfo *frames, size_t depth
     struct stack_key key = {~UINT64_C(0), depth};
     for (size_t i = 0; i < depth; i++) {
         uint64_t method = (uint64_t) (uintptr_t) frames[i].method;
-        key.low = stack_key_mix(stack_key_mix(key.low, method), (uint64_t) frames[i].location);
-        key.high = stack_key_mix(key.high, method + ((uint64_t) frames[i].location << 48));
+        key.low = step_hash_join(step_hash_join(key.low, method), (uint64_t) frames[i].location);
+        key.high = step_hash_join(key.high, method + ((uint64_t) frames[i].location << 48));
     }
     return key;
 }
@@ -204,14 +205,14 @@ static void compare(struct session *session, struct thread_stacks *stacks, JNIEn
         log_message("call stacks: %" PRIu32 " should be %" PRIu32, number, right);
 }
 
-/* What tells the calling thread's stack from others, if it can be told. */
+/* What distinguishes the calling thread's stack from others, if anything does. */
 static bool find_key(const struct session *session, struct thread_stacks *stacks, bool in_java,
                      uint64_t class, struct stack_key *key)
 {
     const struct frame_limit limit = {.wanted = session->options.stack,
                                       .passed = in_java ? PROBES : 0,
                                       .making = in_java ? CONSTRUCTORS : 0,
-                                      .salt = stack_key_mix(session->number, class)};
+                                      .salt = step_hash_join(session->number, class)};
     return stacks->walker != NULL && walking.on && frame_walk(stacks->walker, &limit, key);
 }
 

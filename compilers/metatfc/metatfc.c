@@ -49,19 +49,18 @@ static struct metatf_dtd *parse_file(const char *path, int *code)
     return dtd;
 }
 
+static int check_file(const char *path)
+{
+    int code;
+    struct metatf_dtd *dtd = parse_file(path, &code);
+    code = dtd != NULL ? EXIT_DONE : code;
+    metatf_dtd_destroy(dtd);
+    return code;
+}
+
 static int check_files(int count, char **arguments)
 {
-    int worst = EXIT_DONE;
-    if (count < 1)
-        return EXIT_USAGE;
-    for (int i = 0; i < count; i++) {
-        int code = EXIT_DONE;
-        struct metatf_dtd *dtd = parse_file(arguments[i], &code);
-        if (dtd == NULL)
-            worst = code > worst ? code : worst;
-        metatf_dtd_destroy(dtd);
-    }
-    return worst;
+    return compiler_check_files(count, arguments, check_file);
 }
 
 static int write_c(int count, char **arguments)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of the attribute groups that StepTrace knows, one row each. */
+/* The rules of the attribute groups that StepTrace knows, one row each; those of the targeted
+ * strategies are in the table of these. */
 #include "compilers/stepc/attribute_rules.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <strings.h>
+
+#include "format/codec/strategies/strategy_table.h"
 
 #define NUMBERS (AT_INT | AT_ENTRY | AT_LENGTH)
 #define TEXTS (AT_STRING | AT_DATA)
@@ -15,25 +18,13 @@ static const struct attribute_rule rules[] = {
     {"encoding", "identifier", FIELDS, VALUE_NONE, false, 0, 0},
     {"encoding", "constant", FIELDS, VALUE_NONE, false, 0, 0},
     {"encoding", "default", FIELDS, VALUE_NONE, false, 0, 0},
-    {"encoding", "delta", NUMBERS, VALUE_COUNT, false, 0, UINT64_MAX},
-    {"encoding", "window", NUMBERS, VALUE_COUNT, false, 0, UINT64_MAX},
-    {"encoding", "stride", NUMBERS, VALUE_NUMBER, false, 0, 0},
-    {"encoding", "offset", NUMBERS, VALUE_NUMBER, false, 0, 0},
-    {"encoding", "given", AT_INT | AT_ENTRY, VALUE_FIELD, true, 0, 0},
-    {"encoding", "context", NUMBERS, VALUE_COUNT, false, 1, 4},
-    {"encoding", "fcm", NUMBERS, VALUE_COUNT, false, 1, 4},
-    {"encoding", "dfcm", NUMBERS, VALUE_COUNT, false, 1, 4},
-    {"encoding", "recent", NUMBERS, VALUE_COUNT, false, 1, 16},
-    {"encoding", "stack", AT_INT | AT_ENTRY, VALUE_RECORD, true, 0, 0},
-    {"encoding", "age", AT_INT | AT_ENTRY, VALUE_OF_RECORD, true, 0, 0},
-    {"encoding", "sequence", NUMBERS, VALUE_NONE, false, 0, 0},
-    {"encoding", "live", NUMBERS, VALUE_NONE, false, 0, 0},
     {"encoding", "resolution", AT_INT, VALUE_COUNT, true, 2, INT64_MAX},
     {"encoding", "prefix", TEXTS, VALUE_NONE, false, 0, 0},
     {"encoding", "size", NUMBERS, VALUE_SIZE, true, 0, 0},
     {"encoding", "unsigned", NUMBERS, VALUE_NONE, false, 0, 0},
     {"encoding", "charset", AT_STRING, VALUE_CHARSET, true, 0, 0},
     {"encoding", "type", AT_VALUE, VALUE_TYPE, true, 0, 0},
+    {"encoding", "numbered", AT_VALUE | AT_ARRAY, VALUE_NONE, false, 0, 0},
     {"property", "event", AT_RECORD, VALUE_NONE, false, 0, 0},
     {"property", "unsigned", AT_INT, VALUE_NONE, false, 0, 0},
     {"property", "address", AT_INT, VALUE_NONE, false, 0, 0},
@@ -85,23 +76,97 @@ static void compare(const char *text, size_t length, const char *word, size_t *l
     *nearest = word;
 }
 
-const struct attribute_rule *attribute_rule_find(const char *group, const struct step_rule *rule,
-                                                 const char **nearest)
+static void rule_of_strategy(const struct step_strategy *strategy, const char *key,
+                             struct attribute_rule *known)
 {
-    size_t least = rule->key_length < 5 ? 3 : 4;
-    *nearest = NULL;
-    for (size_t i = 0; i < RULES; i++) {
-        if (strcmp(rules[i].group, group) != 0)
-            continue;
-        if (step_rule_text_is(rule->key, rule->key_length, rules[i].key))
-            return &rules[i];
-        compare(rule->key, rule->key_length, rules[i].key, &least, nearest);
+    static const enum attribute_value of_parameter[] = {
+        [STEP_PARAMETER_NONE] = VALUE_NONE,
+        [STEP_PARAMETER_COUNT] = VALUE_COUNT,
+        [STEP_PARAMETER_SIGNED] = VALUE_NUMBER,
+    };
+    static const enum attribute_value of_need[] = {
+        [STEP_SERIES_FIELD] = VALUE_FIELD,
+        [STEP_SERIES_PUSHES] = VALUE_RECORD,
+        [STEP_SERIES_LATEST] = VALUE_OF_RECORD,
+    };
+    bool looks = strategy->needs != STEP_SERIES_NONE;
+    *known = (struct attribute_rule){
+        .group = "encoding",
+        .key = key,
+        .places = looks ? AT_INT | AT_ENTRY : NUMBERS,
+        .value = looks ? of_need[strategy->needs] : of_parameter[strategy->parameter],
+        .required = looks,
+        .least = strategy->parameter_max != 0,
+        .most = strategy->parameter_max != 0 ? strategy->parameter_max : UINT64_MAX,
+    };
+}
+
+/* Calls `visit` with each rule until it returns true; returns whether one did. */
+static bool each_rule(const char *group, bool (*visit)(const struct attribute_rule *, void *),
+                      void *context)
+{
+    for (size_t i = 0; i < RULES; i++)
+        if (strcmp(rules[i].group, group) == 0 && visit(&rules[i], context))
+            return true;
+    for (size_t i = 1; i < STEP_TARGETED_COUNT && strcmp(group, "encoding") == 0; i++) {
+        const struct step_strategy *strategy = step_strategies[i];
+        const char *const keys[] = {strategy->name, strategy->other_name};
+        struct attribute_rule rule;
+        for (size_t k = 0; k < 2 && keys[k] != NULL; k++) {
+            rule_of_strategy(strategy, keys[k], &rule);
+            if (visit(&rule, context))
+                return true;
+        }
     }
-    for (size_t i = 0; i < RULES && *nearest == NULL; i++) /* "delta;size=4" */
-        if (strcmp(rules[i].group, group) == 0 && rule->key_length > strlen(rules[i].key) &&
-            strncmp(rule->key, rules[i].key, strlen(rules[i].key)) == 0)
-            *nearest = rules[i].key;
-    return NULL;
+    return false;
+}
+
+struct search {
+    const struct step_rule *rule;
+    struct attribute_rule *known;
+    size_t least;
+    const char **nearest;
+};
+
+static bool is_it(const struct attribute_rule *rule, void *context)
+{
+    const struct search *search = context;
+    if (!step_rule_text_is(search->rule->key, search->rule->key_length, rule->key))
+        return false;
+    *search->known = *rule;
+    return true;
+}
+
+static bool is_nearer(const struct attribute_rule *rule, void *context)
+{
+    struct search *search = context;
+    compare(search->rule->key, search->rule->key_length, rule->key, &search->least,
+            search->nearest);
+    return false;
+}
+
+/* "delta;size=4" */
+static bool begins_it(const struct attribute_rule *rule, void *context)
+{
+    const struct search *search = context;
+    size_t length = strlen(rule->key);
+    if (search->rule->key_length <= length || strncmp(search->rule->key, rule->key, length) != 0)
+        return false;
+    *search->nearest = rule->key;
+    return true;
+}
+
+bool attribute_rule_find(const char *group, const struct step_rule *rule,
+                         struct attribute_rule *known, const char **nearest)
+{
+    struct search search = {rule, known, rule->key_length < 5 ? 3 : 4, nearest};
+    *nearest = NULL;
+    if (each_rule(group, is_it, &search))
+        return true;
+    each_rule(group, is_nearer, &search);
+    if (*nearest == NULL)
+        each_rule(group, begins_it, &search);
+    return false;
 }
 
 bool attribute_group_is_known(const char *group, const char **nearest)

@@ -15,7 +15,8 @@ enum {
     AT_ENTRY = 8,   /* numbers of a dictionary's entries */
     AT_VALUE = 16,  /* records by value */
     AT_LENGTH = 32, /* of a string, data or an array */
-    AT_RECORD = 64  /* the definition of a record */
+    AT_RECORD = 64, /* the definition of a record */
+    AT_ARRAY = 128  /* beside what its elements are */
 };
 
 enum attribute_value {
@@ -39,9 +40,9 @@ struct attribute_rule {
     unsigned long long least, most; /* of a COUNT */
 };
 
-/* NULL: there is none.  `nearest` gets the key that is most like it, or NULL. */
-const struct attribute_rule *attribute_rule_find(const char *group, const struct step_rule *rule,
-                                                 const char **nearest);
+/* False: there is none.  `nearest` gets the key that is most like it, or NULL. */
+bool attribute_rule_find(const char *group, const struct step_rule *rule,
+                         struct attribute_rule *known, const char **nearest);
 /* Does StepTrace, or a definition that comes with it, use the group? */
 bool attribute_group_is_known(const char *group, const char **nearest);
 

@@ -15,14 +15,14 @@ struct target {
     size_t field;
 };
 
-/* One check, and the groups that were told of. */
+/* One check, and the groups that were reported. */
 struct checking {
     struct definition_check *check;
     const char *groups[64];
     size_t group_count;
 };
 
-static unsigned place_of(const struct step_field *field)
+static unsigned value_place(const struct step_field *field)
 {
     switch (field->kind) {
     case STEP_TYPE_INT:
@@ -37,8 +37,15 @@ static unsigned place_of(const struct step_field *field)
     return step_field_is_identifier(field) ? AT_ENTRY : AT_VALUE;
 }
 
+/* `depth`: of the field's arrays, as seen from here. */
+static unsigned place_of(const struct step_field *field, uint32_t depth)
+{
+    return value_place(field) | (depth > 0 ? AT_ARRAY : 0);
+}
+
 static const char *name_of(unsigned place)
 {
+    place &= ~(unsigned) AT_ARRAY;
     return place == AT_INT      ? "an int"
            : place == AT_STRING ? "a string"
            : place == AT_DATA   ? "data"
@@ -85,7 +92,7 @@ static struct target find_target(const struct step_definition *definition,
             return none;
         depth = record->fields[i].array_depth;
     }
-    return (struct target){place_of(&record->fields[i]), record, i};
+    return (struct target){place_of(&record->fields[i], depth), record, i};
 }
 
 static bool is_single(const struct step_field *field)
@@ -199,10 +206,9 @@ static void check_list(struct checking *checking, const struct dl_attribute *att
         if (known_group && at == end)
             check_report(checking->check, &attribute->place, true, "the attribute is empty");
         while (known_group && step_rule_next(&at, end, &rule)) {
-            const struct attribute_rule *known =
-                attribute_rule_find(attribute->group, &rule, &nearest);
-            if (known != NULL)
-                check_rule(checking, attribute, known, &rule, target);
+            struct attribute_rule known;
+            if (attribute_rule_find(attribute->group, &rule, &known, &nearest))
+                check_rule(checking, attribute, &known, &rule, target);
             else
                 check_report(checking->check, &attribute->place, true,
                              "%s: '%.*s' is not known to StepTrace%s%s%s", attribute->group,
@@ -222,10 +228,14 @@ static void check_record(struct checking *checking, const struct dl_record *reco
     size_t i = built->parent != STEP_NO_RECORD ? definition->records[built->parent].field_count : 0;
     check_list(checking, record->attributes, &whole);
     for (const struct dl_field *field = record->fields; field != NULL; field = field->next, i++) {
-        struct target target = {place_of(&built->fields[i]), built, i};
+        uint32_t depth = built->fields[i].array_depth;
+        struct target target = {place_of(&built->fields[i], depth), built, i};
         for (const struct dl_type *type = field->type; type != last && type != NULL;
-             type = type->element)
+             type = type->element) {
+            target.place = place_of(&built->fields[i], depth > 0 ? depth-- : 0);
             check_list(checking, type->attributes, &target);
+        }
+        target.place = place_of(&built->fields[i], built->fields[i].array_depth);
         last = field->type;
         check_list(checking, field->attributes, &target);
     }

@@ -97,20 +97,19 @@ static int write_c(int count, char **arguments)
     return code;
 }
 
+static int check_file(const char *path)
+{
+    int code = EXIT_DONE;
+    struct step_definition *definition = parse_file(path, &code);
+    if (definition != NULL)
+        code = check_definition(definition, path, warnings_are_faults);
+    step_definition_destroy(definition);
+    return code;
+}
+
 static int check_files(int count, char **arguments)
 {
-    int worst = EXIT_DONE;
-    if (count < 1)
-        return EXIT_USAGE;
-    for (int i = 0; i < count; i++) {
-        int code = EXIT_DONE;
-        struct step_definition *definition = parse_file(arguments[i], &code);
-        if (definition != NULL)
-            code = check_definition(definition, arguments[i], warnings_are_faults);
-        worst = code > worst ? code : worst;
-        step_definition_destroy(definition);
-    }
-    return worst;
+    return compiler_check_files(count, arguments, check_file);
 }
 
 /* "defs/zoo.step" to "zoo". */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/hash.h"
+
 enum { BIN_BITS = 12, BINS = 1 << BIN_BITS, BIN_DEPTH = 64, RECENT = 256, GAP_BITS = 12 };
 
 /* Places: the expected end of fresh memory, then those of the bin, then the last frees of all, then
@@ -29,7 +31,7 @@ struct address_model {
     uint64_t gaps[1 << GAP_BITS]; /* by chunk: how far apart neighbours were; 0: not known */
     uint64_t recent[RECENT];      /* a ring of the last frees */
     uint32_t recent_at;
-    bool has_hint; /* a realloc told the address of the allocation that follows */
+    bool has_hint; /* a realloc gave the address of the allocation that follows */
     uint64_t hint;
     struct bin bins[BINS];
 };
@@ -65,8 +67,7 @@ static uint64_t chunk_of(uint64_t size)
 
 static uint32_t hash_of(uint64_t a, uint64_t b, unsigned bits)
 {
-    uint64_t mixed = (a ^ b * UINT64_C(0xff51afd7ed558ccd)) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t) (mixed >> (64 - bits));
+    return (uint32_t) (step_hash(a ^ b * UINT64_C(0xff51afd7ed558ccd)) >> (64 - bits));
 }
 
 static struct bin *bin_of(struct address_model *model, const struct hatf_record *record,

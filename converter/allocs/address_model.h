@@ -25,7 +25,7 @@ struct address_place {
 };
 
 enum address_answer {
-    HEAP_PLACED, /* the record is told by a place */
+    HEAP_PLACED, /* the record is known by a place */
     HEAP_PLAIN,  /* it is not: its addresses are to be stored as they are */
     HEAP_IMPOSSIBLE /* (reading) the model has no such place: the trace is damaged */,
     HEAP_NO_MEMORY

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The live blocks, and a table of the last frees, by which a double free is told from a free of
- * what never lived.  A block that overlaps is reported once and takes the place of the one it
- * overlaps only where both begin at the same address.
+ * The live blocks, and a table of the last frees, by which a double free is distinguished from a
+ * free of what never lived.  A block that overlaps is reported once and takes the place of the one
+ * it overlaps only where both begin at the same address.
  */
 #include "converter/allocs/alloc_check.h"
 
@@ -27,12 +27,6 @@ uint64_t alloc_check_breach_count(const struct alloc_check *check)
     for (unsigned i = 0; i < ALLOC_RULE_COUNT; i++)
         count += check->rules.breaches[i];
     return count;
-}
-
-static uint64_t *freed_slot(struct alloc_check *check, uint64_t address)
-{
-    uint64_t hash = address * UINT64_C(0x9e3779b97f4a7c15);
-    return &check->freed[hash >> 48 & (HEAP_CHECK_FREED - 1)];
 }
 
 static void report_overlap(struct alloc_check *check, const struct hatf_record *record,
@@ -73,7 +67,6 @@ static bool take_alloc(struct alloc_check *check, const struct hatf_record *reco
 
 static void take_free(struct alloc_check *check, const struct hatf_record *record)
 {
-    uint64_t *freed = freed_slot(check, record->address);
     const struct address_block *block = address_map_find(&check->live, record->address);
     if (block != NULL && block->heap != record->heap)
         alloc_rules_breach(&check->rules, ALLOC_RULE_HEAP,
@@ -81,8 +74,8 @@ static void take_free(struct alloc_check *check, const struct hatf_record *recor
                            ", but was allocated in heap %" PRIu64,
                            record->address, record->heap, block->heap);
     if (address_map_remove(&check->live, record->address))
-        *freed = record->address + 1;
-    else if (*freed == record->address + 1)
+        recent_frees_add(&check->freed, record->address);
+    else if (recent_frees_have(&check->freed, record->address))
         alloc_rules_breach(&check->rules, ALLOC_RULE_DOUBLE_FREE,
                            "address %" PRIu64 " is freed twice", record->address);
     else

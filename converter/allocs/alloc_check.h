@@ -5,17 +5,16 @@
 
 #include "converter/allocs/address_numbers.h"
 #include "converter/allocs/alloc_rules.h"
+#include "converter/allocs/recent_frees.h"
 #include "converter/base/address_map.h"
-
-enum { HEAP_CHECK_FREED = 1 << 16 };
 
 struct alloc_check {
     struct alloc_rules rules;
     struct address_map live;
     uint64_t record_count;
     struct address_numbers numbers;
-    uint64_t numbers_overlaps;        /* breaches, unless addresses are numbers throughout */
-    uint64_t freed[HEAP_CHECK_FREED]; /* the last frees, by hash: address + 1 */
+    uint64_t numbers_overlaps; /* breaches, unless addresses are numbers throughout */
+    struct recent_frees freed;
 };
 
 /* False: out of memory. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
+
 /* How it stands with a thread or a heap. */
 enum known_state { KNOWN_USED, KNOWN_CREATED, KNOWN_ENDED };
 
@@ -67,12 +69,11 @@ static uint64_t key_of(uint64_t id)
 static struct known_thread *add_thread(struct alloc_rules *rules, uint64_t id)
 {
     if (rules->thread_count == rules->thread_capacity) {
-        size_t wanted = rules->thread_capacity * 2 + 16;
-        struct known_thread *grown = realloc(rules->threads, wanted * sizeof *grown);
+        struct known_thread *grown = step_grown(rules->threads, &rules->thread_capacity,
+                                                rules->thread_capacity + 1, sizeof *grown);
         if (grown == NULL)
             return NULL;
         rules->threads = grown;
-        rules->thread_capacity = wanted;
     }
     struct live_object place = {.object = key_of(id), .value = rules->thread_count};
     if (!object_table_put(&rules->thread_places, &place))

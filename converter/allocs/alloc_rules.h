@@ -36,7 +36,7 @@ struct alloc_rules {
     alloc_breach report;
     void *user;
     bool has_records;    /* other than comments */
-    bool names_threads;  /* the first was a createThread: all threads are told of */
+    bool names_threads;  /* the first was a createThread: all threads are introduced */
     bool has_one_number; /* the threads' numbers were left out: all are 0 */
     uint64_t last_time;
     struct object_table thread_places; /* by id: the place in `threads` */

@@ -80,35 +80,3 @@ void alloc_source_destroy(struct alloc_source *source)
     if (source != NULL)
         source->operations->destroy(source);
 }
-
-/* The kind of event that stands for the tag; KIND_COUNT: none does. */
-static enum step_text_kind kind_of(enum hatf_tag tag)
-{
-    switch (tag) {
-    case HATF_ALLOC:
-        return EVENT_OBJECT_ALLOC;
-    case HATF_FREE:
-        return EVENT_OBJECT_FREE;
-    case HATF_CREATE_THREAD:
-        return EVENT_THREAD_BEGIN;
-    case HATF_DESTROY_THREAD:
-        return EVENT_THREAD_END;
-    default:
-        return EVENT_KIND_COUNT;
-    }
-}
-
-bool alloc_is_wanted(const struct event_selection *selected, const struct hatf_record *record)
-{
-    if (event_selection_is_all(selected))
-        return true;
-    if (record->tag == HATF_COMMENT || record->time < selected->from_ns ||
-        record->time > selected->to_ns ||
-        (selected->has_thread && record->thread != selected->thread))
-        return false;
-    enum step_text_kind kind = kind_of(record->tag);
-    bool is_kind = kind < EVENT_KIND_COUNT ? (selected->kinds & TRACE_KIND_BIT(kind)) != 0
-                                           : selected->kinds == TRACE_ALL_KINDS;
-    return is_kind && (selected->class_glob == NULL ||
-                       trace_glob_matches(selected->class_glob, record->attributes));
-}

@@ -57,7 +57,4 @@ uint64_t alloc_source_number(const struct alloc_source *source);
 double alloc_source_progress(const struct alloc_source *source);
 void alloc_source_destroy(struct alloc_source *source);
 
-/* Is the record in the part of the trace that is wished for? */
-bool alloc_is_wanted(const struct event_selection *selected, const struct hatf_record *record);
-
 #endif

@@ -57,7 +57,7 @@ static struct trace_event *add(struct allocs_event_source *source, enum step_tex
     return event;
 }
 
-/* The thread's number in the names; it is told of at its first use. */
+/* The thread's number in the names; it is introduced at its first use. */
 static uint32_t thread_of(struct allocs_event_source *source, uint64_t number, uint64_t time_ns,
                           bool report_line)
 {

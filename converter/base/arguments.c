@@ -222,14 +222,14 @@ bool take_level(void *int_target, const char *value, const char **fault)
     return true;
 }
 
-/* Digits, perhaps a point and digits, and a unit; what is below a nanosecond is cut off. */
-bool take_time(void *uint64_target, const char *value, const char **fault)
+struct unit {
+    const char *name;
+    uint64_t factor;
+};
+
+/* Digits, perhaps a point and digits, and a unit; what is below one is cut off. */
+static bool take_with_unit(const struct unit *units, size_t count, const char *value, uint64_t *out)
 {
-    static const struct {
-        const char *name;
-        uint64_t ns;
-    } units[] = {{"", 1}, {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
-    *fault = "a time as 1500, 3us, 200ms or 1.5s is expected";
     uint64_t whole = 0;
     const char *at = value;
     for (; *at >= '0' && *at <= '9'; at++)
@@ -247,15 +247,35 @@ bool take_time(void *uint64_target, const char *value, const char **fault)
                 part_scale *= 10;
             }
         }
-    for (size_t i = 0; has_digits && i < sizeof units / sizeof units[0]; i++) {
-        uint64_t ns;
+    for (size_t i = 0; has_digits && i < count; i++) {
+        uint64_t fraction;
         if (strcmp(at, units[i].name) != 0)
             continue;
-        if (__builtin_mul_overflow(whole, units[i].ns, &ns) ||
-            __builtin_add_overflow(ns, part * units[i].ns / part_scale, &ns))
-            return false;
-        *(uint64_t *) uint64_target = ns;
-        return true;
+        if (__builtin_mul_overflow(part, units[i].factor, &fraction))
+            fraction = (uint64_t) ((double) part / (double) part_scale * (double) units[i].factor);
+        else
+            fraction /= part_scale;
+        return !__builtin_mul_overflow(whole, units[i].factor, &whole) &&
+               !__builtin_add_overflow(whole, fraction, out);
     }
     return false;
+}
+
+bool take_time(void *uint64_target, const char *value, const char **fault)
+{
+    static const struct unit units[] = {
+        {"", 1}, {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+    *fault = "a time as 1500, 3us, 200ms or 1.5s is expected";
+    return take_with_unit(units, sizeof units / sizeof units[0], value, uint64_target);
+}
+
+bool take_size(void *uint64_target, const char *value, const char **fault)
+{
+    static const struct unit units[] = {{"", 1},           {"B", 1},           {"k", 1 << 10},
+                                        {"K", 1 << 10},    {"KiB", 1 << 10},   {"m", 1 << 20},
+                                        {"M", 1 << 20},    {"MiB", 1 << 20},   {"g", 1 << 30},
+                                        {"G", 1 << 30},    {"GiB", 1 << 30},   {"t", 1ull << 40},
+                                        {"T", 1ull << 40}, {"TiB", 1ull << 40}};
+    *fault = "a size as 512, 4k, 1.5m or 2GiB is expected";
+    return take_with_unit(units, sizeof units / sizeof units[0], value, uint64_target);
 }

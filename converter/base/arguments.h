@@ -39,7 +39,7 @@ struct arguments {
 };
 
 /* Parses argv[0..argc-1] (the verb itself is not among them); operands are moved to the front of
- * argv.  INVALID: the fault was told on stderr. */
+ * argv.  INVALID: the fault was reported on stderr. */
 enum step_status arguments_parse(struct arguments *arguments, int argc, char **argv);
 /* Says that there must be between `least` and `most` operands. */
 enum step_status arguments_expect(const struct arguments *arguments, size_t least, size_t most);
@@ -57,5 +57,6 @@ bool take_text(void *text_target, const char *value, const char **fault);
 bool take_count(void *uint64_target, const char *value, const char **fault);
 bool take_level(void *int_target, const char *value, const char **fault);
 bool take_time(void *uint64_target, const char *value, const char **fault);
+bool take_size(void *uint64_target, const char *value, const char **fault);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/hash.h"
+
 /* So long may the directory be for each page that there is. */
 #define DIRECTORY_SHARE ((size_t) 8)
 #define DIRECTORY_LEAST ((size_t) 64)
@@ -52,7 +54,7 @@ void id_table_reset(struct id_table *table)
 
 static uint32_t *slot_of(const struct id_far_pages *far, uint32_t page)
 {
-    size_t at = (size_t) (page * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (far->slot_count - 1);
+    size_t at = (size_t) (step_hash(page) >> 32) & (far->slot_count - 1);
     while (far->slots[at] != 0 && far->items[far->slots[at] - 1].number != page)
         at = (at + 1) & (far->slot_count - 1);
     return &far->slots[at];

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
+#include "format/core/hash.h"
+
 #define LEAST_SLOTS ((size_t) 256)
 
 bool name_index_init(struct name_index *index)
@@ -21,25 +24,19 @@ void name_index_reset(struct name_index *index)
     *index = (struct name_index){0};
 }
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 32;
-}
-
 static uint64_t hash_of(uint64_t number, struct step_bytes text)
 {
-    uint64_t hash = mix(text.length, number);
+    uint64_t hash = step_hash_join(text.length, number);
     size_t at = 0;
     for (; text.length - at >= 8; at += 8) {
         uint64_t word;
         memcpy(&word, text.data + at, 8);
-        hash = mix(hash, word);
+        hash = step_hash_join(hash, word);
     }
     uint64_t rest = 0;
     if (at < text.length)
         memcpy(&rest, text.data + at, text.length - at);
-    return mix(hash, rest);
+    return step_hash_join(hash, rest);
 }
 
 static bool grow_slots(struct name_index *index)
@@ -62,12 +59,11 @@ static bool grow_slots(struct name_index *index)
 
 static bool grow_entries(struct name_index *index)
 {
-    size_t capacity = index->capacity * 2 + 64;
-    struct name_index_entry *entries = realloc(index->entries, capacity * sizeof *entries);
+    struct name_index_entry *entries =
+        step_grown(index->entries, &index->capacity, index->capacity + 1, sizeof *entries);
     if (entries == NULL)
         return false;
     index->entries = entries;
-    index->capacity = capacity;
     return true;
 }
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "format/core/hash.h"
+
 /* Ids that differ only in these bits lie next to each other. */
 #define GROUP_BITS 4u
 #define GROUP_MASK ((UINT64_C(1) << GROUP_BITS) - 1)
@@ -19,7 +21,7 @@ struct live_large {
 
 static size_t home_of(const struct object_table *table, uint64_t object)
 {
-    uint64_t group = (object >> GROUP_BITS) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t group = step_hash(object >> GROUP_BITS);
     return (size_t) (group >> table->shift << GROUP_BITS | (object & GROUP_MASK));
 }
 

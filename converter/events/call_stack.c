@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+#include "format/core/grow.h"
+#include "format/core/hash.h"
+
 struct call_place {
     uint32_t method_id;
     uint32_t depth; /* of its innermost call, and one; 0: the slot is empty */
@@ -12,7 +15,7 @@ struct call_place {
 static struct call_place *place_of(const struct call_stack *stack, uint32_t method_id)
 {
     size_t mask = stack->place_slots - 1;
-    size_t at = (size_t) (method_id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    size_t at = (size_t) (step_hash(method_id) >> 32) & mask;
     while (stack->places[at].depth != 0 && stack->places[at].method_id != method_id)
         at = (at + 1) & mask;
     return &stack->places[at];
@@ -40,12 +43,13 @@ static bool reserve_frame(struct call_stack *stack)
 {
     if (stack->depth < stack->capacity)
         return true;
-    size_t capacity = stack->capacity * 2 + 4;
-    struct call_frame *frames = realloc(stack->frames, capacity * sizeof *frames);
-    if (frames == NULL || capacity >= UINT32_MAX)
+    if (stack->capacity >= UINT32_MAX / 2)
+        return false;
+    struct call_frame *frames =
+        step_grown(stack->frames, &stack->capacity, stack->depth + 1, sizeof *frames);
+    if (frames == NULL)
         return false;
     stack->frames = frames;
-    stack->capacity = capacity;
     return true;
 }
 

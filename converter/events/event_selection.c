@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matching events against what is wanted. */
+/* What is asked for, and matching names against patterns. */
 #include "converter/events/event_selection.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 void event_selection_init(struct event_selection *selected)
 {
@@ -9,20 +12,69 @@ void event_selection_init(struct event_selection *selected)
 
 bool event_selection_is_all(const struct event_selection *selected)
 {
-    return selected->from_ns == 0 && selected->to_ns == UINT64_MAX && !selected->has_thread &&
-           selected->kinds == TRACE_ALL_KINDS && selected->class_glob == NULL;
+    return selected->from_ns == 0 && selected->to_ns == UINT64_MAX &&
+           selected->kinds == TRACE_ALL_KINDS && selected->classes.count == 0 &&
+           selected->threads.count == 0 && !event_selection_is_of_objects(selected);
 }
 
-void trace_filter_init(struct trace_filter *filter, const struct event_selection *selected)
+static bool is_number(const char *text)
 {
-    filter->selected = *selected;
-    filter->everything = event_selection_is_all(selected);
-    id_table_init(&filter->classes, sizeof(uint8_t));
+    return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
-void trace_filter_reset(struct trace_filter *filter)
+bool event_selection_one_thread(const struct event_selection *selected, uint64_t *number)
 {
-    id_table_reset(&filter->classes);
+    if (selected->threads.count != 1 || !is_number(selected->threads.items[0]))
+        return false;
+    *number = strtoull(selected->threads.items[0], NULL, 10);
+    return true;
+}
+
+bool event_selection_is_slice(const struct event_selection *selected)
+{
+    struct event_selection rest = *selected;
+    uint64_t number;
+    rest.from_ns = 0;
+    rest.to_ns = UINT64_MAX;
+    if (event_selection_one_thread(selected, &number))
+        rest.threads.count = 0;
+    return event_selection_is_all(&rest);
+}
+
+bool event_selection_needs_deaths(const struct event_selection *selected)
+{
+    return selected->lifetime.is_set || selected->has_alive_at || selected->temporary;
+}
+
+bool event_selection_is_of_objects(const struct event_selection *selected)
+{
+    return selected->sites.count > 0 || selected->methods.count > 0 ||
+           selected->threads.count > 0 || selected->size.is_set ||
+           event_selection_needs_deaths(selected) ||
+           (selected->untracked && selected->classes.count > 0);
+}
+
+uint32_t selected_globs_mask(const struct selected_globs *globs,
+                             bool (*matches)(const void *user, const char *glob), const void *user)
+{
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < globs->count; i++)
+        if (matches(user, globs->items[i] + (globs->items[i][0] == '!')))
+            mask |= UINT32_C(1) << i;
+    return mask;
+}
+
+bool selected_globs_accept(const struct selected_globs *globs, uint32_t mask)
+{
+    bool is_asked = false, is_found = false;
+    for (unsigned i = 0; i < globs->count; i++) {
+        bool matches = (mask >> i & 1) != 0;
+        if (globs->items[i][0] == '!' && matches)
+            return false;
+        is_asked = is_asked || globs->items[i][0] != '!';
+        is_found = is_found || matches;
+    }
+    return is_found || !is_asked;
 }
 
 static bool matches_one(char glob, uint8_t byte)
@@ -66,51 +118,4 @@ bool trace_glob_matches(const char *glob, struct step_bytes name)
             return false;
         }
     }
-}
-
-static bool class_is_wanted(struct trace_filter *filter, const struct trace_names *names,
-                            uint32_t class_id)
-{
-    uint8_t *known = id_table_get(&filter->classes, class_id);
-    if (known != NULL && *known != 0)
-        return *known == 1;
-    bool wanted =
-        trace_glob_matches(filter->selected.class_glob, trace_class_of(names, class_id)->name);
-    if (known != NULL)
-        *known = wanted ? 1 : 2;
-    return wanted;
-}
-
-static bool takes_class(struct trace_filter *filter, const struct trace_names *names,
-                        const struct trace_event *event)
-{
-    switch (event->kind) {
-    case EVENT_CLASS_LOAD:
-    case EVENT_OBJECT_ALLOC:
-    case EVENT_OBJECT_FREE:
-        return class_is_wanted(filter, names, event->class_id);
-    case EVENT_METHOD_ENTRY:
-    case EVENT_METHOD_EXIT:
-    case EVENT_METHOD_POP:
-        return class_is_wanted(filter, names, trace_method_of(names, event->method_id)->class_id);
-    default:
-        return false;
-    }
-}
-
-bool trace_filter_takes(struct trace_filter *filter, const struct trace_names *names,
-                        const struct trace_event *event)
-{
-    if (filter->everything)
-        return true;
-    const struct event_selection *selected = &filter->selected;
-    if ((selected->kinds & TRACE_KIND_BIT(event->kind)) == 0 ||
-        event->time_ns < selected->from_ns || event->time_ns > selected->to_ns)
-        return false;
-    if (selected->has_thread &&
-        (event->thread_id == 0
-             ? selected->thread != 0
-             : trace_thread_of(names, event->thread_id)->number != selected->thread))
-        return false;
-    return selected->class_glob == NULL || takes_class(filter, names, event);
 }

@@ -14,8 +14,8 @@ bool event_source_init(struct event_source *source,
         !selected->untracked && (selected->kinds & (TRACE_KIND_BIT(EVENT_OBJECT_FREE) |
                                                     TRACE_KIND_BIT(EVENT_METHOD_ENTRY))) != 0;
     trace_names_init(&source->names);
-    trace_filter_init(&source->filter, selected);
-    return object_table_init(&source->live);
+    bool ok = trace_filter_init(&source->filter, selected);
+    return object_table_init(&source->live) && ok;
 }
 
 void event_source_reset(struct event_source *source)

@@ -15,6 +15,7 @@
 #include "converter/events/event.h"
 #include "converter/events/event_selection.h"
 #include "converter/events/names.h"
+#include "converter/events/trace_filter.h"
 #include "steptrace/reader.h"
 #include "steptrace/status.h"
 

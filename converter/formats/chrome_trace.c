@@ -21,7 +21,7 @@ struct chrome_sink {
     struct json_output json;
     uint64_t process;
     struct id_table named;    /* uint8_t: threads whose names were written */
-    uint64_t frees_ns, freed; /* of the collection that is being told of; freed 0: none */
+    uint64_t frees_ns, freed; /* of the collection that is under way; freed 0: none */
 };
 
 static struct chrome_sink *of(struct event_sink *sink)

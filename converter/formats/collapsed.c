@@ -8,6 +8,7 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/heap/heap_writer.h"
+#include "format/core/grow.h"
 
 /* What would end a frame or a line is shown otherwise. */
 static void put_text(FILE *out, const char *text, size_t length)
@@ -24,11 +25,10 @@ static size_t path_of(const struct heap_sites *sites, uint32_t site, uint32_t **
 {
     size_t depth = heap_sites_depth(sites, site);
     if (depth > *capacity) {
-        uint32_t *grown = realloc(*path, depth * 2 * sizeof *grown);
+        uint32_t *grown = step_grown(*path, capacity, depth, sizeof *grown);
         if (grown == NULL)
             return SIZE_MAX;
         *path = grown;
-        *capacity = depth * 2;
     }
     for (size_t i = depth; i-- > 0; site = sites->items[site].parent)
         (*path)[i] = site;

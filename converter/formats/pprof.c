@@ -9,6 +9,7 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/heap/heap_writer.h"
+#include "format/core/grow.h"
 
 enum profile_field {
     PROFILE_SAMPLE_TYPE = 1,
@@ -49,14 +50,13 @@ static struct pprof_file *of(struct heap_writer *writer)
 static void put_byte(struct message *message, unsigned byte)
 {
     if (message->length == message->capacity) {
-        size_t capacity = message->capacity * 2 + 256;
-        uint8_t *bytes = realloc(message->bytes, capacity);
+        uint8_t *bytes =
+            step_grown(message->bytes, &message->capacity, message->capacity + 1, sizeof *bytes);
         if (bytes == NULL) {
             message->failed = true;
             return;
         }
         message->bytes = bytes;
-        message->capacity = capacity;
     }
     message->bytes[message->length++] = (uint8_t) byte;
 }

@@ -15,6 +15,7 @@
 #include "converter/base/output_stream.h"
 #include "converter/events/call_events.h"
 #include "converter/formats/call_formats.h"
+#include "format/core/grow.h"
 #include "format/json/json_output.h"
 
 #define PIECE_CHANGES 255u
@@ -102,12 +103,11 @@ static bool know_frame(struct calls_sink *sink, uint32_t method_id)
     if (frame == NULL || *frame != 0)
         return frame != NULL;
     if (sink->frame_count == sink->frame_capacity) {
-        size_t capacity = sink->frame_capacity * 2 + 256;
-        uint32_t *methods = realloc(sink->methods, capacity * sizeof *methods);
+        uint32_t *methods = step_grown(sink->methods, &sink->frame_capacity,
+                                       sink->frame_capacity + 1, sizeof *methods);
         if (methods == NULL)
             return false;
         sink->methods = methods;
-        sink->frame_capacity = capacity;
     }
     sink->methods[sink->frame_count++] = method_id;
     *frame = (uint32_t) sink->frame_count;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/hash.h"
+
 #define FIRST_SLOTS ((size_t) 1024)
 
 bool heap_cells_init(struct heap_cells *cells, bool follow_peak)
@@ -26,9 +28,8 @@ void heap_cells_reset(struct heap_cells *cells)
 
 static uint32_t *slot_of(const struct heap_cells *cells, const struct heap_key *key)
 {
-    uint64_t hash = ((uint64_t) key->site << 32 | key->class_id) * 0x9e3779b97f4a7c15u;
-    hash = (hash ^ key->thread_id ^ hash >> 31) * 0xc2b2ae3d27d4eb4fu;
-    size_t at = (size_t) (hash >> 24) & cells->mask;
+    uint64_t hash = step_hash_join((uint64_t) key->site << 32, key->class_id);
+    size_t at = (size_t) step_hash_join(hash, key->thread_id) & cells->mask;
     while (cells->slots[at] != 0) {
         const struct heap_key *other = &cells->items[cells->slots[at] - 1].key;
         if (other->site == key->site && other->class_id == key->class_id &&
@@ -91,7 +92,7 @@ static struct heap_amount live_amount(const struct heap_sums *sums, uint64_t now
 
 static struct heap_amount allocated_amount(const struct heap_sums *sums)
 {
-    return (struct heap_amount){sums->allocated_objects, sums->allocated_bytes, 0};
+    return (struct heap_amount){sums->allocated_objects, sums->allocated_bytes, sums->lived_us};
 }
 
 bool heap_cells_snapshot(const struct heap_cells *cells, bool at_peak,

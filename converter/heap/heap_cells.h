@@ -8,9 +8,10 @@
 
 #include "converter/heap/heap_snapshot.h"
 
-/* `births_us` is the sum of the times of birth of what lives, modulo 2^64. */
+/* `births_us` is the sum of the times of birth of what lives, modulo 2^64; `lived_us` the sum of
+ * the lifetimes of what has died. */
 struct heap_sums {
-    uint64_t objects, bytes, births_us;
+    uint64_t objects, bytes, births_us, lived_us;
     uint64_t allocated_objects, allocated_bytes;
 };
 
@@ -59,8 +60,10 @@ static inline void heap_sums_add(struct heap_sums *sums, uint64_t bytes, uint64_
     sums->allocated_bytes += bytes;
 }
 
-static inline void heap_sums_remove(struct heap_sums *sums, uint64_t bytes, uint64_t birth_us)
+static inline void heap_sums_remove(struct heap_sums *sums, uint64_t bytes, uint64_t birth_us,
+                                    uint64_t death_us)
 {
+    sums->lived_us += death_us > birth_us ? death_us - birth_us : 0;
     sums->objects--;
     sums->bytes -= bytes;
     sums->births_us -= birth_us;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
+
 struct weight {
     uint64_t objects, bytes;
 };
@@ -46,12 +48,11 @@ void heap_dump_reset(struct heap_dump *dump)
 bool heap_dump_add(struct heap_dump *dump, const struct heap_dump_entry *entry)
 {
     if (dump->count == dump->capacity) {
-        size_t capacity = dump->capacity * 2 + 256;
-        struct heap_dump_entry *entries = realloc(dump->entries, capacity * sizeof *entries);
+        struct heap_dump_entry *entries =
+            step_grown(dump->entries, &dump->capacity, dump->capacity + 1, sizeof *entries);
         if (entries == NULL)
             return false;
         dump->entries = entries;
-        dump->capacity = capacity;
     }
     dump->entries[dump->count++] = *entry;
     return true;

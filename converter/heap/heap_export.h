@@ -3,13 +3,16 @@
 #ifndef CONVERTER_HEAP_HEAP_EXPORT_H
 #define CONVERTER_HEAP_HEAP_EXPORT_H
 
-#include "converter/heap/heap_moment.h"
+#include "converter/events/heap_moment.h"
 #include "converter/heap/heap_snapshot.h"
 
+struct event_selection;
+
 struct heap_export {
-    struct heap_moment at; /* where it is one moment */
-    bool has_moment;       /* `at` was asked for */
-    uint64_t every_ns;     /* not 0: a series */
+    const struct event_selection *selected; /* objects that it tells of; borrowed.  NULL: all */
+    struct heap_moment at;                  /* where it is one moment */
+    bool has_moment;                        /* `at` was asked for */
+    uint64_t every_ns;                      /* not 0: a series */
     bool every_collection;
     bool allocated; /* what was allocated, not what lives */
     bool v2;        /* memory-infra: heaps_v2 */

@@ -9,6 +9,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/quantity.h"
 #include "converter/heap/heap_writer.h"
+#include "format/core/grow.h"
 #include "format/json/json_output.h"
 
 /* A line of a table or of a difference. */
@@ -466,12 +467,11 @@ static bool open_node(struct tree_printer *printer, size_t depth,
         parent->children++;
     }
     if (printer->count == printer->capacity) {
-        size_t capacity = printer->capacity * 2 + 64;
-        struct open_node *open = realloc(printer->open, capacity * sizeof *open);
+        struct open_node *open =
+            step_grown(printer->open, &printer->capacity, printer->capacity + 1, sizeof *open);
         if (open == NULL)
             return false;
         printer->open = open;
-        printer->capacity = capacity;
     }
     printer->open[printer->count++] = (struct open_node){.depth = depth,
                                                          .objects = entry->objects,

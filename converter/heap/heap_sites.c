@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
+#include "format/core/hash.h"
+
 #define FIRST_SLOTS ((size_t) 1024)
 
 bool heap_sites_init(struct heap_sites *sites, const struct trace_names *names)
@@ -31,9 +34,8 @@ void heap_sites_reset(struct heap_sites *sites)
 
 static size_t hash_of(const struct heap_site *site)
 {
-    uint64_t hash = ((uint64_t) site->parent << 32 | site->method_id) * 0x9e3779b97f4a7c15u;
-    hash ^= ((uint64_t) site->bytecode << 32 | site->line) * 0xc2b2ae3d27d4eb4fu;
-    return (size_t) ((hash ^ hash >> 32) * 0x9e3779b97f4a7c15u >> 20);
+    uint64_t hash = step_hash_join((uint64_t) site->parent << 32, site->method_id);
+    return (size_t) step_hash_join(hash, (uint64_t) site->bytecode << 32 | site->line);
 }
 
 static uint32_t *slot_of(const struct heap_sites *sites, const struct heap_site *site)
@@ -89,12 +91,11 @@ static bool gather_frames(struct heap_sites *sites, uint32_t frame, uint32_t *kn
         if (site != NULL && (*known = *site) != 0)
             break;
         if (*count == sites->chain_capacity) {
-            size_t capacity = sites->chain_capacity * 2 + 64;
-            uint32_t *grown = realloc(sites->chain, capacity * sizeof *grown);
+            uint32_t *grown = step_grown(sites->chain, &sites->chain_capacity,
+                                         sites->chain_capacity + 1, sizeof *grown);
             if (grown == NULL)
                 return false;
             sites->chain = grown;
-            sites->chain_capacity = capacity;
         }
         sites->chain[(*count)++] = frame;
     }

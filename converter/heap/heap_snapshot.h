@@ -10,19 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "converter/heap/heap_moment.h"
+#include "converter/events/heap_moment.h"
 #include "converter/heap/heap_sites.h"
 
 struct heap_key {
     uint32_t class_id;
     uint32_t site;
-    uint32_t thread_id; /* 0 where threads are not told apart */
+    uint32_t thread_id; /* 0 where threads are not distinguished */
 };
 
 struct heap_amount {
     uint64_t objects;
     uint64_t bytes;
-    uint64_t ages_us; /* of what lives: the sum of the objects' ages */
+    uint64_t ages_us; /* of what lives: the sum of the objects' ages; of what was allocated: of the
+                         lifetimes of those that have died */
 };
 
 struct heap_row {

@@ -3,6 +3,7 @@
 #include "converter/heap/heap_tracker.h"
 
 #include "converter/events/call_stack.h"
+#include "converter/heap/heap_choice.h"
 
 static void find_next_time(struct heap_tracker *tracker, uint64_t after_ns, bool is_first)
 {
@@ -27,6 +28,7 @@ bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *n
     id_table_init(&tracker->threads, sizeof(struct call_stack));
     bool ok = heap_sites_init(&tracker->sites, names);
     ok = heap_cells_init(&tracker->cells, follow_peak) && ok;
+    ok = ok && heap_choice_init(tracker, options->selected);
     return object_table_init(&tracker->live) && ok;
 }
 
@@ -38,6 +40,7 @@ void heap_tracker_reset(struct heap_tracker *tracker)
             call_stack_reset(calls);
     }
     id_table_reset(&tracker->threads);
+    heap_choice_reset(tracker);
     heap_sites_reset(&tracker->sites);
     heap_cells_reset(&tracker->cells);
     object_table_reset(&tracker->live);
@@ -58,6 +61,7 @@ static enum step_status give(struct heap_tracker *tracker, const struct heap_mom
                                                             : tracker->collections};
     if (!heap_cells_snapshot(&tracker->cells, at_peak, &snapshot))
         return no_memory(error);
+    heap_choice_show(tracker, &snapshot);
     return tracker->options.receive(tracker->options.user, &snapshot, error);
 }
 
@@ -113,7 +117,9 @@ static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *ev
     struct heap_cells *cells = &tracker->cells;
     const struct heap_key key = {event->class_id, site_of(tracker, event),
                                  tracker->options.by_thread ? event->thread_id : 0};
-    uint32_t number = heap_cells_put(cells, &key);
+    uint32_t number = tracker->selects && !heap_choice_takes(tracker, event, key.site)
+                          ? HEAP_HIDDEN_CELL
+                          : heap_cells_put(cells, &key);
     uint64_t birth_us = event->time_ns / 1000;
     if (number == UINT32_MAX ||
         !object_table_put(&tracker->live,
@@ -142,8 +148,9 @@ static void put_free(struct heap_tracker *tracker, const struct trace_event *eve
     }
     struct heap_cell *cell = &cells->items[born.class_id];
     heap_cell_save(cells, cell);
-    heap_sums_remove(&cell->now, born.size, born.value);
-    heap_sums_remove(&cells->all, born.size, born.value);
+    uint64_t death_us = event->time_ns / 1000;
+    heap_sums_remove(&cell->now, born.size, born.value, death_us);
+    heap_sums_remove(&cells->all, born.size, born.value, death_us);
 }
 
 static bool put_entry(struct heap_tracker *tracker, const struct trace_event *event)
@@ -248,7 +255,8 @@ void heap_tracker_each_object(const struct heap_tracker *tracker, heap_visit vis
         if (slot->object == 0)
             continue;
         struct live_object object;
-        if (object_table_find(&tracker->live, slot->object, &object))
+        if (object_table_find(&tracker->live, slot->object, &object) &&
+            !(tracker->selects && object.class_id == HEAP_HIDDEN_CELL))
             visit(user, &tracker->cells.items[object.class_id].key, object.size,
                   now_us - object.value);
     }

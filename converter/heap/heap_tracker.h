@@ -8,6 +8,7 @@
 
 #include "converter/base/object_table.h"
 #include "converter/events/event.h"
+#include "converter/events/trace_filter.h"
 #include "converter/heap/heap_cells.h"
 #include "steptrace/status.h"
 
@@ -16,7 +17,10 @@ typedef enum step_status (*heap_receive)(void *user, struct heap_snapshot *snaps
                                          struct step_error *error);
 
 struct heap_tracker_options {
-    bool by_thread;                    /* threads are told apart */
+    const struct event_selection
+        *selected;                     /* borrowed: objects that snapshots tell of, by their
+                                          allocations; moments are the whole heap's.  NULL: all */
+    bool by_thread;                    /* threads are distinguished */
     const struct heap_moment *moments; /* borrowed; the snapshot's `moment` is one of them */
     size_t moment_count;
     uint64_t every_ns;     /* not 0: also at these distances, and at the end */
@@ -37,11 +41,14 @@ struct heap_tracker {
     struct heap_cells cells;
     struct object_table live; /* object -> birth in us, cell */
     struct id_table threads;  /* struct call_stack */
+    bool selects;
+    struct trace_filter filter;
+    struct id_table verdicts; /* uint32_t: what the selection says of a site (heap_choice.c) */
     uint64_t now_ns;
     uint64_t next_ns;     /* the earliest moment to come that is a time */
     uint64_t series_ns;   /* the next of a series */
     uint64_t collections; /* begun */
-    uint64_t frees_ns;    /* the time of the one that is being told of */
+    uint64_t frees_ns;    /* the time of the one that is under way */
     bool in_collection;
     uint64_t unknown_frees;
     uint64_t event_count;
@@ -57,10 +64,10 @@ void heap_tracker_reset(struct heap_tracker *tracker);
 enum step_status heap_tracker_put(struct heap_tracker *tracker, const struct trace_event *events,
                                   size_t count, struct step_error *error);
 /* After the last event: gives the moments that have not come (a time after the end is the end; a
- * collection that never came is told by `time_ns` UINT64_MAX and no rows). */
+ * collection that never came is reported by `time_ns` UINT64_MAX and no rows). */
 enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_error *error);
 
-/* Calls for each object that lives now. */
+/* Calls for each object that lives now and is selected. */
 typedef void (*heap_visit)(void *user, const struct heap_key *key, uint64_t bytes, uint64_t age_us);
 void heap_tracker_each_object(const struct heap_tracker *tracker, heap_visit visit, void *user);
 

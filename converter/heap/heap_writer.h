@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Formats that hold heaps: one interface over all of them.  A writer takes snapshots, from a trace
- * (sink_heap.c) or from an imported dump, and writes them into a file.
+ * (heap_sink.c) or from an imported dump, and writes them into a file.
  */
 #ifndef CONVERTER_HEAP_HEAP_WRITER_H
 #define CONVERTER_HEAP_HEAP_WRITER_H
@@ -47,7 +47,7 @@ enum step_status heap_writer_create(const struct heap_writer_operations *operati
 enum step_status heap_writer_close(struct heap_writer *writer, struct step_error *error);
 void heap_writer_destroy(struct heap_writer *writer);
 
-/* sink_heap.c: a sink of events that follows what lives and hands its snapshots to a writer. */
+/* heap_sink.c: a sink of events that follows what lives and hands its snapshots to a writer. */
 enum step_status heap_sink_create(const struct heap_writer_operations *kind, bool gzip,
                                   struct output_file *output, const struct event_source *source,
                                   const struct event_sink_options *options, struct event_sink **out,

@@ -24,7 +24,7 @@ struct trace_format {
     event_sink_open open_sink;       /* NULL: it takes no events, but records or heaps */
     alloc_sink_open open_alloc_sink; /* NULL: it takes no records */
     const struct heap_writer_operations *heap_writer; /* of a format of heaps; else NULL */
-    /* what people are told */
+    /* what people read */
     unsigned help_line; /* place of `help` among the formats of its kind, from 1 */
     const char *help;   /* its line of `steptrace convert --help`; NULL: another's line names it */
     unsigned options_place; /* of `options` in that help, from 1 */

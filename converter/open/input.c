@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening, going through, telling. */
 #include "converter/open/input.h"
+#include "converter/allocs/alloc_filter.h"
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
+#include "converter/open/chosen_objects.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -73,6 +75,26 @@ static enum step_status as_bad_input(enum step_status status)
     }
 }
 
+static enum step_status choose_objects(struct input *input, const char *path,
+                                       const struct trace_format *format,
+                                       struct event_selection *selected, struct step_error *error)
+{
+    if (!event_selection_needs_deaths(selected) || selected->objects != NULL)
+        return STEP_STATUS_OK;
+    selected->objects = &input->objects;
+    return chosen_objects_find(path, format, selected, &input->objects, error);
+}
+
+enum step_status input_choose_objects(struct input *input, const char *path,
+                                      const struct trace_format *format,
+                                      struct event_selection *selected)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = choose_objects(input, input->spool >= 0 ? input->spool_path : path,
+                                             format, selected, &error);
+    return status == STEP_STATUS_OK ? status : as_bad_input(report_error(&error));
+}
+
 enum step_status input_open(struct input *input, const char *path,
                             const struct trace_format *format,
                             const struct event_selection *selected)
@@ -87,8 +109,11 @@ enum step_status input_open(struct input *input, const char *path,
         path = input->spool_path;
     }
     bool is_there = access(path, F_OK) == 0;
+    struct event_selection chosen = *selected;
     if (status == STEP_STATUS_OK)
-        status = trace_open_events(path, format, selected, &input->source, &input->allocs, &error);
+        status = choose_objects(input, path, format, &chosen, &error);
+    if (status == STEP_STATUS_OK)
+        status = trace_open_events(path, format, &chosen, &input->source, &input->allocs, &error);
     if (status == STEP_STATUS_OK)
         return status;
     if (status == STEP_STATUS_NOT_FOUND && is_there)
@@ -140,7 +165,7 @@ enum step_status input_each(struct input *input, input_visit visit, void *user)
             input->unknown_frees += events[i].kind == EVENT_OBJECT_FREE &&
                                     events[i].class_id == 0 &&
                                     !input->source->filter.selected.untracked;
-        status = input->source->names.no_memory
+        status = input->source->names.no_memory || input->source->filter.no_memory
                      ? step_error_set(&error, STEP_STATUS_NO_MEMORY, input->source->path,
                                       STEP_NO_OFFSET, "out of memory for its names")
                      : visit(user, events, count, &error);
@@ -160,17 +185,24 @@ enum step_status input_each_alloc(struct input *input, input_visit_alloc visit, 
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     const struct event_selection *selected = &input->source->filter.selected;
+    struct alloc_filter filter;
     struct hatf_record record;
-    enum step_status status;
-    while ((status = alloc_source_next(input->allocs, &record, &error)) == STEP_STATUS_OK) {
-        if (alloc_is_wanted(selected, &record))
+    enum step_status status = STEP_STATUS_OK;
+    if (!alloc_filter_init(&filter, selected))
+        status = no_memory(&error);
+    while (status == STEP_STATUS_OK &&
+           (status = alloc_source_next(input->allocs, &record, &error)) == STEP_STATUS_OK) {
+        if (alloc_filter_takes(&filter, &record))
             status = visit(user, &record, &error);
+        if (status == STEP_STATUS_OK && filter.no_memory)
+            status = no_memory(&error);
         if (status != STEP_STATUS_OK)
             break;
         input->events++;
         if (input->shows_progress && (input->events & 0x7fff) == 0)
             show_progress(input);
     }
+    alloc_filter_reset(&filter);
     clear_progress(input);
     if (status == STEP_STATUS_END)
         return STEP_STATUS_OK;
@@ -235,6 +267,7 @@ void input_close(struct input *input)
         input->source->operations->destroy(input->source);
     if (input->spool >= 0)
         close(input->spool);
+    id_set_reset(&input->objects);
     input->source = NULL;
     input->spool = -1;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A trace that a verb reads: opened in whatever format it has, gone through with progress, and its
- * damage told on stderr. */
+ * damage reported on stderr. */
 #ifndef CONVERTER_OPEN_INPUT_H
 #define CONVERTER_OPEN_INPUT_H
 
+#include "converter/base/id_set.h"
 #include "converter/events/event_source.h"
 #include "converter/open/open_trace.h"
 
@@ -12,7 +13,8 @@
 struct input {
     struct event_source *source;
     struct alloc_source
-        *allocs; /* a heap trace: what the events are made of, borrowed; else NULL */
+        *allocs;           /* a heap trace: what the events are made of, borrowed; else NULL */
+    struct id_set objects; /* of the selection, where deaths choose them */
     char spool_path[64];
     int spool; /* standard input in a file; -1: none */
     size_t damage_reported;
@@ -26,14 +28,21 @@ struct input {
     uint64_t events;
 };
 
-/* Opens `path` ("-": standard input); `format` NULL: by ending and content.  Faults are told. */
+/* Opens `path` ("-": standard input); `format` NULL: by ending and content.  Faults are reported.
+ */
 enum step_status input_open(struct input *input, const char *path,
                             const struct trace_format *format,
                             const struct event_selection *selected);
 
+/* For a selection that is not that of the input: finds the objects that deaths choose, and lets
+ * `selected` borrow them from the input.  Faults are told. */
+enum step_status input_choose_objects(struct input *input, const char *path,
+                                      const struct trace_format *format,
+                                      struct event_selection *selected);
+
 typedef enum step_status (*input_visit)(void *user, const struct trace_event *events, size_t count,
                                         struct step_error *error);
-/* Gives all events to `visit`, batch by batch.  Faults are told; `error` of a visit too. */
+/* Gives all events to `visit`, batch by batch.  Faults are reported; `error` of a visit too. */
 enum step_status input_each(struct input *input, input_visit visit, void *user);
 
 typedef enum step_status (*input_visit_alloc)(void *user, const struct hatf_record *record,

@@ -91,7 +91,7 @@ static enum step_status pour(struct flow *flow, struct output_file *file)
         status = close_sink(flow, &error);
     destroy_sink(flow);
     if (fed != STEP_STATUS_OK)
-        return fed; /* it was told */
+        return fed; /* it was reported */
     if (status == STEP_STATUS_OK)
         status = output_file_commit(file, &error);
     return status == STEP_STATUS_OK ? status : report_error(&error);

@@ -11,7 +11,7 @@ struct pouring {
     bool writes_broken_part; /* what came before a fault is written too */
 };
 
-/* Opens `output` ("-": standard output), writes the trace, and commits it.  Faults are told.
+/* Opens `output` ("-": standard output), writes the trace, and commits it.  Faults are reported.
  * `size_bytes`, if not NULL, is how large the file became. */
 enum step_status input_pour(struct input *input, const struct pouring *pouring, const char *output,
                             uint64_t *size_bytes);

@@ -22,7 +22,7 @@ static inline bool record_dump_is_wanted(const struct record_dump *dump)
 enum step_status record_open(const char *path, struct step_reader **reader, int *spool,
                              struct step_error *error);
 
-/* Prints to standard output.  `path` is a STEP trace.  Faults are told. */
+/* Prints to standard output.  `path` is a STEP trace.  Faults are reported. */
 enum step_status record_dump(const char *path, const struct record_dump *dump);
 /* The definition, as it is embedded. */
 enum step_status record_dump_definition(const char *path);

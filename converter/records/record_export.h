@@ -14,7 +14,7 @@ enum record_format record_format_by_ending(const char *path);
 /* Their lines of `steptrace convert --help`. */
 void record_format_help(char *out, size_t out_size);
 
-/* `path` is a STEP trace, `output` may be "-".  Faults are told. */
+/* `path` is a STEP trace, `output` may be "-".  Faults are reported. */
 enum step_status record_export(const char *path, const char *output, enum record_format format,
                                int level, const struct record_selection *selected);
 

@@ -186,8 +186,9 @@ static bool is_in_slice(const struct record_filter *filter, const struct step_re
         ns = UINT64_MAX;
     if (slots->time != STEP_NO_PROPERTY_SLOT && (ns < selected->from_ns || ns > selected->to_ns))
         return false;
-    return !selected->has_thread || (slots->thread != STEP_NO_PROPERTY_SLOT &&
-                                     view->slots[slots->thread] == selected->thread);
+    uint64_t number;
+    return !event_selection_one_thread(selected, &number) ||
+           (slots->thread != STEP_NO_PROPERTY_SLOT && view->slots[slots->thread] == number);
 }
 
 bool record_filter_takes(const struct record_filter *filter, const struct step_record_view *view)

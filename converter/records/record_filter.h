@@ -22,7 +22,7 @@ bool take_condition(void *record_selection_target, const char *value, const char
 struct record_filter;
 
 /* INVALID for a name that no record has, or a condition that no wanted record could meet; the
- * reader and the wish are borrowed. */
+ * reader and the selection are borrowed. */
 enum step_status record_filter_create(struct step_reader *reader,
                                       const struct record_selection *selected,
                                       struct record_filter **out, struct step_error *error);

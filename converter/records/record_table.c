@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "converter/records/record_values.h"
+#include "format/core/grow.h"
 
 enum { NAME_BYTES = 600, COLUMNS_MOST = 65536 };
 
@@ -24,7 +25,8 @@ struct record_table {
     struct record_values *values;
     struct row_type *types; /* by record */
     char **names;           /* of columns */
-    uint32_t column_count, column_capacity;
+    uint32_t column_count;
+    size_t column_capacity;
     const struct cell **row; /* by column: what the record at hand has there */
     char *text;              /* of a cell, as JSON */
     size_t text_bytes;
@@ -37,12 +39,11 @@ static uint32_t find_column(struct record_table *table, const char *name)
         if (strcmp(table->names[i], name) == 0)
             return i;
     if (table->column_count == table->column_capacity) {
-        uint32_t capacity = table->column_capacity * 2 + 16;
-        char **names = realloc(table->names, capacity * sizeof *names);
+        char **names = step_grown(table->names, &table->column_capacity, table->column_capacity + 1,
+                                  sizeof *names);
         if (names == NULL)
             return UINT32_MAX;
         table->names = names;
-        table->column_capacity = capacity;
     }
     char *copy = table->column_count < COLUMNS_MOST ? strdup(name) : NULL;
     if (copy == NULL)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/report/report_bins_data.h"
 #include "converter/report/report_sites.h"
 #include "converter/statistics/statistics_report.h"
 #include "format/json/json_output.h"
@@ -511,7 +512,7 @@ static bool put_names(struct writer *writer, struct report_sites *sites)
     return true;
 }
 
-static bool put_sites(struct writer *writer)
+static bool put_sites(struct writer *writer, const struct statistics_report *report)
 {
     struct json_output *json = &writer->json;
     struct report_sites sites;
@@ -526,6 +527,7 @@ static bool put_sites(struct writer *writer)
         ok = put_names(writer, &sites);
         json_end_object(json);
         put_places(json, writer->model, &sites);
+        ok = ok && report_bins_put_data(writer->model, &sites, report, json);
     }
     report_sites_reset(&sites);
     return ok;
@@ -549,7 +551,7 @@ bool report_data_put(const struct report_model *model, const struct report_optio
     bool ok = put_timeline(&writer);
     put_lifetimes(&writer);
     ok = ok && put_classes(&writer, &report) && put_threads(&writer, &report) &&
-         put_methods(&writer, &report) && put_sites(&writer);
+         put_methods(&writer, &report) && put_sites(&writer, &report);
     json_end_object(&writer.json);
     return ok;
 }

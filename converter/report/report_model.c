@@ -40,6 +40,7 @@ bool report_model_init(struct report_model *model, const struct event_source *so
                                                  .user = model};
     bool ok = heap_tracker_init(&model->heap, &source->names, &options);
     ok = statistics_init(&model->statistics, &source->names, false) && ok;
+    report_bins_init(&model->bins);
     return timeline_init(&model->timeline) && ok;
 }
 
@@ -51,6 +52,7 @@ void report_model_reset(struct report_model *model)
     heap_snapshot_reset(&model->snapshots[1]);
     statistics_reset(&model->statistics);
     timeline_reset(&model->timeline);
+    report_bins_reset(&model->bins);
     heap_tracker_reset(&model->heap);
 }
 
@@ -61,7 +63,7 @@ enum step_status report_model_put(void *user, const struct trace_event *events, 
     if (!statistics_put(&model->statistics, events, count) ||
         !timeline_put(&model->timeline, events, count))
         return out_of_memory(error);
-    return heap_tracker_put(&model->heap, events, count, error);
+    return report_bins_put(&model->bins, &model->heap, events, count, error);
 }
 
 enum step_status report_model_finish(struct report_model *model, struct step_error *error)
@@ -77,5 +79,5 @@ enum step_status report_model_finish(struct report_model *model, struct step_err
         model->snapshots[1] = model->snapshots[0];
     statistics_finish(&model->statistics);
     timeline_finish(&model->timeline);
-    return STEP_STATUS_OK;
+    return report_bins_finish(&model->bins, &model->heap) ? STEP_STATUS_OK : out_of_memory(error);
 }

@@ -9,6 +9,7 @@
 
 #include "converter/events/event_source.h"
 #include "converter/heap/heap_tracker.h"
+#include "converter/report/report_bins.h"
 #include "converter/report/report_timeline.h"
 #include "converter/statistics/statistics.h"
 
@@ -19,6 +20,7 @@ struct report_model {
     struct statistics statistics;
     struct heap_tracker heap;
     struct timeline timeline;
+    struct report_bins bins;
 };
 
 /* False: out of memory; reset is allowed then. */

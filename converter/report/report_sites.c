@@ -71,16 +71,19 @@ static bool make_tree(const struct report_model *model, const struct report_site
     uint32_t *number = calloc(all->count, sizeof *number); /* of sites that stay */
     uint32_t *other = calloc(all->count, sizeof *other);   /* the child for what is cut; 0: none */
     sites->items = calloc(2 * limit + 2, sizeof *sites->items);
-    bool ok = number != NULL && other != NULL && sites->items != NULL;
+    sites->numbers = calloc(all->count, sizeof *sites->numbers);
+    bool ok = number != NULL && other != NULL && sites->items != NULL && sites->numbers != NULL;
     if (ok) {
         sites->items[sites->count++] = (struct report_site){.own = own[0]};
         for (uint32_t i = 1; i < all->count; i++) {
             uint32_t above = all->items[i].parent;
             number[i] = UINT32_MAX;
-            if (number[above] == UINT32_MAX)
+            if (number[above] == UINT32_MAX) {
+                sites->numbers[i] = sites->numbers[above];
                 continue; /* its sums are in a cut ancestor's */
+            }
             if (weight(&cumulative[i], &cumulative[0]) >= cut) {
-                number[i] = (uint32_t) sites->count;
+                number[i] = sites->numbers[i] = (uint32_t) sites->count;
                 sites->items[sites->count++] =
                     (struct report_site){.site = i, .parent = number[above], .own = own[i]};
                 continue;
@@ -90,6 +93,7 @@ static bool make_tree(const struct report_model *model, const struct report_site
                 sites->items[sites->count++] =
                     (struct report_site){.site = REPORT_SITE_OTHER, .parent = number[above]};
             }
+            sites->numbers[i] = other[above];
             add(&sites->items[other[above]].own, &cumulative[i]);
         }
     }
@@ -203,6 +207,7 @@ void report_sites_reset(struct report_sites *sites)
 {
     free(sites->items);
     free(sites->places);
+    free(sites->numbers);
     heap_sites_reset(&sites->leaves);
     *sites = (struct report_sites){0};
 }

@@ -31,6 +31,7 @@ struct report_place {
 struct report_sites {
     struct report_site *items; /* the first is the root */
     size_t count;
+    uint32_t *numbers; /* by site of the tracker: where it is counted in the report's */
     struct heap_sites leaves;
     struct report_place *places; /* the largest first */
     size_t place_count;

@@ -13,7 +13,7 @@ enum thread_state { THREAD_UNSEEN, THREAD_STARTED, THREAD_ENDED };
 
 struct check_thread {
     uint8_t state;
-    bool was_named; /* it was used before its start; that is told once */
+    bool was_named; /* it was used before its start; that is reported once */
     uint64_t time_ns;
     struct call_stack calls;
 };

@@ -15,9 +15,9 @@ struct check_run {
 struct check_operations {
     /* Gives all of the input to the rules, which print breaches. */
     enum step_status (*read)(struct check_run *run);
-    /* After the last; NULL: there is nothing to do before damage is told. */
+    /* After the last; NULL: there is nothing to do before damage is reported. */
     void (*finish)(struct check_run *run);
-    /* After the damage was told. */
+    /* After the damage was reported. */
     void (*print_verdict)(struct check_run *run, bool is_damaged);
     uint64_t (*breach_count)(const struct check_run *run);
     void (*destroy)(struct check_run *run);

@@ -70,7 +70,7 @@ enum step_status heap_of_dump_report_damage(const struct heap_of_dump *import)
                                                                       : STEP_STATUS_OK;
 }
 
-/* A pass over the dumps; what is damaged in the file is told once, at the end. */
+/* A pass over the dumps; what is damaged in the file is reported once, at the end. */
 static enum step_status each(struct heap_of_dump *import, const char *heap,
                              memory_infra_receive receive, void *user)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Heap dumps of others as input: told like damage of a trace, chosen by moment, converted. */
+/* Heap dumps of others as input: reported like damage of a trace, chosen by moment, converted. */
 #ifndef CONVERTER_VERBS_HEAP_OF_DUMP_H
 #define CONVERTER_VERBS_HEAP_OF_DUMP_H
 
@@ -19,10 +19,10 @@ struct heap_of_dump {
     struct step_error error; /* of that */
 };
 
-/* Faults are told.  Close is allowed after a failure. */
+/* Faults are reported.  Close is allowed after a failure. */
 enum step_status heap_of_dump_open(struct heap_of_dump *import, const char *path);
 /* The dumps' heaps at these moments (the Nth dump for `gc:N`), as snapshots with rows; a moment
- * that is not there leaves its snapshot without.  Faults are told. */
+ * that is not there leaves its snapshot without.  Faults are reported. */
 enum step_status heap_of_dump_moments(struct heap_of_dump *import, const char *heap, bool by_class,
                                       const struct heap_moment *moments, size_t moment_count,
                                       struct heap_snapshot *snapshots);
@@ -30,7 +30,7 @@ enum step_status heap_of_dump_moments(struct heap_of_dump *import, const char *h
 enum step_status heap_of_dump_report_damage(const struct heap_of_dump *import);
 void heap_of_dump_close(struct heap_of_dump *import);
 
-/* Converts dumps into another format of heaps.  Faults are told. */
+/* Converts dumps into another format of heaps.  Faults are reported. */
 enum step_status heap_of_dump_convert(const char *path, const struct trace_format *to,
                                       const struct event_sink_options *options, const char *output);
 

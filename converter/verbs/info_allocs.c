@@ -12,7 +12,7 @@
 #include "converter/base/quantity.h"
 #include "format/json/json_output.h"
 
-struct heap_facts {
+struct alloc_facts {
     uint64_t tags[HATF_TAG_COUNT];
     uint64_t record_count; /* of data */
     uint64_t first_ns;
@@ -32,14 +32,14 @@ static bool count_name(struct name_index *index, uint64_t number)
     return name_index_put(index, number, nothing, &is_new) != 0;
 }
 
-static bool add_block(struct heap_facts *facts, const struct hatf_record *record)
+static bool add_block(struct alloc_facts *facts, const struct hatf_record *record)
 {
     return address_map_put(&facts->live, &(struct address_block){.address = record->address,
                                                                  .size = record->size,
                                                                  .heap = record->heap});
 }
 
-static bool follow(struct heap_facts *facts, const struct hatf_record *record)
+static bool follow(struct alloc_facts *facts, const struct hatf_record *record)
 {
     bool ok = true;
     if (record->tag == HATF_ALLOC) {
@@ -61,7 +61,7 @@ static bool follow(struct heap_facts *facts, const struct hatf_record *record)
 
 static enum step_status take(void *user, const struct hatf_record *record, struct step_error *error)
 {
-    struct heap_facts *facts = user;
+    struct alloc_facts *facts = user;
     facts->tags[record->tag]++;
     if (record->tag == HATF_COMMENT)
         return STEP_STATUS_OK;
@@ -74,7 +74,7 @@ static enum step_status take(void *user, const struct hatf_record *record, struc
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-static double bytes_per_record(const struct heap_facts *facts, const struct trace_summary *summary)
+static double bytes_per_record(const struct alloc_facts *facts, const struct trace_summary *summary)
 {
     return facts->record_count > 0 ? (double) summary->file_bytes / (double) facts->record_count
                                    : 0.0;
@@ -85,7 +85,7 @@ static void print_row(const char *label, uint64_t value)
     printf("%-14s %s\n", label, quantity_of_count(value).text);
 }
 
-static void print_text(const struct heap_facts *facts, const struct input *input, const char *path,
+static void print_text(const struct alloc_facts *facts, const struct input *input, const char *path,
                        const struct trace_summary *summary)
 {
     const struct alloc_source *records = input->allocs;
@@ -124,7 +124,7 @@ static void print_text(const struct heap_facts *facts, const struct input *input
     }
 }
 
-static void print_json(const struct heap_facts *facts, const struct input *input, const char *path,
+static void print_json(const struct alloc_facts *facts, const struct input *input, const char *path,
                        const struct trace_summary *summary)
 {
     const struct alloc_source *records = input->allocs;
@@ -162,7 +162,7 @@ static void print_json(const struct heap_facts *facts, const struct input *input
 
 enum step_status info_allocs(struct input *input, const char *path, bool json)
 {
-    struct heap_facts facts = {.record_count = 0};
+    struct alloc_facts facts = {.record_count = 0};
     struct trace_summary summary;
     enum step_status status = STEP_STATUS_NO_MEMORY;
     if (name_index_init(&facts.threads) && name_index_init(&facts.heaps))

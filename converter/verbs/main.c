@@ -12,6 +12,7 @@
 
 const struct verb verbs[] = {
     {"record", "run a Java program and record its trace", verb_record, false},
+    {"attach", "record what a JVM does that runs already", verb_attach, false},
     {"record-malloc", "run a native program and record what it does to its heap",
      verb_record_malloc, false},
     {"convert", "turn a trace into another format", verb_convert, true},
@@ -20,6 +21,11 @@ const struct verb verbs[] = {
     {"check", "test that a trace is closed and consistent", verb_check, true},
     {"stats", "tell what was allocated, by whom, and how long it lived", verb_stats, true},
     {"heap", "tell what held memory at a moment, and where it came from", verb_heap, true},
+    {"sql", "ask traces questions in SQL", verb_sql, true},
+    {"compare", "tell what changed from one trace, or set of traces, to another", verb_compare,
+     true},
+    {"leaks", "tell what survives collections, still lives at the end, and grows", verb_leaks,
+     true},
     {"report", "make a page for a browser that shows all of it", verb_report, true},
     {"pack", "make a STEP trace smaller, for keeping", verb_pack, true},
     {"replay", "drive memory allocators with a trace: time, memory, fragmentation", verb_replay,
@@ -30,7 +36,7 @@ const struct verb verbs[] = {
 };
 const size_t verb_count = sizeof verbs / sizeof verbs[0];
 
-int verb_program_code; /* 0: done */
+int verb_exit_code; /* 0: done */
 
 enum exit_code { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
 
@@ -38,7 +44,7 @@ static int exit_code_of(enum step_status status)
 {
     switch (status) {
     case STEP_STATUS_OK:
-        return verb_program_code;
+        return verb_exit_code;
     case STEP_STATUS_INVALID:
         return EXIT_USAGE;
     case STEP_STATUS_CORRUPT:

@@ -7,7 +7,7 @@
 
 #include "steptrace/status.h"
 
-/* Writes the trace `path` anew; all faults are told, and the sizes too. */
+/* Writes the trace `path` anew; all faults are reported, and the sizes too. */
 enum step_status pack_allocs(const char *path, const char *output, uint32_t block_records);
 
 #endif

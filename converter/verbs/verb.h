@@ -11,9 +11,9 @@
 /*
  * A verb takes its arguments (without its own name) and returns
  *   OK       done
- *   INVALID  a fault of usage, which it has told
- *   CORRUPT  the input was damaged or cut, which it has told; what could be salvaged was
- * and any other status for what failed, which it has told.
+ *   INVALID  a fault of usage, which it has reported
+ *   CORRUPT  the input was damaged or cut, which it has reported; what could be salvaged was
+ * and any other status for what failed, which it has reported.
  */
 typedef enum step_status (*verb_function)(int argc, char **argv);
 
@@ -24,13 +24,16 @@ struct verb {
     bool takes_memory; /* as much as the limit allows (memory_limit.h) */
 };
 
-/* Where a verb has run a program for the user: how that ended, as a shell tells it. */
-extern int verb_program_code;
+/* The exit code of a verb that is done: how a program ended that it has run for the user, or that a
+ * gate fails. */
+extern int verb_exit_code;
+#define VERB_EXIT_GATE 4
 
 extern const struct verb verbs[];
 extern const size_t verb_count;
 
 enum step_status verb_record(int argc, char **argv);
+enum step_status verb_attach(int argc, char **argv);
 enum step_status verb_record_malloc(int argc, char **argv);
 enum step_status verb_convert(int argc, char **argv);
 enum step_status verb_dump(int argc, char **argv);
@@ -38,8 +41,11 @@ enum step_status verb_info(int argc, char **argv);
 enum step_status verb_check(int argc, char **argv);
 enum step_status verb_stats(int argc, char **argv);
 enum step_status verb_heap(int argc, char **argv);
+enum step_status verb_compare(int argc, char **argv);
+enum step_status verb_leaks(int argc, char **argv);
 enum step_status verb_report(int argc, char **argv);
 enum step_status verb_pack(int argc, char **argv);
+enum step_status verb_sql(int argc, char **argv);
 enum step_status verb_replay(int argc, char **argv);
 enum step_status verb_recover(int argc, char **argv);
 enum step_status verb_help(int argc, char **argv);

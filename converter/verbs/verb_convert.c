@@ -11,6 +11,7 @@
 #include "converter/heap/heap_tracker.h"
 #include "converter/open/pour.h"
 #include "converter/records/record_export.h"
+#include "converter/table_export/table_export.h"
 #include "converter/verbs/heap_of_dump.h"
 #include "converter/verbs/verb.h"
 
@@ -18,6 +19,7 @@ enum { OPTIONS_MOST = 64 };
 
 struct conversion {
     struct event_selection selected;
+    struct event_selection of_heap; /* objects that a heap tells of */
     struct event_sink_options sink;
     struct alloc_options allocs; /* of `sink` */
     struct heap_export heap;     /* the same */
@@ -26,6 +28,7 @@ struct conversion {
     const char *output;
     struct record_selection records;
     enum record_format record_format; /* of records of any definition; NOTHING: not these */
+    struct table_export tables;       /* the same of tables */
 };
 
 static bool take_format(void *format_target, const char *value, const char **fault)
@@ -42,8 +45,10 @@ static bool take_output_format(void *conversion_target, const char *value, const
 {
     struct conversion *conversion = conversion_target;
     conversion->record_format = record_format_by_name(value);
+    conversion->tables.format = table_format_by_name(value);
     conversion->to = NULL;
-    return conversion->record_format != RECORDS_AS_NOTHING ||
+    return conversion->tables.format != TABLES_AS_NOTHING ||
+           conversion->record_format != RECORDS_AS_NOTHING ||
            take_format(&conversion->to, value, fault);
 }
 
@@ -51,18 +56,20 @@ static bool take_output_format(void *conversion_target, const char *value, const
 static const char *help_text(void)
 {
     static char text[4096];
-    char traces[1024], heaps[1024], calls[512], records[512];
+    char traces[1024], heaps[1024], calls[512], records[512], tables[512];
     trace_format_help(FORMAT_OF_TRACES, traces, sizeof traces);
     trace_format_help(FORMAT_OF_HEAPS, heaps, sizeof heaps);
     trace_format_help(FORMAT_OF_CALLS, calls, sizeof calls);
     record_format_help(records, sizeof records);
+    table_format_help(tables, sizeof tables);
     snprintf(text, sizeof text,
              "Turns a trace into another format. Formats go by the files' endings:\n"
              "%sand heaps, those of a trace at one moment, or heap dumps of others:\n"
              "%sand calls, where the trace has method events:\n"
              "%sand the records of a STEP trace of any definition, with --record and --where:\n"
+             "%sand its tables (--table), for other engines:\n"
              "%sIN or OUT may be -, standard input or output (then name the format).\n",
-             traces, heaps, calls, records);
+             traces, heaps, calls, records, tables);
     return text;
 }
 
@@ -71,6 +78,8 @@ static enum step_status find_output_format(const struct arguments *arguments,
 {
     if (conversion->output == NULL)
         return arguments_fault(arguments, "-o OUT is missing");
+    if (conversion->tables.format != TABLES_AS_NOTHING)
+        return STEP_STATUS_OK;
     if (conversion->record_format != RECORDS_AS_NOTHING)
         return STEP_STATUS_OK;
     if (conversion->to == NULL)
@@ -97,22 +106,25 @@ static enum step_status prepare_records(const struct arguments *arguments,
                                    "--record and --where are for .jsonl, .csv and .step");
         conversion->record_format = RECORDS_AS_STEP;
     }
-    struct event_selection plain;
-    event_selection_init(&plain);
     if (conversion->record_format != RECORDS_AS_NOTHING &&
-        (conversion->selected.kinds != plain.kinds || conversion->selected.class_glob != NULL))
-        return arguments_fault(arguments, "--kind and --class are not for records; see --record");
+        !event_selection_is_slice(&conversion->selected))
+        return arguments_fault(arguments,
+                               "records are chosen by time, thread number, --record and --where");
     return STEP_STATUS_OK;
 }
 
-/* A heap is made of the whole trace, and its maker follows what lives. */
+/* A heap is made of the whole trace, and its maker follows what lives and chooses of it. */
 static enum step_status prepare_heap(const struct arguments *arguments,
                                      struct conversion *conversion)
 {
     if (conversion->to->kind != FORMAT_OF_HEAPS)
         return STEP_STATUS_OK;
-    if (!event_selection_is_all(&conversion->selected))
-        return arguments_fault(arguments, "a heap is that of the whole trace; --at chooses when");
+    if (conversion->selected.kinds != TRACE_ALL_KINDS)
+        return arguments_fault(arguments, "a heap is made of all kinds of events, not of --kind");
+    conversion->of_heap = conversion->selected;
+    conversion->heap.selected = &conversion->of_heap;
+    event_selection_init(&conversion->selected);
+    conversion->selected.dtd_path = conversion->of_heap.dtd_path;
     conversion->selected.kinds = HEAP_KINDS;
     conversion->selected.untracked = true;
     return STEP_STATUS_OK;
@@ -140,6 +152,14 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     const struct option_row last[] = {
         {"record", 0, "NAMES", "records: of these types and those that extend them", take_text,
          &conversion->records.names},
+        {"table", 0, "NAMES", "tables: which, as objects,calls", take_text,
+         &conversion->tables.tables},
+        {"columns", 0, "NAMES", "tables: of one, only these columns", take_text,
+         &conversion->tables.columns},
+        {"run", 0, "NAME", "tables: what the run is called; else like the file", take_text,
+         &conversion->tables.run},
+        {"clock", 0, NULL, "tables: times are those of the clock, not since the start", take_flag,
+         &conversion->tables.by_clock},
         {"where", 0, "FIELD=VALUE", "records: whose field is so; also != < <= > >=", take_condition,
          &conversion->records},
         SELECTION_ROWS(&conversion->selected),
@@ -161,6 +181,8 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     status = arguments_expect(arguments, 1, 1);
     if (status == STEP_STATUS_OK)
         status = find_output_format(arguments, conversion);
+    if (conversion->tables.format != TABLES_AS_NOTHING)
+        return status;
     if (status == STEP_STATUS_OK)
         status = prepare_records(arguments, conversion);
     if (status != STEP_STATUS_OK || conversion->record_format != RECORDS_AS_NOTHING)
@@ -175,12 +197,19 @@ enum step_status verb_convert(int argc, char **argv)
     struct arguments arguments = {0};
     struct input input;
     event_selection_init(&conversion.selected);
+    event_selection_init(&conversion.of_heap);
     conversion.records.selected = &conversion.selected;
     conversion.sink.records = &conversion.allocs;
     conversion.sink.heap = &conversion.heap;
     enum step_status status = parse(&conversion, &arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
+    if (conversion.tables.format != TABLES_AS_NOTHING) {
+        conversion.tables.output = conversion.output;
+        conversion.tables.level = conversion.sink.level;
+        conversion.tables.selected = &conversion.selected;
+        return table_export(arguments.operands[0], &conversion.tables);
+    }
     if (conversion.record_format != RECORDS_AS_NOTHING)
         return record_export(arguments.operands[0], conversion.output, conversion.record_format,
                              conversion.sink.level, &conversion.records);
@@ -198,7 +227,10 @@ enum step_status verb_convert(int argc, char **argv)
         return status;
     }
     const struct pouring pouring = {.to = conversion.to, .options = &conversion.sink};
-    status = input_pour(&input, &pouring, conversion.output, NULL);
+    status =
+        input_choose_objects(&input, arguments.operands[0], conversion.from, &conversion.of_heap);
+    if (status == STEP_STATUS_OK)
+        status = input_pour(&input, &pouring, conversion.output, NULL);
     enum step_status damage = input_report_damage(&input);
     input_close(&input);
     return status == STEP_STATUS_OK ? damage : status;

@@ -25,15 +25,13 @@ static enum step_status print(struct input *input)
     return input_pour(input, &pouring, "-", NULL);
 }
 
-/* Kinds and classes are those of Java events. */
+/* Records of any definition have but times and threads. */
 static enum step_status dump_records(const struct arguments *arguments,
                                      const struct record_dump *records)
 {
-    struct event_selection plain;
-    event_selection_init(&plain);
-    if (records->selected.selected->kinds != plain.kinds ||
-        records->selected.selected->class_glob != NULL)
-        return arguments_fault(arguments, "--kind and --class are not for records; see --record");
+    if (!event_selection_is_slice(records->selected.selected))
+        return arguments_fault(arguments,
+                               "records are chosen by time, thread number, --record and --where");
     return record_dump(arguments->operands[0], records);
 }
 

@@ -7,6 +7,7 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
+#include "converter/events/selection_options.h"
 #include "converter/heap/heap_report.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/open/input.h"
@@ -30,11 +31,10 @@ struct heap_options {
     struct heap_report report;
     struct heap_moment moments[MOMENTS];
     size_t moment_count;
+    bool has_moment; /* one was asked for */
     bool ages;
     const char *heap; /* of an imported dump: the allocator; NULL: all */
-    const char *class_glob;
-    bool has_thread;
-    uint64_t thread;
+    struct event_selection selected;
 };
 
 /* One pass over the trace, and what it gave. */
@@ -52,6 +52,7 @@ static bool take_moment(void *options_target, const char *value, const char **fa
     struct heap_options *options = options_target;
     *fault = "peak, end, gc:N or a time is expected";
     options->moment_count = 1;
+    options->has_moment = true;
     return heap_moment_parse(value, &options->moments[0]);
 }
 
@@ -66,6 +67,7 @@ static bool take_two_moments(void *options_target, const char *value, const char
     memcpy(first, value, (size_t) (comma - value));
     first[comma - value] = '\0';
     options->moment_count = 2;
+    options->has_moment = true;
     return heap_moment_parse(first, &options->moments[0]) &&
            heap_moment_parse(comma + 1, &options->moments[1]);
 }
@@ -121,13 +123,6 @@ static bool take_csv(void *form_target, const char *value, const char **fault)
     return true;
 }
 
-static bool take_thread(void *options_target, const char *value, const char **fault)
-{
-    struct heap_options *options = options_target;
-    options->has_thread = true;
-    return take_count(&options->thread, value, fault);
-}
-
 /* Turns `--diff A B` into `--diff A,B` in `joined`, since options take one value. */
 static int join_diff(int argc, char **argv, char *joined, size_t joined_size)
 {
@@ -144,13 +139,16 @@ static int join_diff(int argc, char **argv, char *joined, size_t joined_size)
     return argc;
 }
 
-static bool is_wanted(const struct heap_options *options, const struct trace_names *names,
-                      const struct heap_key *key)
+static bool name_matches(const void *user, const char *glob)
 {
-    if (options->has_thread && trace_thread_of(names, key->thread_id)->number != options->thread)
-        return false;
-    return options->class_glob == NULL ||
-           trace_glob_matches(options->class_glob, trace_class_of(names, key->class_id)->name);
+    return trace_glob_matches(glob, *(const struct step_bytes *) user);
+}
+
+static bool class_is_wanted(const struct heap_run *run, uint32_t class_id)
+{
+    const struct selected_globs *globs = &run->options->selected.classes;
+    const struct step_bytes *name = &trace_class_of(run->names, class_id)->name;
+    return selected_globs_accept(globs, selected_globs_mask(globs, name_matches, name));
 }
 
 static void add_amount(struct heap_amount *sum, const struct heap_amount *amount)
@@ -160,18 +158,17 @@ static void add_amount(struct heap_amount *sum, const struct heap_amount *amount
     sum->ages_us += amount->ages_us;
 }
 
-/* Leaves the rows that --class and --thread ask for. */
-static void filter(const struct heap_run *run, struct heap_snapshot *snapshot)
+/* Leaves the rows of a dump that --class asks for. */
+static void filter_classes(const struct heap_run *run, struct heap_snapshot *snapshot)
 {
-    const struct heap_options *options = run->options;
     size_t kept = 0;
-    if (options->class_glob == NULL && !options->has_thread)
+    if (run->options->selected.classes.count == 0)
         return;
     free(snapshot->dumped); /* they tell of all */
     snapshot->dumped = NULL;
     snapshot->live = snapshot->allocated = (struct heap_amount){0, 0, 0};
     for (size_t i = 0; i < snapshot->count; i++) {
-        if (!is_wanted(options, run->names, &snapshot->rows[i].key))
+        if (!class_is_wanted(run, snapshot->rows[i].key.class_id))
             continue;
         snapshot->rows[kept++] = snapshot->rows[i];
         add_amount(&snapshot->live, &snapshot->rows[i].live);
@@ -183,8 +180,8 @@ static void filter(const struct heap_run *run, struct heap_snapshot *snapshot)
 static void add_age(void *user, const struct heap_key *key, uint64_t bytes, uint64_t age_us)
 {
     struct heap_run *run = user;
-    if (is_wanted(run->options, run->names, key))
-        heap_ages_add(&run->ages, bytes, age_us);
+    (void) key;
+    heap_ages_add(&run->ages, bytes, age_us);
 }
 
 static enum step_status receive(void *user, struct heap_snapshot *snapshot,
@@ -197,7 +194,6 @@ static enum step_status receive(void *user, struct heap_snapshot *snapshot,
             run->options->moments[i].kind != snapshot->moment.kind ||
             run->options->moments[i].value != snapshot->moment.value)
             continue;
-        filter(run, snapshot);
         run->snapshots[i] = *snapshot;
         if (run->options->ages)
             heap_tracker_each_object(&run->tracker, add_age, run);
@@ -244,7 +240,8 @@ static enum step_status follow(struct heap_run *run, uint64_t event_limit)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     const struct heap_tracker_options options = {
-        .by_thread = (run->options->report.axes & HEAP_BY_THREAD) != 0 || run->options->has_thread,
+        .selected = &run->options->selected,
+        .by_thread = (run->options->report.axes & HEAP_BY_THREAD) != 0,
         .moments = run->options->moments,
         .moment_count = run->options->moment_count,
         .receive = receive,
@@ -262,11 +259,13 @@ static enum step_status follow(struct heap_run *run, uint64_t event_limit)
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
-static void coding_start(struct event_selection *selected)
+/* All that heaps are made of: which objects are told of is the tracker's business. */
+static void select_heap(struct event_selection *selected, const char *dtd_path)
 {
     event_selection_init(selected);
     selected->untracked = true;
     selected->kinds = HEAP_KINDS;
+    selected->dtd_path = dtd_path;
 }
 
 static void reset_run(struct heap_run *run)
@@ -300,10 +299,15 @@ static enum step_status run_heap(struct heap_options *options, const char *path)
 {
     struct input input;
     struct event_selection selected;
-    coding_start(&selected);
+    select_heap(&selected, options->selected.dtd_path);
     enum step_status status = input_open(&input, path, NULL, &selected);
     if (status != STEP_STATUS_OK)
         return status;
+    status = input_choose_objects(&input, path, NULL, &options->selected);
+    if (status != STEP_STATUS_OK) {
+        input_close(&input);
+        return status;
+    }
     struct heap_run run = {.options = options, .input = &input, .names = &input.source->names};
     bool in_two = options->ages && options->moments[0].kind == HEAP_AT_PEAK;
     status = in_two ? follow_to_peak(&run, path, &selected) : follow(&run, 0);
@@ -321,8 +325,14 @@ static enum step_status run_heap(struct heap_options *options, const char *path)
 static enum step_status run_import(struct heap_options *options, const char *path)
 {
     struct heap_of_dump import;
-    if ((options->report.axes & HEAP_BY_THREAD) != 0 || options->has_thread || options->ages) {
+    struct event_selection rest = options->selected;
+    rest.classes.count = 0;
+    if ((options->report.axes & HEAP_BY_THREAD) != 0 || options->ages) {
         report_line("%s: heap dumps tell neither threads nor ages", path);
+        return STEP_STATUS_INVALID;
+    }
+    if (!event_selection_is_all(&rest)) {
+        report_line("%s: of heap dumps only --class can be chosen", path);
         return STEP_STATUS_INVALID;
     }
     enum step_status status = heap_of_dump_open(&import, path);
@@ -337,7 +347,7 @@ static enum step_status run_import(struct heap_options *options, const char *pat
         options->report.sites = &import.infra.sites;
         for (size_t i = 0; i < options->moment_count; i++)
             if (run.snapshots[i].rows != NULL)
-                filter(&run, &run.snapshots[i]);
+                filter_classes(&run, &run.snapshots[i]);
         if (status == STEP_STATUS_OK)
             status = print(&run, &options->report);
         for (size_t i = 0; i < MOMENTS; i++)
@@ -369,6 +379,7 @@ enum step_status verb_heap(int argc, char **argv)
         .moments = {{.kind = HEAP_AT_PEAK}},
         .moment_count = 1};
     char joined[128];
+    event_selection_init(&options.selected);
     argc = join_diff(argc, argv, joined, sizeof joined);
     const struct option_row rows[] = {
         {"at", 0, "MOMENT", "peak (default), end, gc:N or a time (200ms, 1.5s; plain: ns)",
@@ -386,13 +397,11 @@ enum step_status verb_heap(int argc, char **argv)
          &options.report.least},
         {"ages", 0, NULL, "how old it is", take_flag, &options.ages},
         {"heap", 0, "NAME", "of an imported dump: only this allocator's", take_text, &options.heap},
-        {"class", 0, "GLOB", "only classes that match (* stops at /, ** does not)", take_text,
-         &options.class_glob},
-        {"thread", 0, "N", "only what thread N allocated", take_thread, &options},
         {"top", 'n', "N", "lines of the table (20; 0: all)", take_count, &options.report.top},
         {"depth", 0, "N", "frames of a site (4; 0: all)", take_count, &options.report.depth},
         {"json", 0, NULL, "as JSON", take_json, &options.report.form},
         {"csv", 0, NULL, "as CSV", take_csv, &options.report.form},
+        OBJECT_SELECTION_ROWS(&options.selected),
         DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
@@ -401,6 +410,11 @@ enum step_status verb_heap(int argc, char **argv)
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
     status = arguments_expect(&arguments, 1, 1);
+    if (options.selected.temporary) { /* of these nothing lives for long */
+        options.report.allocated = true;
+        if (!options.has_moment)
+            options.moments[0].kind = HEAP_AT_END;
+    }
     if (status == STEP_STATUS_OK)
         status = check_options(&arguments, &options);
     if (status != STEP_STATUS_OK)

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace record: runs a command with the agent in its JVM. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "converter/base/component.h"
+#include "converter/base/output_file.h"
+#include "converter/verbs/reports_of.h"
 #include "converter/verbs/verb.h"
 
 #define TEXT_MAX ((size_t) 8192)
@@ -30,6 +36,7 @@ struct text {
 struct recording {
     const char *output;
     const char *agent;
+    bool report;         /* make pages at the end */
     struct text options; /* for the agent: key=value,key=value */
 };
 
@@ -157,8 +164,39 @@ static enum step_status fail(const char *what, const char *why)
     return STEP_STATUS_IO;
 }
 
-/* Returns only where the command cannot be started. */
-static enum step_status start(char *agent, enum launcher launcher, char **command, size_t count)
+/* As a shell does: what the terminal sends is for the command. */
+static enum step_status run_and_wait(char **words)
+{
+    int status = 0, code = 0, said[2];
+    if (pipe2(said, O_CLOEXEC) != 0)
+        return fail(words[0], strerror(errno));
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGINT, SIG_DFL);
+        signal(SIGQUIT, SIG_DFL);
+        execvp(words[0], words);
+        code = errno;
+        _exit(write(said[1], &code, sizeof code) > 0 ? 126 : 127);
+    }
+    code = child < 0 ? errno : 0;
+    close(said[1]);
+    if (child > 0 && read(said[0], &code, sizeof code) < (ssize_t) sizeof code)
+        code = 0; /* it runs */
+    close(said[0]);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    output_file_catch_signals();
+    if (code != 0)
+        return fail(words[0], strerror(code));
+    verb_exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return STEP_STATUS_OK;
+}
+
+/* Runs the command in place of this program; returns where it cannot be started, or `waits`. */
+static enum step_status start(char *agent, enum launcher launcher, char **command, size_t count,
+                              bool waits)
 {
     char **words = calloc(count + 2, sizeof *words);
     if (words == NULL)
@@ -172,8 +210,11 @@ static enum step_status start(char *agent, enum launcher launcher, char **comman
     enum step_status status = STEP_STATUS_OK;
     if (launcher == LAUNCHER_OTHER && !set_tool_options(agent))
         status = fail(TOOL_OPTIONS, "the value is too long");
-    if (status == STEP_STATUS_OK) {
+    if (status == STEP_STATUS_OK)
         fflush(NULL);
+    if (status == STEP_STATUS_OK && waits) {
+        status = run_and_wait(words);
+    } else if (status == STEP_STATUS_OK) {
         execvp(words[0], words);
         status = fail(command[0], strerror(errno));
     }
@@ -199,7 +240,18 @@ static enum step_status record(const struct recording *recording, const struct a
     append_agent(&option, recording, agent, launcher);
     if (option.is_full || recording->options.is_full)
         return arguments_fault(arguments, "the options are too long; use -O options=FILE");
-    return start(option.bytes, launcher, command, arguments->operand_count);
+    struct timespec begun;
+    clock_gettime(CLOCK_REALTIME, &begun);
+    enum step_status status =
+        start(option.bytes, launcher, command, arguments->operand_count, recording->report);
+    if (status != STEP_STATUS_OK || !recording->report)
+        return status;
+    static struct text name;
+    if (launcher == LAUNCHER_OTHER)
+        append_shared_name(&name, recording->output);
+    else
+        append_text(&name, recording->output);
+    return reports_since(name.bytes, &begun);
 }
 
 enum step_status verb_record(int argc, char **argv)
@@ -207,6 +259,8 @@ enum step_status verb_record(int argc, char **argv)
     static struct recording recording = {.output = "run.step"};
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the trace (run.step)", take_text, &recording.output},
+        {"report", 0, NULL, "make a page of the trace at the end, OUT with the ending .html",
+         take_flag, &recording.report},
         {"events", 'e', "LIST", "of class, alloc, free, thread, method; or all", take_events,
          &recording.options},
         {"engine", 0, "NAME", "how the JVM is observed: bytecode or jvmti", take_engine,

@@ -140,7 +140,7 @@ static void wait_for(pid_t child)
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     child_process = 0;
-    verb_program_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    verb_exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 /* Runs the command to its end; a keyboard's signals are for the program alone. */

@@ -69,7 +69,7 @@ static enum step_status copy_to(struct step_reader *reader, struct output_file *
     return status != STEP_STATUS_OK ? status : closed;
 }
 
-/* Writes OUT; what fails is told. */
+/* Writes OUT; what fails is reported. */
 static enum step_status write_whole(struct step_reader *reader, const char *path,
                                     const char *output)
 {

@@ -25,7 +25,7 @@ static const struct verb_help help = {
     "double free, a free of what nothing allocated, an allocation over a live one) never\n"
     "reaches an allocator.\n"};
 
-struct wishes {
+struct wanted {
     const char *allocators, *svg;
     bool csv, json;
     struct replay_settings settings;
@@ -111,23 +111,23 @@ static enum step_status write_picture(const struct replay *replay, const char *p
     return status;
 }
 
-static enum step_status report(const struct replay *replay, const struct wishes *wishes,
+static enum step_status report(const struct replay *replay, const struct wanted *wanted,
                                struct step_error *error)
 {
-    if (wishes->json)
+    if (wanted->json)
         replay_print_json(replay, stdout);
-    else if (wishes->csv)
+    else if (wanted->csv)
         replay_print_csv(replay, stdout);
     else
         replay_print_table(replay, stdout);
-    return wishes->svg != NULL ? write_picture(replay, wishes->svg, error) : STEP_STATUS_OK;
+    return wanted->svg != NULL ? write_picture(replay, wanted->svg, error) : STEP_STATUS_OK;
 }
 
-static enum step_status run(const struct wishes *wishes)
+static enum step_status run(const struct wanted *wanted)
 {
     static char names[NAMES_MAX];
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct replay replay = {.settings = wishes->settings, .file = -1};
+    struct replay replay = {.settings = wanted->settings, .file = -1};
     enum step_status status = STEP_STATUS_OK;
     if (!component_find("steptrace-replay", "../replay", NULL, "STEPTRACE_REPLAY",
                         replay.settings.driver) &&
@@ -136,11 +136,11 @@ static enum step_status run(const struct wishes *wishes)
         status = step_error_set(&error, STEP_STATUS_NOT_FOUND, "steptrace-replay", STEP_NO_OFFSET,
                                 "the driver cannot be found; STEPTRACE_REPLAY names it");
     if (status == STEP_STATUS_OK)
-        status = add_allocators(&replay, wishes->allocators, names, &error);
+        status = add_allocators(&replay, wanted->allocators, names, &error);
     if (status == STEP_STATUS_OK)
         status = replay_run(&replay, &error);
     if (status == STEP_STATUS_OK)
-        status = report(&replay, wishes, &error);
+        status = report(&replay, wanted, &error);
     if (status != STEP_STATUS_OK)
         report_error(&error);
     else if (replay.is_damaged)
@@ -151,24 +151,24 @@ static enum step_status run(const struct wishes *wishes)
 
 enum step_status verb_replay(int argc, char **argv)
 {
-    struct wishes wishes = {.settings = {.touch = REPLAY_TOUCH_FIRST, .repeat = 1}};
+    struct wanted wanted = {.settings = {.touch = REPLAY_TOUCH_FIRST, .repeat = 1}};
     const struct option_row rows[] = {
         {"allocator", 'a', "LIST",
          "all (those installed), or of glibc,jemalloc,tcmalloc,mimalloc,PATH.so", take_text,
-         &wishes.allocators},
+         &wanted.allocators},
         {"threads", 0, "HOW", "one (default): in the trace's order; trace: its own threads",
-         take_threads, &wishes.settings.is_threaded},
+         take_threads, &wanted.settings.is_threaded},
         {"touch", 0, "HOW", "write to what is allocated: none, first (a byte) or all", take_touch,
-         &wishes.settings.touch},
+         &wanted.settings.touch},
         {"repeat", 0, "N", "run each N times; the fastest counts", take_repeat,
-         &wishes.settings.repeat},
+         &wanted.settings.repeat},
         {"on-error", 0, "HOW", "what the trace does wrong: skip (default) or refuse", take_on_error,
-         &wishes.settings.refuses},
+         &wanted.settings.refuses},
         {"decoded", 0, "MIB", "for the decoded trace, 16 at least (a quarter of all)",
-         take_megabytes, &wishes.settings.memory_bytes},
-        {"csv", 0, NULL, "a line an allocator", take_flag, &wishes.csv},
-        {"json", 0, NULL, "all there is, with memory over time", take_flag, &wishes.json},
-        {"svg", 0, "FILE", "a picture of live bytes and RSS over time", take_text, &wishes.svg},
+         take_megabytes, &wanted.settings.memory_bytes},
+        {"csv", 0, NULL, "a line an allocator", take_flag, &wanted.csv},
+        {"json", 0, NULL, "all there is, with memory over time", take_flag, &wanted.json},
+        {"svg", 0, "FILE", "a picture of live bytes and RSS over time", take_text, &wanted.svg},
         DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
@@ -177,8 +177,8 @@ enum step_status verb_replay(int argc, char **argv)
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
     status = arguments_expect(&arguments, 1, 1);
-    if (status == STEP_STATUS_OK && wishes.csv && wishes.json)
+    if (status == STEP_STATUS_OK && wanted.csv && wanted.json)
         return arguments_fault(&arguments, "--csv and --json exclude each other");
-    wishes.settings.path = arguments.operands != NULL ? arguments.operands[0] : NULL;
-    return status == STEP_STATUS_OK ? run(&wishes) : status;
+    wanted.settings.path = arguments.operands != NULL ? arguments.operands[0] : NULL;
+    return status == STEP_STATUS_OK ? run(&wanted) : status;
 }

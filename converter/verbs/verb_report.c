@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace report: a trace as one page for a browser. */
-#include <stdlib.h>
-
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/events/selection_options.h"
 #include "converter/open/input.h"
+#include "converter/report/page_file.h"
 #include "converter/report/report_data.h"
 #include "converter/report/report_page.h"
 #include "converter/verbs/verb.h"
@@ -24,6 +23,7 @@ static const struct verb_help help = {
 struct report_request {
     const char *output;
     struct heap_moment moment;
+    struct event_selection selected;
     struct report_options report;
 };
 
@@ -33,66 +33,50 @@ static bool take_moment(void *moment_target, const char *value, const char **fau
     return heap_moment_parse(value, moment_target);
 }
 
-/* The data, in memory: its size is bounded by what a page may hold. */
-static enum step_status make_data(const struct report_model *model,
-                                  const struct report_options *options, char **data, size_t *length,
-                                  struct step_error *error)
+struct page_data {
+    const struct report_model *model;
+    const struct report_options *options;
+};
+
+static bool put_data(const void *user, FILE *out)
 {
-    *data = NULL;
-    FILE *stream = open_memstream(data, length);
-    bool ok = stream != NULL && report_data_put(model, options, stream);
-    if (stream != NULL && ferror(stream) != 0)
-        ok = false;
-    if (stream != NULL && fclose(stream) != 0)
-        ok = false;
-    if (ok)
-        return STEP_STATUS_OK;
-    return no_memory(error);
+    const struct page_data *page = user;
+    return report_data_put(page->model, page->options, out);
 }
 
-static enum step_status write_page(const struct report_request *request, const char *data,
-                                   size_t length, struct step_error *error)
+static enum step_status write_page(const struct report_request *request,
+                                   const struct report_model *model, struct step_error *error)
 {
-    struct output_file file;
-    enum step_status status = output_file_open(&file, request->output, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    status = output_file_write(&file, report_page_before, report_page_before_bytes, error);
-    if (status == STEP_STATUS_OK)
-        status = output_file_write(&file, data, length, error);
-    if (status == STEP_STATUS_OK)
-        status = output_file_write(&file, report_page_after, report_page_after_bytes, error);
-    if (status == STEP_STATUS_OK)
-        status = output_file_commit(&file, error);
-    output_file_abort(&file);
-    return status;
+    const struct page_parts parts = {
+        .before = report_page_before,
+        .before_bytes = report_page_before_bytes,
+        .after = report_page_after,
+        .after_bytes = report_page_after_bytes,
+    };
+    const struct page_data page = {model, &request->report};
+    return page_file_write(request->output, &parts, put_data, &page, error);
 }
 
 static enum step_status make_page(const struct report_request *request, struct event_source *source,
                                   struct report_model *model)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    char *data = NULL;
-    size_t length = 0;
     enum step_status status =
-        event_source_facts(source, statistics_put_fact, &model->statistics, &error);
+        event_selection_is_all(&request->selected)
+            ? event_source_facts(source, statistics_put_fact, &model->statistics, &error)
+            : STEP_STATUS_OK;
     if (status == STEP_STATUS_OK)
         status = report_model_finish(model, &error);
     if (status == STEP_STATUS_OK)
-        status = make_data(model, &request->report, &data, &length, &error);
-    if (status == STEP_STATUS_OK)
-        status = write_page(request, data, length, &error);
-    free(data);
+        status = write_page(request, model, &error);
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
 static enum step_status run(const struct report_request *request, const char *path)
 {
-    struct event_selection selected;
     struct input input;
     struct report_model model;
-    event_selection_init(&selected);
-    enum step_status status = input_open(&input, path, NULL, &selected);
+    enum step_status status = input_open(&input, path, NULL, &request->selected);
     if (status != STEP_STATUS_OK)
         return status;
     if (report_model_init(&model, input.source, &request->moment)) {
@@ -115,6 +99,7 @@ enum step_status verb_report(int argc, char **argv)
 {
     struct report_request request = {.moment = {.kind = HEAP_AT_PEAK},
                                      .report = {.top = TOP_DEFAULT}};
+    event_selection_init(&request.selected);
     const struct option_row rows[] = {
         {"output", 'o', "FILE", "the page; - is standard output", take_text, &request.output},
         {"at", 0, "MOMENT", "the heap of this moment: peak (default), end, gc:N, or a time",
@@ -123,6 +108,7 @@ enum step_status verb_report(int argc, char **argv)
          &request.report.title},
         {"top", 'n', "N", "rows of each table at most (1000, up to 5000)", take_count,
          &request.report.top},
+        SELECTION_ROWS(&request.selected),
         DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {

@@ -6,8 +6,11 @@
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
 #include "converter/events/selection_options.h"
+#include "converter/gates/gate_options.h"
+#include "converter/measures/measure_trace.h"
 #include "converter/open/input.h"
 #include "converter/statistics/statistics_report.h"
+#include "converter/verbs/trace_set.h"
 #include "converter/verbs/verb.h"
 
 #define TOP_DEFAULT UINT64_C(20)
@@ -26,6 +29,15 @@ struct stats_options {
     bool json;
     bool lifetimes_in_bytes;
     enum statistics_order order;
+    struct gates gates;
+    const char *baseline; /* traces to compare with; NULL: none */
+};
+
+/* What the events of one pass go into. */
+struct stats_pass {
+    struct statistics statistics;
+    bool is_measured; /* for gates */
+    struct trace_measure measure;
 };
 
 struct word {
@@ -70,18 +82,56 @@ static bool take_order(void *order_target, const char *value, const char **fault
 static enum step_status visit(void *user, const struct trace_event *events, size_t count,
                               struct step_error *error)
 {
-    if (statistics_put(user, events, count))
-        return STEP_STATUS_OK;
-    return no_memory(error);
+    struct stats_pass *pass = user;
+    if (!statistics_put(&pass->statistics, events, count))
+        return no_memory(error);
+    return pass->is_measured ? trace_measure_put(&pass->measure, events, count, error)
+                             : STEP_STATUS_OK;
+}
+
+/* Rules against what the pass has measured, and the baseline. */
+static enum step_status judge(const struct stats_options *options, const char *path,
+                              struct input *input, struct stats_pass *pass)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct trace_set baseline = {.paths = NULL};
+    struct measures measures;
+    size_t failed = 0;
+    enum step_status status = STEP_STATUS_OK;
+    if (options->baseline != NULL)
+        status = trace_set_find(options->baseline, &baseline);
+    if (status != STEP_STATUS_OK)
+        return status;
+    bool ok = measures_init(&measures, baseline.count + 1);
+    if (ok)
+        status = trace_set_measure(&baseline, SIDE_BEFORE, &options->selected, &measures);
+    bool is_whole = measures.run_count == baseline.count;
+    enum step_status own = ok && is_whole ? trace_measure_finish(&pass->measure, &measures, input,
+                                                                 path, SIDE_AFTER, &error)
+                                          : STEP_STATUS_OK;
+    if (!ok)
+        own = no_memory(&error);
+    if (own != STEP_STATUS_OK)
+        status = report_error(&error);
+    else if (is_whole)
+        own = gates_judge(&options->gates, help.name, &measures, &failed);
+    measures_reset(&measures);
+    trace_set_reset(&baseline);
+    if (failed > 0)
+        verb_exit_code = VERB_EXIT_GATE;
+    return status == STEP_STATUS_OK ? own : status;
 }
 
 static enum step_status add_up(const struct stats_options *options, const char *path,
-                               struct input *input, struct statistics *statistics)
+                               struct input *input, struct stats_pass *pass)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct statistics *statistics = &pass->statistics;
     bool ok = statistics_init(statistics, &input->source->names, options->lifetimes_in_bytes);
+    pass->is_measured = options->gates.count > 0;
+    ok = (!pass->is_measured || trace_measure_init(&pass->measure, &input->source->names)) && ok;
     if (ok) {
-        enum step_status status = input_each(input, visit, statistics);
+        enum step_status status = input_each(input, visit, pass);
         if (status != STEP_STATUS_OK)
             return status;
         if (event_selection_is_all(&options->selected))
@@ -93,8 +143,12 @@ static enum step_status add_up(const struct stats_options *options, const char *
             .statistics = statistics, .path = path, .top = options->top, .order = options->order};
         ok = options->json ? statistics_print_json(&report) : statistics_print_text(&report);
     }
-    if (ok)
-        return input_report_damage(input);
+    if (ok) {
+        enum step_status judged =
+            pass->is_measured ? judge(options, path, input, pass) : STEP_STATUS_OK;
+        enum step_status damage = input_report_damage(input);
+        return damage != STEP_STATUS_OK ? damage : judged;
+    }
     no_memory(&error);
     return report_error(&error);
 }
@@ -105,11 +159,26 @@ static enum step_status run(const struct stats_options *options, const char *pat
     enum step_status status = input_open(&input, path, NULL, &options->selected);
     if (status != STEP_STATUS_OK)
         return status;
-    struct statistics statistics;
-    status = add_up(options, path, &input, &statistics);
-    statistics_reset(&statistics);
+    struct stats_pass pass = {.is_measured = false};
+    status = add_up(options, path, &input, &pass);
+    statistics_reset(&pass.statistics);
+    if (pass.is_measured)
+        trace_measure_reset(&pass.measure);
     input_close(&input);
     return status;
+}
+
+static enum step_status check_gates(const struct arguments *arguments,
+                                    const struct stats_options *options)
+{
+    const struct gate_rule *change = gates_find_change(&options->gates);
+    const struct gate_rule *other = gates_find_other(&options->gates, METRICS_OF_TRACES);
+    if (change != NULL && options->baseline == NULL)
+        return arguments_fault(arguments, "'%s' is of a change: --baseline=TRACE says since when",
+                               change->text);
+    if (other != NULL)
+        return arguments_fault(arguments, "'%s' is for steptrace leaks", other->text);
+    return STEP_STATUS_OK;
 }
 
 enum step_status verb_stats(int argc, char **argv)
@@ -123,14 +192,21 @@ enum step_status verb_stats(int argc, char **argv)
         {"lifetimes", 0, "UNIT", "in time, or in bytes allocated meanwhile", take_lifetimes,
          &options.lifetimes_in_bytes},
         {"json", 0, NULL, "as JSON", take_flag, &options.json},
+        GATE_ROWS(&options.gates),
+        {"baseline", 0, "TRACE", "what rules of change compare with: traces, as for compare",
+         take_text, &options.baseline},
         SELECTION_ROWS(&options.selected),
         DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);
-    if (status != STEP_STATUS_OK || arguments.help_wanted)
-        return status;
-    status = arguments_expect(&arguments, 1, 1);
-    return status == STEP_STATUS_OK ? run(&options, arguments.operands[0]) : status;
+    if (status == STEP_STATUS_OK && !arguments.help_wanted)
+        status = arguments_expect(&arguments, 1, 1);
+    if (status == STEP_STATUS_OK && !arguments.help_wanted)
+        status = check_gates(&arguments, &options);
+    if (status == STEP_STATUS_OK && !arguments.help_wanted)
+        status = run(&options, arguments.operands[0]);
+    gates_reset(&options.gates);
+    return status;
 }

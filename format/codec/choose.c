@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "format/codec/candidates.h"
-
 enum {
     SAMPLE = 16384,
     THOROUGH_SAMPLE = 1 << 18,
@@ -281,6 +279,15 @@ static void keep(struct step_choice *recalled, size_t place, const struct step_c
     *recalled = choice;
 }
 
+static bool wants_long_sample(const struct step_coding_hints *hints)
+{
+    uint32_t named = hints->targeted;
+    for (; named != 0; named &= named - 1)
+        if (step_strategies[__builtin_ctz(named)]->wants_long_sample)
+            return true;
+    return false;
+}
+
 enum step_status step_choose(const struct step_coding_hints *field_coding,
                              const struct step_series *series, uint64_t reference,
                              const uint64_t *values, size_t count,
@@ -289,8 +296,7 @@ enum step_status step_choose(const struct step_coding_hints *field_coding,
 {
     *chain = (struct step_chain){0};
     bool thorough = step_compressor_is_best(compressor);
-    /* batches of what dies are long, and the first tells nothing */
-    size_t sample = thorough || step_hints_name(field_coding, STEP_LIVE) ? THOROUGH_SAMPLE : SAMPLE;
+    size_t sample = thorough || wants_long_sample(field_coding) ? THOROUGH_SAMPLE : SAMPLE;
     sample = count < sample ? count : sample;
     if (is_constant(values, count)) {
         make_constant(chain, count > 0 ? values[0] : 0);

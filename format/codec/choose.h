@@ -1,42 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which chain of transforms and which form a column gets in a block: those that the definition
- * wishes for, and some that are worth a try, are tried on a sample; the smallest wins.
+ * asks for, and some that are worth a try, are tried on a sample; the smallest wins.
  */
 #ifndef FORMAT_CODEC_CHOOSE_H
 #define FORMAT_CODEC_CHOOSE_H
 
 #include "format/codec/column.h"
-#include "format/codec/strategies/policy.h"
-
-/* What the encoding attributes of a field say (docs/formats/step.md). */
-struct step_coding_hints {
-    bool is_signed;
-    bool identifier;
-    bool usual;            /* `default`: mostly one value */
-    bool given_identifier; /* the other field of `given` is one */
-    uint32_t targeted;     /* the strategies that are named, as bits by number; those that need a
-                              series only where there is one */
-    uint64_t parameters[STEP_TARGETED_COUNT];
-};
-
-static inline bool step_hints_name(const struct step_coding_hints *hints,
-                                   enum step_targeted targeted)
-{
-    return (hints->targeted >> targeted & 1) != 0;
-}
-
-static inline void step_hints_add(struct step_coding_hints *hints, enum step_targeted targeted,
-                                  uint64_t parameter)
-{
-    hints->targeted |= UINT32_C(1) << targeted;
-    hints->parameters[targeted] = parameter;
-}
-
-static inline void step_hints_remove(struct step_coding_hints *hints, enum step_targeted targeted)
-{
-    hints->targeted &= ~(UINT32_C(1) << targeted);
-}
 
 /* What won for a column, so that the blocks that follow need no trial of their own.
  * Zero-initialised is nothing. */

@@ -33,12 +33,6 @@ bool step_scratch_reserve(struct step_scratch *scratch, size_t count)
     return true;
 }
 
-void step_chain_append(struct step_chain *chain, const struct step_transform *transform,
-                       uint64_t first, uint64_t second, uint64_t third)
-{
-    chain->links[chain->length++] = (struct step_chain_link){transform, {first, second, third}};
-}
-
 enum step_status step_chain_forward(const struct step_chain *chain,
                                     const struct step_series *series, const uint64_t *values,
                                     size_t count, struct step_scratch *scratch)

@@ -8,24 +8,9 @@
 #define FORMAT_CODEC_COLUMN_H
 
 #include "format/codec/forms/form.h"
-#include "format/codec/strategies/strategy_table.h"
+#include "format/codec/strategies/candidates.h"
 #include "format/core/bytes.h"
 #include "format/core/compress.h"
-
-enum { STEP_CHAIN_MAX = 4 };
-
-struct step_chain_link {
-    const struct step_transform *transform;
-    uint64_t parameters[STEP_TRANSFORM_PARAMETERS];
-};
-
-/* `form` NULL: the column is a run of bytes and not of values. */
-struct step_chain {
-    size_t length;
-    struct step_chain_link links[STEP_CHAIN_MAX];
-    const struct step_form *form;
-    uint64_t form_parameter;
-};
 
 /* How a column stands in the file. */
 struct step_coding {
@@ -52,9 +37,6 @@ struct step_scratch {
 
 void step_scratch_reset(struct step_scratch *scratch);
 bool step_scratch_reserve(struct step_scratch *scratch, size_t count);
-
-void step_chain_append(struct step_chain *chain, const struct step_transform *transform,
-                       uint64_t first, uint64_t second, uint64_t third);
 
 /* Applies the chain's transforms to `values`.  scratch->result is what comes of it: `values`
  * themselves if there are none. */

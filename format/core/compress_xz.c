@@ -8,7 +8,7 @@
 
 #include "format/core/compress_method.h"
 
-/* Both sides use the same dictionary: it need not be told. */
+/* Both sides use the same dictionary: it need not be stored. */
 enum { DICTIONARY_BYTES = 64 << 20, MOST_LEVEL = 9 };
 
 static bool set_options(lzma_options_lzma *options, lzma_filter filters[2], uint32_t preset,

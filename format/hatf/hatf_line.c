@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "steptrace/hatf.h"
+#include "steptrace/show.h"
 
 static const struct {
     const char *name;
@@ -50,19 +51,22 @@ static char *put_number(char *out, uint64_t value)
 static char *put_bytes(char *out, struct step_bytes bytes, bool with_blanks)
 {
     static const char hex[] = "0123456789abcdef";
-    for (size_t i = 0; i < bytes.length; i++) {
+    for (size_t i = 0; i < bytes.length;) {
         uint8_t byte = bytes.data[i];
+        size_t length = step_show_length(bytes.data + i, bytes.length - i);
         if (byte == '\\') {
             *out++ = '\\';
             *out++ = '\\';
-        } else if (byte < 0x20 || byte == 0x7f || (byte == ' ' && !with_blanks)) {
+        } else if (length == 0 || (byte == ' ' && !with_blanks)) {
             *out++ = '\\';
             *out++ = 'x';
             *out++ = hex[byte >> 4];
             *out++ = hex[byte & 15];
         } else {
-            *out++ = (char) byte;
+            memcpy(out, bytes.data + i, length);
+            out += length;
         }
+        i += length > 0 ? length : 1;
     }
     return out;
 }

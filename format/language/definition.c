@@ -149,17 +149,17 @@ enum step_status step_definition_load(const char *path,
 {
     struct step_definition_options with_includes = *options;
     struct step_error local;
-    struct step_error *told = error != NULL ? error : &local;
+    struct step_error *reported = error != NULL ? error : &local;
     size_t length = 0;
     *out = NULL;
     struct owned_definition *owned = create(path, error);
     if (owned == NULL)
         return STEP_STATUS_NO_MEMORY;
     with_includes.includes = true;
-    const char *text = dl_read_file(&owned->arena, path, &length, told);
+    const char *text = dl_read_file(&owned->arena, path, &length, reported);
     if (text == NULL) {
         step_definition_destroy(&owned->definition);
-        return told->status;
+        return reported->status;
     }
     return read_text(owned, text, length, &with_includes, path, out, error);
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Least-significant-digit radix sort over the digits in which the ids differ. */
+/* Ids lie close together, as most that a collection finds are young: a bit for each that may be
+ * sorts them at once.  Where they do not, or one comes twice: least-significant-digit radix sort
+ * over the digits in which they differ. */
 #include "format/live/id_sort.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define DIGIT_BITS 11u
@@ -22,7 +25,37 @@ static void sort_digit(const uint64_t *from, uint64_t *to, size_t count, unsigne
         to[starts[(from[i] >> shift) & (DIGITS - 1)]++] = from[i];
 }
 
-void id_sort(uint64_t *ids, uint64_t *scratch, size_t count)
+static void range_of_ids(const uint64_t *ids, size_t count, uint64_t *least, uint64_t *most)
+{
+    *least = *most = ids[0];
+    for (size_t i = 1; i < count; i++) {
+        *least = ids[i] < *least ? ids[i] : *least;
+        *most = ids[i] > *most ? ids[i] : *most;
+    }
+}
+
+/* False: nothing is changed but `bits`. */
+static bool sort_by_bits(uint64_t *ids, uint64_t *bits, size_t count)
+{
+    uint64_t least, most;
+    range_of_ids(ids, count, &least, &most);
+    if ((most - least) / 64 >= count)
+        return false;
+    size_t words = (size_t) ((most - least) / 64) + 1, found = 0;
+    memset(bits, 0, words * sizeof *bits);
+    for (size_t i = 0; i < count; i++)
+        bits[(ids[i] - least) / 64] |= UINT64_C(1) << (ids[i] - least) % 64;
+    for (size_t i = 0; i < words; i++)
+        found += (size_t) __builtin_popcountll(bits[i]);
+    if (found != count)
+        return false;
+    for (size_t i = 0; i < words; i++)
+        for (uint64_t rest = bits[i]; rest != 0; rest &= rest - 1)
+            *ids++ = least + 64 * i + (unsigned) __builtin_ctzll(rest);
+    return true;
+}
+
+static void sort_by_digits(uint64_t *ids, uint64_t *scratch, size_t count)
 {
     uint64_t differing = 0;
     for (size_t i = 1; i < count; i++)
@@ -38,4 +71,10 @@ void id_sort(uint64_t *ids, uint64_t *scratch, size_t count)
     }
     if (from != ids)
         memcpy(ids, from, count * sizeof *ids);
+}
+
+void id_sort(uint64_t *ids, uint64_t *scratch, size_t count)
+{
+    if (count > 1 && !sort_by_bits(ids, scratch, count))
+        sort_by_digits(ids, scratch, count);
 }

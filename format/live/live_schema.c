@@ -46,7 +46,7 @@ static const struct put_record java_records[] = {
      EVENT "method# calls exceptions inclusive exclusive "},
 };
 
-static const struct put_record heap_records[] = {
+static const struct put_record alloc_records[] = {
     {STEP_HEAP_ATTRIBUTES, "heap.Attributes", "value* "},
     {STEP_HEAP_THREAD_CREATE, "heap.ThreadCreate", STEP_HEAP_EVENT},
     {STEP_HEAP_THREAD_DESTROY, "heap.ThreadDestroy", STEP_HEAP_EVENT},
@@ -107,7 +107,7 @@ bool live_schema_fits(uint64_t kind, const struct step_definition *theirs)
     case STEP_LIVE_DEFINITION_JAVA:
         return all_fit(java_records, sizeof java_records / sizeof java_records[0], theirs);
     case STEP_LIVE_DEFINITION_HEAP:
-        return all_fit(heap_records, sizeof heap_records / sizeof heap_records[0], theirs);
+        return all_fit(alloc_records, sizeof alloc_records / sizeof alloc_records[0], theirs);
     default:
         return false;
     }

@@ -27,7 +27,8 @@ enum step_block_kind {
     STEP_BLOCK_PROPERTY = 2,
     STEP_BLOCK_DICTIONARY = 3,
     STEP_BLOCK_DATA = 4,
-    STEP_BLOCK_INDEX = 5
+    STEP_BLOCK_INDEX = 5,
+    STEP_BLOCK_RANGES = 6
 };
 
 enum step_block_layout { STEP_LAYOUT_BYTES = 0, STEP_LAYOUT_COLUMNS = 1, STEP_LAYOUT_ROWS = 2 };

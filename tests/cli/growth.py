@@ -73,14 +73,15 @@ CASES = [
 
 def instructions(steptrace, verb, trace):
     words = verb.split()
-    run = subprocess.run(['valgrind', '--tool=callgrind', '--callgrind-out-file=/dev/null', steptrace,
-                          words[0], trace, '--memory=0', *words[1:]],
+    run = subprocess.run(['valgrind', '--tool=cachegrind', '--cache-sim=no',
+                          '--cachegrind-out-file=/dev/null', steptrace, words[0], trace,
+                          '--memory=0', *words[1:]],
                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     text = run.stderr.decode('utf-8', 'replace')
-    found = re.search(r'Collected : (\d+)', text)
+    found = re.search(r'I +refs: +([0-9,]+)', text)
     if run.returncode not in (0, 3) or found is None:
         sys.exit(f'{verb}: exit code {run.returncode}\n{text}')
-    return int(found.group(1))
+    return int(found.group(1).replace(',', ''))
 
 
 def make(steptrace, generate, n, name):

@@ -44,7 +44,7 @@ def kill(session, program):
     made, wait_until = 0, None
     for raw in process.stdout:
         word = raw.decode().split()
-        wait_until = wait_until or time.monotonic() + 0.25
+        wait_until = wait_until or time.monotonic() + 0.1
         if word[0] == "waiting":
             break
         made = int(word[1])

@@ -2,14 +2,20 @@
 """A reader of zipped text that shares nothing with the project's own, and every rule that a trace
 has to keep.  It counts on the way what the facts ask for."""
 import collections
+import io
 import re
 import zipfile
 
 FIELDS = {"VS": 2, "VI": 2, "VD": 2, "CL": 3, "OA": 4, "OF": 4, "TB": 3, "TE": 3, "MN": 6, "MX": 5,
           "FP": 5}
-NUMBER = re.compile(r"0|[1-9][0-9]*")
+ENDS = {"VS", "VI", "VD"}
 ESCAPE = re.compile(r"\\u(?:003a|005c|000a|000d|d[89a-f][0-9a-f]{2})")
 MAX_BREACHES = 20
+
+
+def is_number(text):
+    """Decimal digits without a leading zero."""
+    return text.isdecimal() and text.isascii() and (text[0] != "0" or text == "0")
 
 
 class Section:
@@ -57,30 +63,39 @@ class Trace:
         return self.allocs - self.frees
 
     def read(self, stream):
-        names = {name: getattr(self, "_on_" + name.lower()) for name in FIELDS}
-        for raw in stream:
+        handlers = {name: (count, getattr(self, "_on_" + name.lower()))
+                    for name, count in FIELDS.items()}
+        unknown = (0, None)
+        for line in io.TextIOWrapper(stream, encoding="utf-8", newline="\n"):
             self.lines += 1
-            line = raw.decode("utf-8")
             if line[-1] != "\n":
                 self.breach("no line feed at the end")
             word = line[:-1].split(":")
-            if FIELDS.get(word[0]) != len(word):
+            kind = word[0]
+            count, handler = handlers.get(kind, unknown)
+            if count != len(word):
                 self.breach(f"not a line of a trace: {line!r}")
                 continue
-            if not NUMBER.fullmatch(word[1]):
+            if not is_number(word[1]):
                 self.breach(f"not a time: {line!r}")
                 continue
             time = int(word[1])
-            if time < self._time:
-                self.breach(f"time goes back from {self._time} to {time}")
-            self._time = time
-            self.kinds[word[0]] += 1
-            if (word[0] == "VS") != (self.lines == 1) or (word[0] == "VI") != (self.lines == 2):
-                self.breach(f"{word[0]} is line {self.lines}")
-            if "VD" in self.kinds and (word[0] != "VD" or self.kinds["VD"] > 1):
-                self.breach(f"{word[0]} after VD")
-            names[word[0]](time, word)
+            if time != self._time:
+                if time < self._time:
+                    self.breach(f"time goes back from {self._time} to {time}")
+                self._time = time
+            self.kinds[kind] += 1
+            if kind in ENDS or self.lines <= 2 or "VD" in self.kinds:
+                self._place(kind)
+            handler(time, word)
         return self
+
+    def _place(self, kind):
+        """VS is the first line, VI the second, VD the last."""
+        if (kind == "VS") != (self.lines == 1) or (kind == "VI") != (self.lines == 2):
+            self.breach(f"{kind} is line {self.lines}")
+        if "VD" in self.kinds and (kind != "VD" or self.kinds["VD"] > 1):
+            self.breach(f"{kind} after VD")
 
     def finish(self, killed=False):
         """The rules that only the end shows."""
@@ -106,7 +121,7 @@ class Trace:
             self.loads[name] = 0
 
     def _object(self, text):
-        if not NUMBER.fullmatch(text):
+        if not is_number(text):
             self.breach(f"not an object id: {text}")
             return 0
         return int(text)
@@ -128,12 +143,12 @@ class Trace:
         self._object_class[number] = name
         if time == self._init_time:
             self.existing["OA"] += 1
-        section = self.sections.get(name)
-        if section is not None:
-            self._mark(section)
+        if name in self.sections:
+            self._mark(self.sections[name])
         self.allocs[name] += 1
-        for section in self._open:
-            section.allocs[name] += 1
+        if self._open:
+            for section in self._open:
+                section.allocs[name] += 1
 
     def _mark(self, section):
         if section.state == "before":

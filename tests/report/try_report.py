@@ -46,6 +46,25 @@ PROBE = r"""
   key(chart, "ArrowLeft");
   seen.tip = document.getElementById("tip").textContent;
   seen.threads = rows("thread-table");
+  type("flame-graph", "");
+  type("class-table", "");
+  const [from, to] = document.querySelectorAll("#range input");
+  from.value = 1;
+  from.dispatchEvent(new Event("input", {bubbles: true}));
+  seen.range = document.querySelector("#range [role=status]").textContent;
+  seen.rangeAll = document.querySelector("#flame-graph [role=status]").textContent;
+  seen.rangeText = from.getAttribute("aria-valuetext");
+  seen.rangeClasses = document.querySelector("#class-table caption").textContent;
+  key(chart, "Escape");
+  seen.rangeGone = document.querySelector("#range [role=status]").textContent;
+  seen.classesAgain = document.querySelector("#class-table caption").textContent;
+  const box = chart.getBoundingClientRect();
+  const drag = (name, x) => chart.dispatchEvent(new PointerEvent(name, {bubbles: true, clientX: box.left + box.width * x, clientY: box.top + 50, button: 0}));
+  chart.setPointerCapture = () => {};
+  drag("pointerdown", .3);
+  drag("pointermove", .7);
+  drag("pointerup", .7);
+  seen.dragged = document.querySelector("#range [role=status]").textContent;
   seen.wide = document.documentElement.scrollWidth <= innerWidth;
   seen.labels = [...document.querySelectorAll("svg[role=img]")].every((one) => one.getAttribute("aria-label"));
   const told = document.createElement("pre");
@@ -101,15 +120,49 @@ def compare(options, page):
     line = data["timeline"]
     expect("highest step", max(line["most"]), data["summary"]["peak_bytes"])
     expect("last step", line["live"][-1], stats["objects"]["live_bytes"])
+    bins = data["bins"]["lists"]
+    expect("bytes in bins", sum(sum(one[3::4]) for one in bins), stats["objects"]["allocated_bytes"])
+    expect("objects in bins", sum(sum(one[2::4]) for one in bins), stats["objects"]["allocated_objects"])
+    step, start = data["bins"]["step_ns"], data["bins"]["start_ns"]
+    for i in (0, len(bins) // 2):
+        part = steptrace_json(options, "stats", "--json", f"--time={start + i * step}..{start + (i + 1) * step - 1}", "run.step")
+        expect(f"objects of bin {i}", sum(bins[i][2::4]), part["objects"]["allocated_objects"])
     chunks = [row for row in data["places"]
               if sites["names"][row[0]].startswith("ReportSites.chunk") and row[1] == "[B"]
     expect("chunks", [row[2] for row in chunks], [1001])
     return data
 
 
-def browse(options, page, data):
-    with open("probe.html", "w", encoding="utf-8") as probe:
-        probe.write(page.replace("</body>", PROBE + "</body>"))
+def in_units(size):
+    """As the page writes bytes."""
+    unit = 0
+    while size >= 1024 and unit < 3:
+        size, unit = size / 1024, unit + 1
+    digits = 0 if unit == 0 or size >= 100 else 1 if size >= 10 else 2
+    return f"{size:.{digits}f} " + ["B", "KiB", "MiB", "GiB"][unit]
+
+
+COMPARE_PROBE = r"""
+<script>
+(() => {
+  const tree = document.querySelector("#flame-graph [role=tree]");
+  const seen = {title: document.title, charts: document.querySelectorAll("#heaps svg[role=img][aria-label]").length,
+    totals: document.querySelectorAll("#totals tbody tr").length, boxes: tree.children.length,
+    box: tree.children[1].getAttribute("aria-label"), colors: [...tree.children].every((box) => box.style.background.startsWith("rgb")),
+    classes: document.querySelectorAll("#class-table tbody tr").length, threads: document.getElementById("thread-table").textContent,
+    wide: document.documentElement.scrollWidth <= innerWidth};
+  const told = document.createElement("pre");
+  told.id = "seen";
+  told.textContent = JSON.stringify(seen);
+  document.body.append(told);
+})();
+</script>
+"""
+
+
+def seen_in(options, page, probe):
+    with open("probe.html", "w", encoding="utf-8") as file:
+        file.write(page.replace("</body>", probe + "</body>"))
     command = [options.chromium, "--headless", "--no-sandbox", "--disable-gpu",
                "--user-data-dir=" + os.path.abspath("profile"), "--window-size=1200,2400"]
     shown = subprocess.run(command + ["--virtual-time-budget=4000", "--dump-dom",
@@ -118,9 +171,32 @@ def browse(options, page, data):
     found = re.search(r'<pre id="seen">(.*?)</pre>', shown.stdout.decode(), re.S)
     if found is None:
         faults.append("the page's scripts did not get to their end")
-        return
+        return None
     text = found.group(1).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
-    seen = json.loads(text)
+    return json.loads(text)
+
+
+def browse_comparison(options):
+    subprocess.run([options.steptrace, "convert", "run.step", "-o", "part.zip", "--class=!java.**"], check=True)
+    subprocess.run([options.steptrace, "compare", "part.zip", "run.step", "--html", "changes.html"], check=True, stderr=subprocess.DEVNULL)
+    with open("changes.html", encoding="utf-8") as file:
+        page = file.read()
+    expect("one end of the data", page.count("</script>"), 2)
+    seen = seen_in(options, page, COMPARE_PROBE)
+    if seen is None:
+        return
+    expect("title", seen["title"], "part.zip \u2192 run.step \u2013 StepTrace")
+    expect_that("totals", seen["totals"] > 5, seen["totals"])
+    expect_that("boxes", seen["boxes"] > 1 and seen["colors"], seen["boxes"])
+    expect_that("a box tells of both sides", "before" in seen["box"] and "change" in seen["box"], seen["box"])
+    expect_that("classes", seen["classes"] > 5, seen["classes"])
+    expect("no sideways scrolling", seen["wide"], True)
+
+
+def browse(options, page, data):
+    seen = seen_in(options, page, PROBE)
+    if seen is None:
+        return
     expect("title", seen["title"], "run.step \u2013 StepTrace")
     expect("sections", seen["sections"], 8)
     expect("class rows", seen["classes"], min(100, len(data["classes"])))
@@ -135,6 +211,14 @@ def browse(options, page, data):
     expect_that("tip", "objects" in seen["tip"], seen["tip"])
     expect_that("hostile thread", any("</script>" in name for name in seen["threads"]),
                 seen["threads"])
+    sizes = [sum(one[3::4]) for one in data["bins"]["lists"]]
+    expect_that("range", "objects allocated" in seen["range"] and " to " in seen["range"], seen["range"])
+    expect_that("flame graph of the range", in_units(sum(sizes[1:])) + " in all" in seen["rangeAll"], seen["rangeAll"])
+    expect_that("a slider tells its time", "s" in seen["rangeText"], seen["rangeText"])
+    expect_that("classes of the range", seen["rangeClasses"].startswith("Allocated from"), seen["rangeClasses"])
+    expect("no range", seen["rangeGone"], "")
+    expect_that("all classes again", seen["classesAgain"].startswith("By class"), seen["classesAgain"])
+    expect_that("dragged", "objects allocated" in seen["dragged"], seen["dragged"])
     expect("no sideways scrolling", seen["wide"], True)
     expect("pictures have labels", seen["labels"], True)
 
@@ -155,6 +239,7 @@ def main():
         print("chromium is not there: the page was not tried in a browser")
     else:
         browse(options, page, data)
+        browse_comparison(options)
     for fault in faults:
         print(fault)
     sys.exit(1 if faults else 0)

@@ -163,6 +163,20 @@ def reattach(virtual_threads):
     return run
 
 
+def deaths(case):
+    """A session's end while the JVM tells of dead objects, amid collections."""
+    words = [case.scale("6", "60"), "100000"]
+    vm = ["-Djdk.attach.allowAttachSelf=true", "-Xmx256m"]
+    if case.machine.version >= 21:
+        vm += ["-XX:+EnableDynamicAgentLoading"]
+    bare = case.bare("Deaths", words, vm)
+    options = "events=alloc+free,engine=" + case.scale("jvmti", case.rng.choice(("jvmti", "bytecode")))
+    case.notes.append(f"agent: {options}")
+    words += [case.kit.tracer, f"file={case.path('run.step')},{options}"]
+    case.require_same(bare, case.run(case.java("Deaths", words, vm)))
+    case.trace().require_closed()
+
+
 def natives(how):
     def run(case):
         case.compare("Natives", [how, case.kit.natives], options=case.options(),
@@ -243,6 +257,7 @@ TABLE = {
     "virtual-everywhere": virtual_everywhere,
     "reattach": reattach(0),
     "reattach-virtual": reattach(6),
+    "deaths": deaths,
     "native-threads": natives("threads"),
     "forks": natives("forks"),
     "closed-descriptors": natives("closed"),

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "converter/formats/memory_infra/memory_infra.h"
+#include "format/core/grow.h"
 #include "format/json/json_input.h"
 
 #define VALUES_MAX ((size_t) 1 << 26) /* of one dump */
@@ -87,12 +88,10 @@ static bool make_room(void **items, size_t *capacity, size_t count, size_t item_
 {
     if (count < *capacity)
         return true;
-    size_t wanted = *capacity * 2 + 64;
-    void *grown = realloc(*items, wanted * item_bytes);
+    void *grown = step_grown(*items, capacity, count + 1, item_bytes);
     if (grown == NULL)
         return false;
     *items = grown;
-    *capacity = wanted;
     return true;
 }
 
@@ -103,11 +102,10 @@ static size_t keep_text(struct reading *reading)
     struct step_bytes text = json_input_text(reading->json);
     size_t wanted = event->text_length + text.length + 2;
     if (wanted > event->text_capacity) {
-        char *texts = realloc(event->texts, wanted * 2);
+        char *texts = step_grown(event->texts, &event->text_capacity, wanted, 1);
         if (texts == NULL)
             return 0;
         event->texts = texts;
-        event->text_capacity = wanted * 2;
     }
     if (event->text_length == 0)
         event->text_length = 1;

@@ -8,6 +8,7 @@
 
 #include "converter/formats/memory_infra/memory_infra.h"
 #include "converter/heap/heap_dump.h"
+#include "format/core/grow.h"
 
 struct group {
     uint32_t site;
@@ -44,12 +45,11 @@ static int compare_values(const void *left, const void *right)
 static struct group *add_group(struct splitter *splitter, uint32_t site, bool is_self)
 {
     if (splitter->count == splitter->capacity) {
-        size_t capacity = splitter->capacity * 2 + 256;
-        struct group *groups = realloc(splitter->groups, capacity * sizeof *groups);
+        struct group *groups = step_grown(splitter->groups, &splitter->capacity,
+                                          splitter->capacity + 1, sizeof *groups);
         if (groups == NULL)
             return NULL;
         splitter->groups = groups;
-        splitter->capacity = capacity;
     }
     struct group *group = &splitter->groups[splitter->count++];
     *group = (struct group){.site = site, .is_self = is_self};
@@ -164,12 +164,11 @@ static bool add_row(struct splitter *splitter, uint32_t site, uint32_t class_id,
     if (objects == 0 && bytes == 0)
         return true;
     if (snapshot->count == splitter->row_capacity) {
-        size_t capacity = splitter->row_capacity * 2 + 256;
-        struct heap_row *rows = realloc(snapshot->rows, capacity * sizeof *rows);
+        struct heap_row *rows = step_grown(snapshot->rows, &splitter->row_capacity,
+                                           splitter->row_capacity + 1, sizeof *rows);
         if (rows == NULL)
             return false;
         snapshot->rows = rows;
-        splitter->row_capacity = capacity;
     }
     const struct heap_amount amount = {objects, bytes, 0};
     snapshot->rows[snapshot->count++] =

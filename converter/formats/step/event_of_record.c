@@ -46,6 +46,12 @@ static uint64_t resolution_of(const struct step_reader *reader)
     return value > 0 ? value : 1;
 }
 
+static bool has_numbers_in_names(const struct step_reader *reader)
+{
+    const char *numbers = step_reader_property(reader, THREAD_NUMBERS_PROPERTY);
+    return numbers != NULL && strcmp(numbers, THREAD_NUMBERS_IN_NAMES) == 0;
+}
+
 enum step_status stepfile_decoder_init(struct stepfile_decoder *decoder, struct step_reader *reader,
                                        struct trace_names *names, struct step_error *error)
 {
@@ -54,8 +60,7 @@ enum step_status stepfile_decoder_init(struct stepfile_decoder *decoder, struct 
                                          .record_count = definition->record_count,
                                          .resolution_ns = resolution_of(reader),
                                          .names = names};
-    const char *numbers = step_reader_property(reader, THREAD_NUMBERS_PROPERTY);
-    decoder->numbers_in_names = numbers != NULL && strcmp(numbers, THREAD_NUMBERS_IN_NAMES) == 0;
+    decoder->numbers_in_names = has_numbers_in_names(reader);
     enum step_status status = step_java_trace_bind(definition, &decoder->binding, error);
     if (status != STEP_STATUS_OK)
         return status;
@@ -184,6 +189,12 @@ static uint64_t take_number(struct step_bytes *name, uint64_t otherwise)
     at += at < name->length;
     *name = (struct step_bytes){name->data + at, name->length - at};
     return number;
+}
+
+uint64_t stepfile_thread_number(const struct step_reader *reader, struct step_bytes *name,
+                                uint64_t id)
+{
+    return has_numbers_in_names(reader) ? take_number(name, id) : id;
 }
 
 uint64_t stepfile_decoder_thread_number(const struct stepfile_decoder *decoder, uint64_t id)

@@ -39,5 +39,8 @@ bool stepfile_decoder_fact(struct stepfile_decoder *decoder, const struct step_r
 
 /* The number, as text shows it, of a thread that the file's dictionary has. */
 uint64_t stepfile_decoder_thread_number(const struct stepfile_decoder *decoder, uint64_t id);
+/* The same of a thread with that dictionary entry's name, which is taken off the name. */
+uint64_t stepfile_thread_number(const struct step_reader *reader, struct step_bytes *name,
+                                uint64_t id);
 
 #endif

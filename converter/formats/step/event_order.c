@@ -33,12 +33,13 @@ static uint64_t thread_id_of(const struct event_order *order, uint64_t number)
 
 static void choose_records(struct event_order *order, uint32_t kinds)
 {
-    uint32_t decoded = kinds | (order->keep_live ? LIVE_KINDS : 0);
+    uint32_t decoded = kinds | (order->needs_objects ? LIVE_KINDS : 0);
     for (uint32_t i = 0; i < order->decoder.record_count; i++) {
         enum step_text_kind kind = stepfile_decoder_kind(&order->decoder, i);
         uint32_t bit = kind < EVENT_KIND_COUNT ? TRACE_KIND_BIT(kind) : 0;
         order->wanted[i] = (decoded & bit) != 0;
         order->wanted_live[i] = (LIVE_KINDS & bit) != 0;
+        order->wanted_frees[i] = (decoded & bit & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
     }
 }
 
@@ -55,13 +56,13 @@ static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
     const struct event_order *order = user;
     if (info->time_min > order->to_ticks)
         return NULL;
-    bool outside = info->time_max < order->from_ticks;
-    if (order->selected->has_thread &&
-        (order->thread_id < info->thread_min || order->thread_id > info->thread_max))
-        outside = true;
-    if (outside && !order->keep_live)
+    bool is_before = info->time_max < order->from_ticks;
+    if (is_before && !order->needs_objects)
         return NULL;
-    const uint8_t *wanted = outside ? order->wanted_live : order->wanted;
+    const uint8_t *wanted = is_before ? order->wanted_live : order->wanted;
+    if (order->has_thread &&
+        (order->thread_id < info->thread_min || order->thread_id > info->thread_max))
+        wanted = order->wanted_frees; /* frees belong to no thread, but to their objects' */
     return holds(info, wanted) ? wanted : NULL;
 }
 
@@ -95,25 +96,35 @@ static bool must_wait(void *user, const struct step_records_front *front)
 
 /* ---- from start to end ---- */
 
+/* Frees are wanted by what their objects' allocations tell. */
+static bool follows_objects(const struct event_selection *selected)
+{
+    return event_selection_is_of_objects(selected) &&
+           (selected->kinds & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
+}
+
 enum step_status event_order_init(struct event_order *order, struct step_reader *reader,
                                   struct trace_names *names, const struct event_selection *selected,
                                   bool keep_live, struct step_error *error)
 {
-    *order = (struct event_order){.reader = reader, .selected = selected, .keep_live = keep_live};
+    *order = (struct event_order){.reader = reader,
+                                  .selected = selected,
+                                  .needs_objects = keep_live || follows_objects(selected)};
     enum step_status status = stepfile_decoder_init(&order->decoder, reader, names, error);
     if (status != STEP_STATUS_OK)
         return status;
     order->wanted = calloc(order->decoder.record_count + 1, 1);
     order->wanted_live = calloc(order->decoder.record_count + 1, 1);
-    if (order->wanted == NULL || order->wanted_live == NULL)
+    order->wanted_frees = calloc(order->decoder.record_count + 1, 1);
+    if (order->wanted == NULL || order->wanted_live == NULL || order->wanted_frees == NULL)
         return no_memory(error);
     choose_records(order, selected->kinds);
     order->from_ticks = selected->from_ns / order->decoder.resolution_ns;
     order->to_ticks = selected->to_ns / order->decoder.resolution_ns;
-    if (selected->has_thread && selected->thread != 0) {
-        order->thread_id = thread_id_of(order, selected->thread);
-        /* Frees belong to no thread, so nobody needs to know of what. */
-        order->keep_live = false;
+    uint64_t number;
+    if (event_selection_one_thread(selected, &number) && number != 0) {
+        order->has_thread = true;
+        order->thread_id = thread_id_of(order, number);
     }
     return STEP_STATUS_OK;
 }
@@ -123,7 +134,7 @@ enum step_status event_order_start(struct event_order *order, const struct objec
 {
     const struct step_records_rules rules = {
         .user = order, .wanted = wanted_of, .front = take_front, .waits = must_wait};
-    order->live = live;
+    order->live = order->has_thread ? NULL : live; /* other threads' objects are not known */
     enum step_status status =
         step_records_create_ordered(order->reader, &rules, &order->records, error);
     if (status != STEP_STATUS_OK)
@@ -139,4 +150,5 @@ void event_order_reset(struct event_order *order)
     free(order->fronts);
     free(order->wanted);
     free(order->wanted_live);
+    free(order->wanted_frees);
 }

@@ -3,7 +3,7 @@
  * The events of a STEP trace in one order: by time; at one tick those of the global stream first,
  * then those of the buffers, then the frees, and VM death last.  A stream's own order is never
  * changed, so a trace of one stream comes as it is.  Between buffers at one tick, an event that
- * uses an object waits until another has told of its allocation; where nobody can, it goes on.
+ * uses an object waits until another has reported its allocation; where nobody can, it goes on.
  */
 #ifndef CONVERTER_FORMATS_STEP_EVENT_ORDER_H
 #define CONVERTER_FORMATS_STEP_EVENT_ORDER_H
@@ -16,19 +16,21 @@ struct event_order {
     struct stepfile_decoder decoder;
     struct step_reader *reader; /* borrowed */
     const struct event_selection *selected;
-    bool keep_live;
-    uint8_t *wanted;      /* by record of the file: decoded in blocks of the slice */
-    uint8_t *wanted_live; /* in blocks outside of it: allocations and frees */
+    bool needs_objects;    /* allocations and frees before the slice, too */
+    uint8_t *wanted;       /* by record of the file: decoded in blocks of the slice */
+    uint8_t *wanted_live;  /* in blocks before it: allocations and frees */
+    uint8_t *wanted_frees; /* in blocks of threads that are not wanted */
     uint64_t from_ticks;
     uint64_t to_ticks;
-    uint64_t thread_id; /* of wish->thread */
+    bool has_thread;
+    uint64_t thread_id; /* the one that is wanted */
     const struct object_table
-        *live; /* borrowed; says which objects were told of; NULL: no waiting */
+        *live; /* borrowed; says which objects were reported; NULL: no waiting */
     struct step_records *records;
     struct trace_event *fronts; /* of each queue of `records` */
 };
 
-/* Knows the trace's records, and which of them are wanted; `keep_live` may be given up. */
+/* Knows the trace's records, and which of them are wanted; `keep_live`: what lives is followed. */
 enum step_status event_order_init(struct event_order *order, struct step_reader *reader,
                                   struct trace_names *names, const struct event_selection *selected,
                                   bool keep_live, struct step_error *error);

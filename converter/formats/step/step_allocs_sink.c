@@ -14,6 +14,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/formats/step/alloc_forms.h"
+#include "converter/formats/step/step_properties.h"
 #include "converter/formats/step/stepfile.h"
 #include "steptrace/hatf_trace.h"
 
@@ -134,25 +135,6 @@ static const struct alloc_sink_operations operations = {
     .destroy = destroy,
 };
 
-static void put_properties(struct step_allocs_sink *sink, const struct event_source *source,
-                           const struct trace_summary *summary)
-{
-    char resolution[32];
-    bool has_producer = event_source_property(source, "producer") != NULL;
-    size_t count = source->operations->property_count(source);
-    for (size_t i = 0; i < count; i++) {
-        const char *key;
-        const char *value;
-        source->operations->property(source, i, &key, &value);
-        step_writer_property(sink->writer, key, value);
-    }
-    if (!has_producer)
-        step_writer_property(sink->writer, "producer", "StepTrace steptrace");
-    snprintf(resolution, sizeof resolution, "%" PRIu64, sink->resolution_ns);
-    step_writer_property(sink->writer, "resolution-ns", resolution);
-    step_writer_property(sink->writer, "converted-from", summary->format);
-}
-
 enum step_status stepfile_alloc_sink_create(struct output_file *output,
                                             const struct event_source *source,
                                             const struct event_sink_options *options,
@@ -189,7 +171,8 @@ enum step_status stepfile_alloc_sink_create(struct output_file *output,
         destroy(&sink->base);
         return status;
     }
-    put_properties(sink, source, &summary);
+    step_properties_copy(sink->writer, source, sink->resolution_ns);
+    step_writer_property(sink->writer, "converted-from", summary.format);
     *out = &sink->base;
     return status;
 }

@@ -15,6 +15,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/formats/step/event_of_record.h"
+#include "converter/formats/step/step_properties.h"
 #include "converter/formats/step/stepfile.h"
 #include "steptrace/live.h"
 
@@ -296,20 +297,7 @@ static const struct event_sink_operations operations = {
 
 static void put_properties(struct stepfile_sink *sink, const struct trace_summary *summary)
 {
-    const struct event_source *source = sink->source;
-    char resolution[32];
-    bool has_producer = event_source_property(source, "producer") != NULL;
-    size_t count = source->operations->property_count(source);
-    for (size_t i = 0; i < count; i++) {
-        const char *key;
-        const char *value;
-        source->operations->property(source, i, &key, &value);
-        step_writer_property(sink->writer, key, value);
-    }
-    if (!has_producer)
-        step_writer_property(sink->writer, "producer", "StepTrace steptrace");
-    snprintf(resolution, sizeof resolution, "%" PRIu64, sink->resolution_ns);
-    step_writer_property(sink->writer, "resolution-ns", resolution);
+    step_properties_copy(sink->writer, sink->source, sink->resolution_ns);
     step_writer_property(sink->writer, THREAD_NUMBERS_PROPERTY, THREAD_NUMBERS_IN_NAMES);
     step_writer_property(sink->writer, "converted-from", summary->format);
     if (sink->is_part)

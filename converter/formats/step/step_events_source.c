@@ -231,7 +231,6 @@ static enum step_status start(struct stepfile_source *source, struct step_reader
                               source->base.keep_live, error);
     if (status != STEP_STATUS_OK)
         return status;
-    source->base.keep_live = source->order.keep_live;
     source->base.is_foreign = true;
     for (uint32_t i = 0; i < source->order.decoder.record_count; i++)
         if (stepfile_decoder_kind(&source->order.decoder, i) < EVENT_KIND_COUNT)

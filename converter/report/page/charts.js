@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Charts over time. */
-const WIDTH = 1000, LEFT = 78, RIGHT = 10;
 const line = data.timeline;
 const steps = line.live.length;
 const stepEnd = (i) => Math.min(line.start_ns + (i + 1) * line.step_ns, data.summary.last_ns);
 const span = Math.max(1, stepEnd(steps - 1) - line.start_ns);
 const xOf = (ns) => LEFT + (WIDTH - LEFT - RIGHT) * Math.min(1, Math.max(0, (ns - line.start_ns) / span));
 const color = (i) => i < 10 ? "var(--c" + i + ")" : "var(--rest)";
-
-/* Round marks on an axis up to `most`. */
-function marks(most, wanted, base) {
-  let unit = 1;
-  while (unit * base <= most) unit *= base;
-  const choices = base === 1024 ? [1, 2, 4, 8, 16, 32, 64, 128, 256, 512] : [1, 2, 5];
-  let step = unit;
-  for (let u = Math.max(1, unit / base); u <= unit; u *= base)
-    for (const c of choices) if (most / (u * c) >= wanted - 1 && most / (u * c) <= wanted * 2.6) step = u * c;
-  const found = [];
-  for (let v = 0; v <= most * 1.0001; v += step) found.push(v);
-  return found.length > 30 ? [0, most] : found;
-}
 
 function timeAxis(y) {
   const group = svg("g", {"aria-hidden": "true"}, svg("line", {class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y}));

@@ -4,43 +4,43 @@
  * (arrows), zooms (Enter) and leaves (Escape).  Boxes narrower than a pixel or two are not made.
  */
 const ROW_HEIGHT = 19;
-const MEASURES = {
-  moment_bytes: {title: "bytes that lived", column: "live_bytes", show: bytes},
-  moment_objects: {title: "objects that lived", column: "live_objects", show: count},
-  allocated_bytes: {title: "bytes allocated", column: "allocated_bytes", show: bytes},
-  allocated_objects: {title: "objects allocated", column: "allocated_objects", show: count},
-};
-
 /* Nodes with children; sums are of the node and all under it. */
-function buildTree(column) {
-  const sites = data.sites;
+function buildTree(one) {
+  const sites = data.sites, own = one.values || sites[one.column];
+  const textOf = (i) => siteName(sites.names[sites.name ? sites.name[i] : i]);
   const nodes = sites.parent.map((parent, i) => ({
-    name: i === 0 ? "all" : siteName(sites.names[sites.name[i]]), parent: null, own: sites[column][i], sum: sites[column][i], children: [], depth: 0}));
-  for (let i = nodes.length - 1; i > 0; i--) nodes[sites.parent[i]].sum += nodes[i].sum;
+    name: i === 0 ? "all" : textOf(i), parent: null, own: own[i], sum: own[i],
+    other: one.beside ? sites[one.beside][i] : 0, children: [], depth: 0}));
+  for (let i = nodes.length - 1; i > 0; i--) {
+    nodes[sites.parent[i]].sum += nodes[i].sum;
+    nodes[sites.parent[i]].other += nodes[i].other;
+  }
   for (let i = 1; i < nodes.length; i++) {
     const parent = nodes[sites.parent[i]];
     nodes[i].parent = parent;
     nodes[i].depth = parent.depth + 1;
     if (nodes[i].sum > 0) parent.children.push(nodes[i]);
   }
+  if (one.beside) nodes.forEach((node, i) => { node.ownOther = sites[one.beside][i]; });
   for (const node of nodes) node.children.sort((a, b) => b.sum - a.sum);
   return nodes[0];
 }
 
 /* The same turned over: the innermost frame first. */
 function invertTree(root) {
-  const top = {name: "all", parent: null, own: 0, sum: root.sum, children: [], depth: 0, index: new Map()};
+  const top = {name: "all", parent: null, own: 0, sum: root.sum, other: root.other, children: [], depth: 0, index: new Map()};
   const visit = (node) => {
     if (node.own > 0) {
       let at = top;
       for (let up = node; up.parent !== null; up = up.parent) {
         let child = at.index.get(up.name);
         if (child === undefined) {
-          child = {name: up.name, parent: at, own: 0, sum: 0, children: [], depth: at.depth + 1, index: new Map()};
+          child = {name: up.name, parent: at, own: 0, sum: 0, other: 0, children: [], depth: at.depth + 1, index: new Map()};
           at.index.set(up.name, child);
           at.children.push(child);
         }
         child.sum += node.own;
+        child.other += node.ownOther || 0;
         at = child;
       }
     }
@@ -62,18 +62,20 @@ function flameColor(name) {
   return "hsl(" + (20 + Math.abs(hash) % 190) + " 62% " + (66 + Math.abs(tint) % 12) + "%)";
 }
 
-function flameGraph() {
+/* what: {measures: {key: {title, column, show, beside}}, first, hint, color(node, measure)}; a measure may stand
+ * beside another column, of which boxes tell as well.  Returns a function that shows a range of time. */
+function flameGraph(what) {
+  const measures = what.measures;
   if (data.sites.parent.length <= 1)
     return explain("flame-graph", "The trace has no call stacks. Record it with the option stack=16 to see where objects come from.");
-  if (data.summary.allocated_objects === 0) return explain("flame-graph", "The trace tells of no objects.");
-  let measure = data.moment.live_bytes > 0 ? "moment_bytes" : "allocated_bytes";
+  let measure = what.first;
   let inverted = false;
   let wanted = "";
   let root, zoomed;
   const list = element("ul", {role: "tree", "aria-label": "Flame graph"});
   const told = element("p", {class: "hint", role: "status"});
   const choose = element("select", {onchange: () => { measure = choose.value; rebuild(); }},
-    Object.entries(MEASURES).map(([key, one]) => element("option", {value: key}, one.title + (key.startsWith("moment") ? " at " + data.moment.label : ""))));
+    Object.entries(measures).map(([key, one]) => element("option", {value: key}, one.title)));
   choose.value = measure;
   const turn = element("select", {onchange: () => { inverted = turn.value === "up"; rebuild(); }},
     element("option", {value: "down"}, "callers above"), element("option", {value: "up"}, "innermost first"));
@@ -81,12 +83,12 @@ function flameGraph() {
   const reset = element("button", {type: "button", onclick: () => zoom(root)}, "Reset zoom");
   const holder = element("div", {class: "flame"}, list);
   byId("flame-graph").replaceChildren(
-    element("p", {class: "hint"}, "A box is a frame, as wide as what was allocated in it and in what it called. Click or press Enter to zoom, Escape to go back; arrows move."),
+    element("p", {class: "hint"}, what.hint + " Click or press Enter to zoom, Escape to go back; arrows move."),
     element("div", {class: "controls"}, element("label", {}, "Measure", choose), element("label", {}, "Direction", turn), element("label", {}, "Search", search), reset),
     holder, told);
 
   function rebuild() {
-    const tree = buildTree(MEASURES[measure].column);
+    const tree = buildTree(measures[measure]);
     root = inverted ? invertTree(tree) : tree;
     zoom(root);
   }
@@ -96,14 +98,15 @@ function flameGraph() {
     draw();
   }
 
-  const describe = (node) => node.name + "\n" + MEASURES[measure].show(node.sum) + " (" + share(node.sum, root.sum) + ")" +
-    (node.own > 0 && !inverted ? ", in itself " + MEASURES[measure].show(node.own) : "");
+  const describe = (node) => node.name + "\n" + measures[measure].show(node.sum) + " (" + share(node.sum, root.sum) + ")" +
+    (node.own > 0 && !inverted ? ", in itself " + measures[measure].show(node.own) : "") +
+    (measures[measure].beside ? "\n" + measures[measure].tell(node.sum, node.other) : "");
 
   function box(node, left, width, total, above) {
     const made = element("li", {role: "treeitem", tabindex: node === zoomed ? "0" : "-1", "aria-level": node.depth + 1,
-      "aria-label": describe(node).replace("\n", ": "), class: above ? "above" : null,
-      style: "left:" + (100 * left / total).toFixed(4) + "%;width:" + (100 * width / total).toFixed(4) + "%;top:" + node.depth * ROW_HEIGHT + "px;background:" + flameColor(node.name)},
-    node.depth === 0 ? "all: " + MEASURES[measure].show(node.sum) : node.name);
+      "aria-label": describe(node).replaceAll("\n", ": "), class: above ? "above" : null,
+      style: "left:" + (100 * left / total).toFixed(4) + "%;width:" + (100 * width / total).toFixed(4) + "%;top:" + node.depth * ROW_HEIGHT + "px;background:" + what.color(node, measures[measure])},
+    node.depth === 0 ? "all: " + measures[measure].show(node.sum) : node.name);
     if (wanted !== "" && node.name.toLowerCase().includes(wanted)) made.classList.add("found");
     made.node = node;
     node.box = made;
@@ -138,9 +141,9 @@ function flameGraph() {
     }
     list.style.height = (deepest + 1) * ROW_HEIGHT + "px";
     list.replaceChildren(...boxes);
-    const lines = [MEASURES[measure].show(root.sum) + " in all"];
-    if (zoomed !== root) lines.push("zoomed to " + zoomed.name + ": " + MEASURES[measure].show(zoomed.sum));
-    if (wanted !== "") { const sum = found(root); lines.push("found: " + MEASURES[measure].show(sum) + " (" + share(sum, root.sum) + ")"); }
+    const lines = [measures[measure].show(root.sum) + " in all"];
+    if (zoomed !== root) lines.push("zoomed to " + zoomed.name + ": " + measures[measure].show(zoomed.sum));
+    if (wanted !== "") { const sum = found(root); lines.push("found: " + measures[measure].show(sum) + " (" + share(sum, root.sum) + ")"); }
     told.textContent = lines.join("; ");
     reset.disabled = zoomed === root;
   }
@@ -186,4 +189,22 @@ function flameGraph() {
   });
   addEventListener("resize", draw);
   rebuild();
+
+  /* {bytes, objects, words}: by site, of a range of time, which is then what is shown; null: of the whole trace again. */
+  return (range) => {
+    for (const key of ["range_bytes", "range_objects"]) {
+      delete measures[key];
+      choose.querySelectorAll('option[value="' + key + '"]').forEach((option) => option.remove());
+    }
+    if (range) {
+      measures.range_bytes = {title: "bytes allocated, " + range.words, values: range.bytes, show: bytes};
+      measures.range_objects = {title: "objects allocated, " + range.words, values: range.objects, show: count};
+      for (const key of ["range_bytes", "range_objects"]) choose.append(element("option", {value: key}, measures[key].title));
+      measure = measure === "range_objects" || (measure.endsWith("objects") && !measure.startsWith("range")) ? "range_objects" : "range_bytes";
+    } else if (!measures[measure]) {
+      measure = what.first;
+    }
+    choose.value = measure;
+    rebuild();
+  };
 }

@@ -24,10 +24,10 @@ function showSummary() {
   byId("properties").append(...data.properties.flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, value)]));
 }
 
-function showClasses() {
+function showClasses(sums, words) {
   if (data.classes.length === 0) return explain("class-table", "The trace tells of no objects.");
-  const at = " at " + data.moment.label;
-  sortableTable("class-table", "By class; " + count(data.classes.length) + (data.classes_left > 0 ? " of " + count(data.classes.length + data.classes_left) : "") + " classes", [
+  const rows = sums ? data.classes.map((row, i) => [row[0], ...sums.classes[i], ...row.slice(3)]).filter((row) => row[1] > 0) : data.classes;
+  sortableTable("class-table", sums ? "Allocated from " + words + ", by class" : "By class; " + count(data.classes.length) + (data.classes_left > 0 ? " of " + count(data.classes.length + data.classes_left) : "") + " classes", [
     {title: "Class", of: (row) => javaName(row[0]), text: true},
     {title: "Allocated", of: (row) => row[2], show: bytes, first: true},
     {title: "Objects", of: (row) => row[1], show: count},
@@ -37,21 +37,22 @@ function showClasses() {
     {title: "Objects at the end", of: (row) => row[3], show: count},
     {title: "Mean lifetime", of: (row) => row[7] === null ? -1 : row[7], show: (value) => value < 0 ? "-" : time(value)},
     {title: "Median lifetime", of: (row) => row[8] === null ? -1 : row[8], show: (value) => value < 0 ? "-" : "\u2248 " + time(value)},
-  ], data.classes);
+  ], rows);
 }
 
-function showSites() {
+function showSites(sums, words) {
   if (data.places.length === 0)
     return explain("site-table", "The trace has no call stacks. Record it with the option stack=16.");
-  const at = " at " + data.moment.label;
-  sortableTable("site-table", "By the line that allocates, and class; the largest of what lived and of what was allocated", [
+  const inRange = (row) => sums.places.get(row[0] + " " + row[1]) || [0, 0];
+  const rows = sums ? data.places.map((row) => [row[0], row[1], ...inRange(row), ...row.slice(4)]).filter((row) => row[2] > 0) : data.places;
+  sortableTable("site-table", sums ? "Allocated from " + words + ", by the line that allocates, and class" : "By the line that allocates, and class; the largest of what lived and of what was allocated", [
     {title: "Site", of: (row) => siteName(data.sites.names[row[0]]), text: true},
     {title: "Class", of: (row) => javaName(row[1]), text: true},
-    {title: "Allocated", of: (row) => row[3], show: bytes},
+    {title: "Allocated", of: (row) => row[3], show: bytes, first: Boolean(sums)},
     {title: "Objects", of: (row) => row[2], show: count},
-    {title: "Alive" + at, of: (row) => row[5], show: bytes, first: true},
+    {title: "Alive" + at, of: (row) => row[5], show: bytes, first: !sums},
     {title: "Objects" + at, of: (row) => row[4], show: count},
-  ], data.places);
+  ], rows);
 }
 
 function showThreads() {
@@ -78,11 +79,30 @@ function showMethods() {
   ], data.methods);
 }
 
+const at = " at " + data.moment.label;
+const MEASURES = {
+  moment_bytes: {title: "bytes that lived" + at, column: "live_bytes", show: bytes},
+  moment_objects: {title: "objects that lived" + at, column: "live_objects", show: count},
+  allocated_bytes: {title: "bytes allocated", column: "allocated_bytes", show: bytes},
+  allocated_objects: {title: "objects allocated", column: "allocated_objects", show: count},
+};
+
+function showFlame() {
+  if (summary.allocated_objects === 0) return explain("flame-graph", "The trace tells of no objects.");
+  return flameGraph({measures: MEASURES, first: data.moment.live_bytes > 0 ? "moment_bytes" : "allocated_bytes",
+    hint: "A box is a frame, as wide as what was allocated in it and in what it called.", color: (node) => flameColor(node.name)});
+}
+
 showSummary();
 liveChart();
-flameGraph();
+const flame = showFlame();
 showClasses();
 showSites();
+brush((sums, words) => {
+  if (flame) flame(sums && {bytes: sums.siteBytes, objects: sums.siteObjects, words});
+  showClasses(sums, words);
+  showSites(sums, words);
+});
 lifetimeChart();
 showThreads();
 showMethods();

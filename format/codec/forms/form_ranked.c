@@ -9,6 +9,7 @@
 
 #include "format/codec/forms/form.h"
 #include "format/core/bytes.h"
+#include "format/core/hash.h"
 
 enum { TABLE = 255, ESCAPE = 255, MAX_HASH_BITS = 12, MOST_DISTINCT = 1 << (MAX_HASH_BITS - 1) };
 enum { SMALL = 1 << 14 };
@@ -44,7 +45,7 @@ static uint64_t ranked_bound(uint64_t parameter, uint64_t count)
 static struct tally *find(const struct census *census, uint64_t value)
 {
     size_t mask = ((size_t) 1 << census->bits) - 1;
-    size_t i = (size_t) (value * UINT64_C(0x9e3779b97f4a7c15) >> (64 - census->bits));
+    size_t i = (size_t) (step_hash(value) >> (64 - census->bits));
     while (census->tallies[i].count != 0 && census->tallies[i].value != value)
         i = (i + 1) & mask;
     return &census->tallies[i];

@@ -3,75 +3,53 @@
 #include "format/codec/row/encoder.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "format/codec/row/encoder_state.h"
-#include "format/core/grow.h"
 
-enum { STACK_MOST = 1 << 20 };
+static void drop_state(struct step_encoder *encoder)
+{
+    if (encoder->state != NULL && encoder->strategy->rows.reset != NULL)
+        encoder->strategy->rows.reset(encoder->state);
+    free(encoder->state);
+    encoder->state = NULL;
+}
 
 void step_encoder_reset(struct step_encoder *encoder)
 {
-    free(encoder->table);
-    free(encoder->stack);
-    step_departures_reset(&encoder->live);
+    drop_state(encoder);
     step_identifiers_reset(&encoder->identifiers);
     *encoder = (struct step_encoder){0};
 }
 
-static bool make_table(struct step_encoder *encoder)
+/* The state of the strategy's last block, if it had one. */
+static bool start_strategy(struct step_encoder *encoder, const struct step_strategy *strategy,
+                           unsigned bits, bool hashed)
 {
-    size_t size = (size_t) 1 << encoder->bits;
-    if (size > encoder->table_capacity) {
-        free(encoder->table);
-        encoder->table = calloc(size, sizeof *encoder->table);
-        encoder->table_capacity = encoder->table != NULL ? size : 0;
-        return encoder->table != NULL;
-    }
-    memset(encoder->table, 0, size * sizeof *encoder->table);
-    return true;
+    const struct step_row_coder *rows = &strategy->rows;
+    if (encoder->strategy != strategy)
+        drop_state(encoder);
+    encoder->strategy = strategy;
+    if (encoder->state == NULL && rows->state_size > 0)
+        encoder->state = calloc(1, rows->state_size);
+    if (encoder->state == NULL && rows->state_size > 0)
+        return false;
+    return rows->start == NULL || rows->start(encoder->state, &encoder->policy, bits, hashed);
 }
 
 enum step_status step_encoder_start(struct step_encoder *encoder, const struct step_policy *policy,
                                     unsigned bits, bool hashed)
 {
-    struct step_encoder fresh = {
+    *encoder = (struct step_encoder){
         .policy = *policy,
-        .targeted = step_policy_row(policy),
-        .bits = bits,
-        .hashed = hashed,
+        .strategy = encoder->strategy,
+        .state = encoder->state,
         .width = policy->bytes,
-        .table = encoder->table,
-        .table_capacity = encoder->table_capacity,
         .identifiers = encoder->identifiers,
-        .stack = encoder->stack,
-        .stack_capacity = encoder->stack_capacity,
-        .live = encoder->live,
     };
-    *encoder = fresh;
-    step_departures_clear(&encoder->live);
     if (policy->resolution > 1)
         encoder->scale = step_scale_of(policy->resolution);
     step_identifiers_clear(&encoder->identifiers);
-    encoder->context.shift = 64 - bits;
-    encoder->context.order = (size_t) policy->parameter;
-    encoder->recent.size = (size_t) policy->parameter;
-    return !fresh.targeted->has_table || make_table(encoder) ? STEP_STATUS_OK
-                                                             : STEP_STATUS_NO_MEMORY;
-}
-
-void step_encoder_push(struct step_encoder *encoder, uint64_t value)
-{
-    if (encoder->depth == STACK_MOST)
-        return;
-    if (encoder->depth == encoder->stack_capacity) {
-        uint64_t *stack = step_grown(encoder->stack, &encoder->stack_capacity,
-                                     encoder->stack_capacity + 1, sizeof *stack);
-        if (stack == NULL) {
-            encoder->lacks_memory = true;
-            return;
-        }
-        encoder->stack = stack;
-    }
-    encoder->stack[encoder->depth++] = value;
+    return start_strategy(encoder, step_policy_strategy(policy), bits, hashed)
+               ? STEP_STATUS_OK
+               : STEP_STATUS_NO_MEMORY;
 }

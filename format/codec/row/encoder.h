@@ -3,17 +3,15 @@
  * The encoder of one field in rows: values to bytes and back by the field's policy, one at a time.
  *
  * A value that the policy does not foresee is announced by a change, which travels as a meta-event
- * before the value (docs/formats/step.md).  A writer's encoder makes changes, a reader's is told
+ * before the value (docs/formats/step.md).  A writer's encoder makes changes, a reader's is given
  * them; both go through the same states.
  */
 #ifndef FORMAT_CODEC_ROW_ENCODER_H
 #define FORMAT_CODEC_ROW_ENCODER_H
 
-#include "format/codec/strategies/departures.h"
 #include "format/codec/strategies/policy.h"
 #include "format/codec/strategies/predictor.h"
 #include "format/codec/strategies/scale.h"
-#include "format/codec/strategies/targeted.h"
 #include "format/core/bytes.h"
 #include "steptrace/status.h"
 
@@ -46,14 +44,12 @@ struct step_identifiers {
 /* Zero-initialised holds nothing. */
 struct step_encoder {
     struct step_policy policy;
-    const struct step_targeted_row *targeted; /* of the policy */
-    unsigned bits;                            /* of tables */
-    bool hashed;                              /* `given` by a hash of the key */
+    const struct step_strategy *strategy; /* the targeted one of the policy */
+    void *state;                          /* that it has */
     bool has_usual;
     bool has_last;
     bool defers;
     bool shifts;
-    bool lacks_memory;
     bool eager; /* a value that deviates once is the usual one from then on */
     bool restarts;
     bool spells;             /* for those who deal with the strings that values are lengths of */
@@ -63,28 +59,21 @@ struct step_encoder {
     uint64_t usual;          /* of constant and default */
     uint64_t unusual;        /* the value that was last deferred; the writer's alone, */
     bool has_unusual;        /* if this is so */
-    uint64_t last;           /* previous value or base */
-    struct step_context context;
-    struct step_recent recent;
-    uint64_t *table;
-    size_t table_capacity;
+    uint64_t last;           /* previous value or base, where the strategy measures */
     struct step_identifiers identifiers;
-    uint64_t *stack;
-    size_t depth;
-    size_t stack_capacity;
-    struct step_departures live;
 };
 
 void step_encoder_reset(struct step_encoder *encoder); /* frees the storage */
 
-/* Makes it ready for a block; `bits`, 1 to STEP_TABLE_BITS_MAX, is the size of its table. */
+/* Makes it ready for a block; `bits`, 1 to STEP_TABLE_BITS_MAX, is the size of its table, where it
+ * has one; `hashed`: its entry is found by a hash of the key. */
 enum step_status step_encoder_start(struct step_encoder *encoder, const struct step_policy *policy,
                                     unsigned bits, bool hashed);
 
-/* Appends a value; `key` is the value of the field that `given` names, the latest value of the one
- * that `age` does, and whether the value is one that `stack` pushes.  The changes that must be
- * told before it are put into `changes`, how many into `*count`.  INVALID for a value that the
- * policy does not allow: a constant that changes, or one that is too large for its size. */
+/* Appends a value; `key` is what the strategy needs at this value (step_row_coder).  The changes
+ * that must stand before it are put into `changes`, how many into `*count`.  INVALID for a value
+ * that the policy does not allow: a constant that changes, or one that is too large for its size.
+ */
 enum step_status step_encoder_put(struct step_encoder *encoder, uint64_t value, uint64_t key,
                                   struct step_buffer *out,
                                   struct step_change changes[STEP_CHANGES_MAX], size_t *count);

@@ -1,49 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Policies at work on bytes that are read, and the changes of these that are told. */
+/* Policies at work on bytes that are read, and the changes of these that are read. */
 #include "format/codec/row/encoder_state.h"
 
 static const char no_memory[] = "out of memory";
-
-/* Where the code of code_of() stands for a value. */
-static uint64_t value_of(struct step_encoder *encoder, uint64_t code, uint64_t key)
-{
-    uint64_t *entry;
-    uint64_t value;
-    switch (encoder->policy.targeted) {
-    case STEP_GIVEN:
-        entry = &encoder->table[step_given_entry(key, encoder->hashed, encoder->bits)];
-        return *entry += step_encoder_unfold(code);
-    case STEP_CONTEXT:
-        entry = &encoder->table[step_context_entry(&encoder->context)];
-        value = step_front_value(code, *entry);
-        step_context_push(&encoder->context, *entry = value);
-        return encoder->policy.is_unsigned ? value : step_encoder_unfold(value);
-    case STEP_DFCM:
-        entry = &encoder->table[step_context_entry(&encoder->context)];
-        value = encoder->last + *entry + step_encoder_unfold(code);
-        step_context_push(&encoder->context, *entry = value - encoder->last);
-        return encoder->last = value;
-    case STEP_RECENT:
-        value = step_recent_value(&encoder->recent, code);
-        return encoder->policy.is_unsigned ? value : step_encoder_unfold(value);
-    case STEP_STACK:
-        value = key != 0 ? code : step_front_value(code, step_encoder_pop(encoder));
-        if (key != 0)
-            step_encoder_push(encoder, code);
-        return encoder->policy.is_unsigned ? value : step_encoder_unfold(value);
-    case STEP_AGE:
-        return key - step_encoder_unfold(code);
-    case STEP_SEQUENCE:
-        return encoder->last += step_encoder_unfold(code) + 1;
-    case STEP_LIVE:
-        value = 0;
-        if (!step_departures_value(&encoder->live, step_encoder_unfold(code), &value))
-            encoder->lacks_memory = true;
-        return value;
-    default: /* offset */
-        return encoder->policy.parameter + step_encoder_unfold(code);
-    }
-}
 
 static const char *change_width(struct step_encoder *encoder, const struct step_change *change)
 {
@@ -71,7 +30,7 @@ const char *step_encoder_change(struct step_encoder *encoder, struct step_change
         encoder->shifts = change.kind == STEP_CHANGE_SHIFT;
         return NULL;
     case STEP_CHANGE_RESTART:
-        if (targeted == STEP_TARGETED_NONE || encoder->targeted->is_coded)
+        if (targeted == STEP_TARGETED_NONE || encoder->strategy->rows.value != NULL)
             return "a change of a strategy that the definition does not have";
         encoder->restarts = true;
         return NULL;
@@ -100,7 +59,7 @@ static const char *get_basic(struct step_encoder *encoder, struct step_cursor *c
     if (policy->size == STEP_SIZE_CREEP) {
         const char *fault = get_varint(cursor, value);
         if (fault == NULL && !policy->is_unsigned)
-            *value = step_encoder_unfold(*value);
+            *value = step_unzigzag(*value);
         return fault;
     }
     unsigned width = encoder->next_width != 0 ? encoder->next_width : encoder->width;
@@ -131,12 +90,12 @@ static const char *get_measured(struct step_encoder *encoder, struct step_cursor
         encoder->last = fault == NULL ? *value : 0;
         return fault;
     }
-    if (policy->targeted != STEP_STRIDE) {
+    if (!encoder->strategy->is_silent) {
         fault = get_varint(cursor, &difference);
-        difference = step_encoder_unfold(fault == NULL ? difference : 0);
+        difference = step_unzigzag(fault == NULL ? difference : 0);
     }
     *value = encoder->last + difference;
-    if (policy->targeted != STEP_WINDOW)
+    if (!encoder->strategy->keeps_base)
         encoder->last = *value;
     return fault;
 }
@@ -146,13 +105,13 @@ static const char *get_subordinate(struct step_encoder *encoder, uint64_t key,
 {
     if (encoder->policy.targeted == STEP_TARGETED_NONE)
         return get_basic(encoder, cursor, value);
-    if (!encoder->targeted->is_coded)
+    if (encoder->strategy->rows.value == NULL)
         return get_measured(encoder, cursor, value);
     uint64_t code;
     const char *fault = get_varint(cursor, &code);
-    if (fault == NULL)
-        *value = value_of(encoder, code, key);
-    return encoder->lacks_memory ? no_memory : fault;
+    if (fault == NULL && !encoder->strategy->rows.value(encoder->state, code, key, value))
+        fault = no_memory;
+    return fault;
 }
 
 static const char *get_identifier(struct step_encoder *encoder, uint64_t key,

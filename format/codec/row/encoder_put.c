@@ -48,72 +48,20 @@ static bool is_near(uint64_t difference, uint64_t threshold)
     return magnitude <= threshold;
 }
 
-/* The strategies that give every value a code; false for the others. */
-static bool code_of(struct step_encoder *encoder, uint64_t value, uint64_t key, uint64_t *code)
-{
-    uint64_t *entry;
-    switch (encoder->policy.targeted) {
-    case STEP_OFFSET:
-        *code = step_zigzag(value - encoder->policy.parameter);
-        return true;
-    case STEP_GIVEN:
-        entry = &encoder->table[step_given_entry(key, encoder->hashed, encoder->bits)];
-        *code = step_zigzag(value - *entry);
-        *entry = value;
-        return true;
-    case STEP_CONTEXT:
-        entry = &encoder->table[step_context_entry(&encoder->context)];
-        *code = step_front_code(step_encoder_fold(encoder, value), *entry);
-        step_context_push(&encoder->context, *entry = step_encoder_fold(encoder, value));
-        return true;
-    case STEP_DFCM:
-        entry = &encoder->table[step_context_entry(&encoder->context)];
-        *code = step_zigzag(value - encoder->last - *entry);
-        step_context_push(&encoder->context, *entry = value - encoder->last);
-        encoder->last = value;
-        return true;
-    case STEP_RECENT:
-        *code = step_recent_code(&encoder->recent, step_encoder_fold(encoder, value));
-        return true;
-    case STEP_STACK:
-        *code = step_encoder_fold(encoder, value);
-        if (key != 0)
-            step_encoder_push(encoder, *code);
-        else
-            *code = step_front_code(*code, step_encoder_pop(encoder));
-        return true;
-    case STEP_AGE:
-        *code = step_zigzag(key - value);
-        return true;
-    case STEP_SEQUENCE:
-        *code = step_zigzag(value - encoder->last - 1);
-        encoder->last = value;
-        return true;
-    case STEP_LIVE:
-        if (!step_departures_code(&encoder->live, value, code))
-            encoder->lacks_memory = true;
-        *code = step_zigzag(*code);
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* The strategies that measure from an earlier value: delta, stride, window. */
 static enum step_status put_measured(struct putting *putting, uint64_t value)
 {
     struct step_encoder *encoder = putting->encoder;
-    const struct step_policy *policy = &encoder->policy;
+    const struct step_strategy *strategy = encoder->strategy;
+    uint64_t parameter = encoder->policy.parameter;
     uint64_t difference = value - encoder->last;
-    bool regular = policy->targeted == STEP_STRIDE ? difference == policy->parameter
-                                                   : is_near(difference, policy->parameter);
+    bool regular = strategy->is_silent ? difference == parameter : is_near(difference, parameter);
     bool first = !encoder->has_last;
     encoder->has_last = true;
-    if (!regular || first || policy->targeted != STEP_WINDOW)
+    if (!regular || first || !strategy->keeps_base)
         encoder->last = value;
     if (regular && !first)
-        return policy->targeted == STEP_STRIDE ? STEP_STATUS_OK
-                                               : put_varint(putting, step_zigzag(difference));
+        return strategy->is_silent ? STEP_STATUS_OK : put_varint(putting, step_zigzag(difference));
     if (!first)
         change(putting, STEP_CHANGE_RESTART, 0);
     return put_basic(putting, value);
@@ -121,12 +69,15 @@ static enum step_status put_measured(struct putting *putting, uint64_t value)
 
 static enum step_status put_subordinate(struct putting *putting, uint64_t value, uint64_t key)
 {
+    struct step_encoder *encoder = putting->encoder;
     uint64_t code;
-    if (putting->encoder->policy.targeted == STEP_TARGETED_NONE)
+    if (encoder->policy.targeted == STEP_TARGETED_NONE)
         return put_basic(putting, value);
-    if (code_of(putting->encoder, value, key, &code))
-        return put_varint(putting, code);
-    return put_measured(putting, value);
+    if (encoder->strategy->rows.code == NULL)
+        return put_measured(putting, value);
+    if (!encoder->strategy->rows.code(encoder->state, value, key, &code))
+        return STEP_STATUS_NO_MEMORY;
+    return put_varint(putting, code);
 }
 
 static enum step_status put_identifier(struct putting *putting, uint64_t value, uint64_t key)
@@ -184,5 +135,5 @@ enum step_status step_encoder_put(struct step_encoder *encoder, uint64_t value, 
         status = put_subordinate(&putting, value, key);
     }
     *count = putting.change_count;
-    return encoder->lacks_memory ? STEP_STATUS_NO_MEMORY : status;
+    return status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/core/grow.h"
+#include "format/core/hash.h"
 
 void step_identifiers_reset(struct step_identifiers *identifiers)
 {
@@ -25,7 +26,7 @@ void step_identifiers_clear(struct step_identifiers *identifiers)
 static size_t slot_of(const struct step_identifiers *identifiers, uint64_t value)
 {
     size_t mask = identifiers->slot_count - 1;
-    size_t at = (size_t) (value * STEP_MIX >> 32) & mask;
+    size_t at = (size_t) (step_hash(value) >> 32) & mask;
     while (identifiers->slots[at] != 0 && identifiers->values[identifiers->slots[at] - 1] != value)
         at = (at + 1) & mask;
     return at;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The transform `delta`: what a value has beyond the previous one and a regular increment. */
-#include "format/codec/strategies/strategy_table.h"
+/*
+ * The transform `delta`: what a value has beyond the previous one and a regular increment; and the
+ * strategies that are served with it: `delta`, `stride`, `window`, `sequence`.
+ */
+#include "format/codec/strategies/candidates.h"
+#include "format/codec/strategies/policy.h"
 
 /* parameters: the value before the first; the increment (0 for plain deltas) */
 /* Where the values stay, several can be dealt with at a time. */
@@ -42,10 +46,95 @@ static enum step_status delta_inverse(const uint64_t *parameters, const struct s
     return STEP_STATUS_OK;
 }
 
+static void propose_increment(const struct step_trial *trial, uint64_t increment)
+{
+    step_trial_add(trial, &step_transform_delta, trial->values[0] - increment, increment, 0);
+}
+
+static void delta_propose(const struct step_trial *trial)
+{
+    const struct step_coding_hints *hints = trial->hints;
+    if (trial->round != STEP_ROUND_CHEAP)
+        return;
+    bool simple = !hints->identifier && !hints->usual && !step_hints_name(hints, STEP_GIVEN) &&
+                  !step_hints_name(hints, STEP_OFFSET);
+    bool delta = step_hints_name(hints, STEP_DELTA) || step_hints_name(hints, STEP_WINDOW);
+    bool stride = step_hints_name(hints, STEP_STRIDE);
+    if (stride)
+        propose_increment(trial, hints->parameters[STEP_STRIDE]);
+    if (delta || (simple && !stride))
+        propose_increment(trial, 0);
+    if ((delta || step_hints_name(hints, STEP_SEQUENCE)) && !stride)
+        propose_increment(trial, 1);
+}
+
 const struct step_transform step_transform_delta = {
     .id = STEP_TRANSFORM_DELTA,
     .name = "delta",
     .parameter_count = 2,
     .forward = delta_forward,
     .inverse = delta_inverse,
+    .propose = delta_propose,
+};
+
+/* Parameter: the threshold. */
+const struct step_strategy step_strategy_delta = {
+    .name = "delta",
+    .parameter = STEP_PARAMETER_COUNT,
+    .usual_parameter = UINT64_MAX,
+};
+
+/* Parameter: the increment. */
+const struct step_strategy step_strategy_stride = {
+    .name = "stride",
+    .parameter = STEP_PARAMETER_SIGNED,
+    .usual_parameter = 1,
+    .is_silent = true,
+};
+
+/* Parameter: the threshold. */
+const struct step_strategy step_strategy_window = {
+    .name = "window",
+    .parameter = STEP_PARAMETER_COUNT,
+    .usual_parameter = UINT64_MAX,
+    .keeps_base = true,
+};
+
+/* The value after the one before, or not far from it. */
+struct sequence {
+    uint64_t last;
+};
+
+static bool sequence_start(void *state, const struct step_policy *policy, unsigned bits,
+                           bool hashed)
+{
+    struct sequence *sequence = state;
+    (void) policy, (void) bits, (void) hashed;
+    sequence->last = 0;
+    return true;
+}
+
+static bool sequence_code(void *state, uint64_t value, uint64_t key, uint64_t *code)
+{
+    struct sequence *sequence = state;
+    (void) key;
+    *code = step_zigzag(value - sequence->last - 1);
+    sequence->last = value;
+    return true;
+}
+
+static bool sequence_value(void *state, uint64_t code, uint64_t key, uint64_t *value)
+{
+    struct sequence *sequence = state;
+    (void) key;
+    *value = sequence->last += step_unzigzag(code) + 1;
+    return true;
+}
+
+const struct step_strategy step_strategy_sequence = {
+    .name = "sequence",
+    .rows = {.state_size = sizeof(struct sequence),
+             .start = sequence_start,
+             .code = sequence_code,
+             .value = sequence_value},
 };

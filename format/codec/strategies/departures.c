@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/codec/strategies/strategy_table.h"
+#include "format/codec/strategies/candidates.h"
+#include "format/codec/strategies/policy.h"
+#include "format/core/grow.h"
 
 /* What waits becomes runs when a batch ends, and it is this much: so any values take time in
  * proportion to their number.  What is beyond the most is forgotten: it only foretells worse. */
@@ -29,12 +31,10 @@ static bool reserve_runs(struct step_gone_run **runs, size_t *capacity, size_t c
 {
     if (count <= *capacity)
         return true;
-    size_t grown = count + count / 2;
-    struct step_gone_run *moved = realloc(*runs, grown * sizeof *moved);
-    if (moved == NULL)
+    struct step_gone_run *grown = step_grown(*runs, capacity, count, sizeof *grown);
+    if (grown == NULL)
         return false;
-    *runs = moved;
-    *capacity = grown;
+    *runs = grown;
     return true;
 }
 
@@ -172,12 +172,11 @@ static bool wait(struct step_departures *set, uint64_t value)
     if (set->waiting_count == MOST)
         return true;
     if (set->waiting_count == set->waiting_capacity) {
-        size_t capacity = set->waiting_capacity * 2 + WAITING_LEAST;
-        uint64_t *waiting = realloc(set->waiting, capacity * sizeof *waiting);
+        uint64_t *waiting =
+            step_grown(set->waiting, &set->waiting_capacity, WAITING_LEAST, sizeof *waiting);
         if (waiting == NULL)
             return false;
         set->waiting = waiting;
-        set->waiting_capacity = capacity;
     }
     set->waiting[set->waiting_count++] = value;
     return true;
@@ -251,9 +250,56 @@ static enum step_status live_inverse(const uint64_t *parameters, const struct st
     return good ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
 }
 
+static void live_propose(const struct step_trial *trial)
+{
+    const struct step_coding_hints *hints = trial->hints;
+    bool delta = step_hints_name(hints, STEP_DELTA) || step_hints_name(hints, STEP_WINDOW);
+    if (trial->round == STEP_ROUND_CHEAP &&
+        (step_hints_name(hints, STEP_LIVE) || (trial->thorough && delta)))
+        step_trial_add(trial, &step_transform_live, 0, 0, 0);
+}
+
 const struct step_transform step_transform_live = {
     .id = STEP_TRANSFORM_LIVE,
     .name = "live",
     .forward = live_forward,
     .inverse = live_inverse,
+    .propose = live_propose,
+};
+
+static bool live_start(void *state, const struct step_policy *policy, unsigned bits, bool hashed)
+{
+    (void) policy, (void) bits, (void) hashed;
+    step_departures_clear(state);
+    return true;
+}
+
+static bool live_code(void *state, uint64_t value, uint64_t key, uint64_t *code)
+{
+    (void) key;
+    bool good = step_departures_code(state, value, code);
+    *code = step_zigzag(*code);
+    return good;
+}
+
+static bool live_value(void *state, uint64_t code, uint64_t key, uint64_t *value)
+{
+    (void) key;
+    return step_departures_value(state, step_unzigzag(code), value);
+}
+
+static void live_reset(void *state)
+{
+    step_departures_reset(state);
+}
+
+/* What leaves a set, in ascending batches. */
+const struct step_strategy step_strategy_live = {
+    .name = "live",
+    .wants_long_sample = true,
+    .rows = {.state_size = sizeof(struct step_departures),
+             .start = live_start,
+             .code = live_code,
+             .value = live_value,
+             .reset = live_reset},
 };

@@ -5,8 +5,10 @@
  */
 #include <stdlib.h>
 
+#include "format/codec/strategies/candidates.h"
+#include "format/codec/strategies/policy.h"
 #include "format/codec/strategies/predictor.h"
-#include "format/codec/strategies/strategy_table.h"
+#include "format/core/hash.h"
 
 /* Parameters of `dfcm`: how many differences before make the context, 1 to 4; the table's bits. */
 static bool dfcm_valid(const uint64_t *parameters)
@@ -54,6 +56,15 @@ static enum step_status dfcm_inverse(const uint64_t *parameters, const struct st
     return STEP_STATUS_OK;
 }
 
+static void dfcm_propose(const struct step_trial *trial)
+{
+    const struct step_coding_hints *hints = trial->hints;
+    if (trial->round == STEP_ROUND_TABLES && !trial->thorough && step_hints_name(hints, STEP_DFCM))
+        step_trial_add(trial, &step_transform_dfcm, hints->parameters[STEP_DFCM], trial->bits, 0);
+    if (trial->round == STEP_ROUND_ORDERS && trial->order < STEP_CONTEXT_MAX && !hints->identifier)
+        step_trial_add(trial, &step_transform_dfcm, trial->order, trial->bits, 0);
+}
+
 const struct step_transform step_transform_dfcm = {
     .id = STEP_TRANSFORM_DFCM,
     .name = "dfcm",
@@ -61,6 +72,65 @@ const struct step_transform step_transform_dfcm = {
     .valid = dfcm_valid,
     .forward = dfcm_forward,
     .inverse = dfcm_inverse,
+    .propose = dfcm_propose,
+};
+
+struct dfcm_row {
+    struct step_table table;
+    struct step_context context;
+    uint64_t last;
+};
+
+static bool dfcm_start(void *state, const struct step_policy *policy, unsigned bits, bool hashed)
+{
+    struct dfcm_row *row = state;
+    (void) hashed;
+    row->last = 0;
+    row->context = (struct step_context){{0}, (size_t) policy->parameter, 64 - bits};
+    return step_table_start(&row->table, bits);
+}
+
+static bool dfcm_code(void *state, uint64_t value, uint64_t key, uint64_t *code)
+{
+    struct dfcm_row *row = state;
+    uint64_t *entry = &row->table.entries[step_context_entry(&row->context)];
+    uint64_t difference = value - row->last;
+    (void) key;
+    *code = step_zigzag(difference - *entry);
+    step_context_push(&row->context, *entry = difference);
+    row->last = value;
+    return true;
+}
+
+static bool dfcm_value(void *state, uint64_t code, uint64_t key, uint64_t *value)
+{
+    struct dfcm_row *row = state;
+    uint64_t *entry = &row->table.entries[step_context_entry(&row->context)];
+    uint64_t difference = *entry + step_unzigzag(code);
+    (void) key;
+    step_context_push(&row->context, *entry = difference);
+    *value = row->last += difference;
+    return true;
+}
+
+static void dfcm_reset(void *state)
+{
+    struct dfcm_row *row = state;
+    step_table_reset(&row->table);
+}
+
+/* As `context`, of differences. */
+const struct step_strategy step_strategy_dfcm = {
+    .name = "dfcm",
+    .parameter = STEP_PARAMETER_COUNT,
+    .usual_parameter = 2,
+    .parameter_max = STEP_CONTEXT_MAX,
+    .has_table = true,
+    .rows = {.state_size = sizeof(struct dfcm_row),
+             .start = dfcm_start,
+             .code = dfcm_code,
+             .value = dfcm_value,
+             .reset = dfcm_reset},
 };
 
 /* Parameter of `recent`: how many values, 1 to 16. */
@@ -89,6 +159,17 @@ static enum step_status recent_inverse(const uint64_t *parameters, const struct 
     return STEP_STATUS_OK;
 }
 
+static void recent_propose(const struct step_trial *trial)
+{
+    const struct step_coding_hints *hints = trial->hints;
+    if (trial->round == STEP_ROUND_TABLES && step_hints_name(hints, STEP_RECENT))
+        step_trial_add(trial, &step_transform_recent, hints->parameters[STEP_RECENT], 0, 0);
+    if (trial->round == STEP_ROUND_HOPES) {
+        step_trial_add(trial, &step_transform_recent, 4, 0, 0);
+        step_trial_add(trial, &step_transform_recent, STEP_RECENT_MAX, 0, 0);
+    }
+}
+
 const struct step_transform step_transform_recent = {
     .id = STEP_TRANSFORM_RECENT,
     .name = "recent",
@@ -96,6 +177,48 @@ const struct step_transform step_transform_recent = {
     .valid = recent_valid,
     .forward = recent_forward,
     .inverse = recent_inverse,
+    .propose = recent_propose,
+};
+
+struct recent_row {
+    struct step_recent recent;
+    bool is_unsigned;
+};
+
+static bool recent_start(void *state, const struct step_policy *policy, unsigned bits, bool hashed)
+{
+    (void) bits, (void) hashed;
+    *(struct recent_row *) state = (struct recent_row){.recent.size = (size_t) policy->parameter,
+                                                       .is_unsigned = policy->is_unsigned};
+    return true;
+}
+
+static bool recent_code(void *state, uint64_t value, uint64_t key, uint64_t *code)
+{
+    struct recent_row *row = state;
+    (void) key;
+    *code = step_recent_code(&row->recent, step_fold(value, row->is_unsigned));
+    return true;
+}
+
+static bool recent_value(void *state, uint64_t code, uint64_t key, uint64_t *value)
+{
+    struct recent_row *row = state;
+    (void) key;
+    *value = step_unfold(step_recent_value(&row->recent, code), row->is_unsigned);
+    return true;
+}
+
+/* One of the last values; the parameter says how many. */
+const struct step_strategy step_strategy_recent = {
+    .name = "recent",
+    .parameter = STEP_PARAMETER_COUNT,
+    .usual_parameter = 4,
+    .parameter_max = STEP_RECENT_MAX,
+    .rows = {.state_size = sizeof(struct recent_row),
+             .start = recent_start,
+             .code = recent_code,
+             .value = recent_value},
 };
 
 /*
@@ -135,7 +258,7 @@ static inline uint64_t keyed_guess(struct keyed *keyed, uint64_t key)
     uint64_t hash = key + 1;
     keyed->entries[0] = step_top_bits(hash ^ hash >> 29, keyed->shift);
     for (size_t i = 0; i < keyed->order; i++) {
-        hash = (hash ^ hash >> 32) * STEP_MIX + keyed->last[i];
+        hash = step_hash(hash ^ hash >> 32) + keyed->last[i];
         if (i == 0)
             keyed->entries[1] = step_top_bits(hash ^ hash >> 29, keyed->shift);
     }
@@ -186,6 +309,19 @@ static enum step_status keyed_inverse(const uint64_t *parameters, const struct s
     return STEP_STATUS_OK;
 }
 
+static void keyed_propose(const struct step_trial *trial)
+{
+    const struct step_coding_hints *hints = trial->hints;
+    bool context = step_hints_name(hints, STEP_CONTEXT);
+    if (!step_hints_name(hints, STEP_GIVEN))
+        return;
+    if (trial->round == STEP_ROUND_KEYED && (trial->thorough || context))
+        step_trial_add(trial, &step_transform_keyed, trial->reference,
+                       context ? hints->parameters[STEP_CONTEXT] : 1, trial->bits);
+    if (trial->round == STEP_ROUND_ORDERS)
+        step_trial_add(trial, &step_transform_keyed, trial->reference, trial->order, trial->bits);
+}
+
 const struct step_transform step_transform_keyed = {
     .id = STEP_TRANSFORM_KEYED,
     .name = "keyed",
@@ -194,4 +330,5 @@ const struct step_transform step_transform_keyed = {
     .valid = keyed_valid,
     .forward = keyed_forward,
     .inverse = keyed_inverse,
+    .propose = keyed_propose,
 };

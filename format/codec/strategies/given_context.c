@@ -5,8 +5,9 @@
  */
 #include <stdlib.h>
 
+#include "format/codec/strategies/candidates.h"
+#include "format/codec/strategies/policy.h"
 #include "format/codec/strategies/predictor.h"
-#include "format/codec/strategies/strategy_table.h"
 
 /* Parameters of `given`: the column; 0 to index the table by the key's low bits (identifiers), 1
  * by its hash; the table's bits. */
@@ -68,6 +69,14 @@ static enum step_status given_inverse(const uint64_t *parameters, const struct s
     return STEP_STATUS_OK;
 }
 
+static void given_propose(const struct step_trial *trial)
+{
+    const struct step_coding_hints *hints = trial->hints;
+    if (trial->round == STEP_ROUND_CHEAP && step_hints_name(hints, STEP_GIVEN))
+        step_trial_add(trial, &step_transform_given, trial->reference, !hints->given_identifier,
+                       trial->bits);
+}
+
 const struct step_transform step_transform_given = {
     .id = STEP_TRANSFORM_GIVEN,
     .name = "given",
@@ -76,6 +85,57 @@ const struct step_transform step_transform_given = {
     .valid = given_valid,
     .forward = given_forward,
     .inverse = given_inverse,
+    .propose = given_propose,
+};
+
+struct given {
+    struct step_table table;
+    bool hashed;
+};
+
+static bool given_start(void *state, const struct step_policy *policy, unsigned bits, bool hashed)
+{
+    struct given *given = state;
+    (void) policy;
+    given->hashed = hashed;
+    return step_table_start(&given->table, bits);
+}
+
+static bool given_code(void *state, uint64_t value, uint64_t key, uint64_t *code)
+{
+    const struct given *given = state;
+    const struct step_table *table = &given->table;
+    uint64_t *entry = &table->entries[step_given_entry(key, given->hashed, table->bits)];
+    *code = step_zigzag(value - *entry);
+    *entry = value;
+    return true;
+}
+
+static bool given_value(void *state, uint64_t code, uint64_t key, uint64_t *value)
+{
+    const struct given *given = state;
+    const struct step_table *table = &given->table;
+    uint64_t *entry = &table->entries[step_given_entry(key, given->hashed, table->bits)];
+    *value = *entry += step_unzigzag(code);
+    return true;
+}
+
+static void given_reset(void *state)
+{
+    struct given *given = state;
+    step_table_reset(&given->table);
+}
+
+/* What came with the same value of another field. */
+const struct step_strategy step_strategy_given = {
+    .name = "given",
+    .needs = STEP_SERIES_FIELD,
+    .has_table = true,
+    .rows = {.state_size = sizeof(struct given),
+             .start = given_start,
+             .code = given_code,
+             .value = given_value,
+             .reset = given_reset},
 };
 
 /* Parameters of `context`: how many values before make the context, 1 to 4; the table's bits. */
@@ -147,6 +207,17 @@ static enum step_status context_inverse(const uint64_t *parameters,
     return STEP_STATUS_OK;
 }
 
+static void context_propose(const struct step_trial *trial)
+{
+    const struct step_coding_hints *hints = trial->hints;
+    if (trial->round == STEP_ROUND_TABLES && !trial->thorough &&
+        step_hints_name(hints, STEP_CONTEXT))
+        step_trial_add(trial, &step_transform_context, hints->parameters[STEP_CONTEXT], trial->bits,
+                       0);
+    if (trial->round == STEP_ROUND_ORDERS)
+        step_trial_add(trial, &step_transform_context, trial->order, trial->bits, 0);
+}
+
 const struct step_transform step_transform_context = {
     .id = STEP_TRANSFORM_CONTEXT,
     .name = "context",
@@ -154,4 +225,63 @@ const struct step_transform step_transform_context = {
     .valid = context_valid,
     .forward = context_forward,
     .inverse = context_inverse,
+    .propose = context_propose,
+};
+
+struct context_row {
+    struct step_table table;
+    struct step_context context;
+    bool is_unsigned;
+};
+
+static bool context_start(void *state, const struct step_policy *policy, unsigned bits, bool hashed)
+{
+    struct context_row *row = state;
+    (void) hashed;
+    row->is_unsigned = policy->is_unsigned;
+    row->context = (struct step_context){{0}, (size_t) policy->parameter, 64 - bits};
+    return step_table_start(&row->table, bits);
+}
+
+static bool context_code(void *state, uint64_t value, uint64_t key, uint64_t *code)
+{
+    struct context_row *row = state;
+    uint64_t folded = step_fold(value, row->is_unsigned);
+    uint64_t *entry = &row->table.entries[step_context_entry(&row->context)];
+    (void) key;
+    *code = step_front_code(folded, *entry);
+    step_context_push(&row->context, *entry = folded);
+    return true;
+}
+
+static bool context_value(void *state, uint64_t code, uint64_t key, uint64_t *value)
+{
+    struct context_row *row = state;
+    uint64_t *entry = &row->table.entries[step_context_entry(&row->context)];
+    uint64_t folded = step_front_value(code, *entry);
+    (void) key;
+    step_context_push(&row->context, *entry = folded);
+    *value = step_unfold(folded, row->is_unsigned);
+    return true;
+}
+
+static void context_reset(void *state)
+{
+    struct context_row *row = state;
+    step_table_reset(&row->table);
+}
+
+/* What followed the same values before; the parameter says how many. */
+const struct step_strategy step_strategy_context = {
+    .name = "context",
+    .other_name = "fcm",
+    .parameter = STEP_PARAMETER_COUNT,
+    .usual_parameter = 2,
+    .parameter_max = STEP_CONTEXT_MAX,
+    .has_table = true,
+    .rows = {.state_size = sizeof(struct context_row),
+             .start = context_start,
+             .code = context_code,
+             .value = context_value,
+             .reset = context_reset},
 };

@@ -6,28 +6,9 @@
 #ifndef FORMAT_CODEC_STRATEGIES_POLICY_H
 #define FORMAT_CODEC_STRATEGIES_POLICY_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "format/codec/strategies/strategy_table.h"
 
 enum step_general { STEP_GENERAL_NONE, STEP_IDENTIFIER, STEP_CONSTANT, STEP_DEFAULT };
-
-/* A row of targeted.h each. */
-enum step_targeted {
-    STEP_TARGETED_NONE,
-    STEP_DELTA,    /* parameter: the threshold */
-    STEP_STRIDE,   /* the increment */
-    STEP_OFFSET,   /* the base */
-    STEP_WINDOW,   /* the threshold */
-    STEP_GIVEN,    /* what came with the same value of another field */
-    STEP_CONTEXT,  /* what followed the same values before; the parameter says how many */
-    STEP_DFCM,     /* the same of differences */
-    STEP_RECENT,   /* one of the last values; the parameter says how many */
-    STEP_STACK,    /* what records of another type pushed */
-    STEP_AGE,      /* measured from the latest value of another field */
-    STEP_SEQUENCE, /* the value after the one before, or not far from it */
-    STEP_LIVE,     /* what leaves a set, in ascending batches */
-    STEP_TARGETED_COUNT
-};
 
 enum step_size { STEP_SIZE_CREEP, STEP_SIZE_FIXED, STEP_SIZE_START, STEP_SIZE_MIN };
 
@@ -41,6 +22,18 @@ struct step_policy {
     unsigned bytes; /* of the size rules other than creep: 1 to 8 */
     bool is_unsigned;
 };
+
+static inline const struct step_strategy *step_policy_strategy(const struct step_policy *policy)
+{
+    return step_strategies[policy->targeted];
+}
+
+/* Does it look at other records: what they push, or what a field of theirs had last? */
+static inline bool step_policy_follows(const struct step_policy *policy)
+{
+    enum step_series_kind needs = step_policy_strategy(policy)->needs;
+    return needs == STEP_SERIES_PUSHES || needs == STEP_SERIES_LATEST;
+}
 
 /* The bytes that a value needs at least: 1 to 8. */
 static inline unsigned step_policy_width(const struct step_policy *policy, uint64_t value)

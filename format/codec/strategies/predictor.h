@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STEP_MIX UINT64_C(0x9e3779b97f4a7c15)
+#include "format/core/hash.h"
 
 enum { STEP_TABLE_BITS_MAX = 20, STEP_CONTEXT_MAX = 4, STEP_RECENT_MAX = 16 };
 
@@ -27,7 +27,7 @@ static inline unsigned step_table_bits(size_t count, unsigned most)
 /* The top bits of a hash; shift is 64 less the table's bits. */
 static inline size_t step_top_bits(uint64_t key, unsigned shift)
 {
-    return (size_t) (key * STEP_MIX >> shift);
+    return (size_t) (step_hash(key) >> shift);
 }
 
 /* The entry of another field's value: by its low bits (identifiers), or by its hash. */
@@ -35,6 +35,17 @@ static inline size_t step_given_entry(uint64_t key, bool hashed, unsigned bits)
 {
     return hashed ? step_top_bits(key, 64 - bits) : (size_t) (key & ((UINT64_C(1) << bits) - 1));
 }
+
+/* A table of a strategy's rows; zero-initialised has no entries. */
+struct step_table {
+    uint64_t *entries;
+    size_t capacity;
+    unsigned bits;
+};
+
+/* All entries become 0.  False: out of memory. */
+bool step_table_start(struct step_table *table, unsigned bits);
+void step_table_reset(struct step_table *table);
 
 /* The last values, the newest first; those beyond the order stay 0. */
 struct step_context {
@@ -47,7 +58,7 @@ static inline size_t step_context_entry(const struct step_context *context)
 {
     uint64_t key = context->last[0] + 1;
     for (size_t i = 1; i < context->order; i++)
-        key = (key ^ key >> 32) * STEP_MIX + context->last[i];
+        key = step_hash(key ^ key >> 32) + context->last[i];
     return step_top_bits(key ^ key >> 29, context->shift);
 }
 

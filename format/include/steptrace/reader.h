@@ -31,6 +31,15 @@ struct step_record_count {
     uint64_t count;
 };
 
+/* What the index knows of a field in a block: of all records that have it, as the definition's
+ * record `record` declares it or changed its attributes. */
+struct step_field_range {
+    uint32_t record;
+    uint32_t field; /* among the record's */
+    uint64_t least;
+    uint64_t most;
+};
+
 /* What is known of a data block without decoding it. */
 struct step_block_info {
     uint64_t offset;       /* of the block header in the file */
@@ -44,6 +53,9 @@ struct step_block_info {
     uint64_t thread_max;
     const struct step_record_count *counts; /* of the types that it has, ascending; borrowed */
     size_t type_count;
+    const struct step_field_range *ranges; /* of unsigned numbers that go with those before them
+                                              (docs/formats/step.md), as ids do; borrowed */
+    size_t range_count; /* 0 where the file, an older or a cut one, does not tell */
 };
 
 struct step_damage {
@@ -133,6 +145,35 @@ uint64_t step_reader_dictionary_next(const struct step_reader *reader, uint32_t 
  * to work.  `*block` may point to a block loaded before, whose storage is then reused. */
 enum step_status step_reader_load(struct step_reader *reader, size_t i, const uint8_t *wanted,
                                   struct step_block **block, struct step_error *error);
+
+/* The same, with a choice of fields: for each record of the definition NULL (it is not wanted), or
+ * a byte for each of its fields, in the record's order, that tells whether it is.  Columns that
+ * nobody wants are not decoded; slots of fields that are not wanted are 0. */
+enum step_status step_reader_load_fields(struct step_reader *reader, size_t i,
+                                         const uint8_t *const *fields, struct step_block **block,
+                                         struct step_error *error);
+
+/* A column of a block.  Row i's value, a slot of value.h, is values[i * step]. */
+struct step_column_view {
+    const uint64_t *values;
+    size_t step;             /* 1; 0: the rows all have the one value that there is */
+    size_t count;            /* rows */
+    const uint8_t *validity; /* bit i % 8 of byte i / 8 is 1: row i has the field; NULL: all have.
+                                Where it is 0 the value is 0. */
+};
+/* A block as columns, without going through its records.  The rows are the wanted records that are
+ * `record` or extend it, in their order; their number is the same for each column.  `slot` is one
+ * of the record type `owner`, which is `record` or extends it: rows that are no `owner` have no
+ * value there.  The values live until the next load into the block, are of the type that the
+ * field's definition says, and are borrowed from the block where its records are all of one kind.
+ * INVALID where there is no such record or slot, its field was not wanted, or `owner` does not
+ * extend `record`; LIMIT and NO_MEMORY. step_block_next() may be called before and after. */
+enum step_status step_block_column(struct step_block *block, uint32_t record, uint32_t owner,
+                                   size_t slot, struct step_column_view *view,
+                                   struct step_error *error);
+/* The same rows' record types, as numbers of the definition. */
+enum step_status step_block_types(struct step_block *block, uint32_t record,
+                                  struct step_column_view *view, struct step_error *error);
 
 /* The next record of the block, or END. */
 enum step_status step_block_next(struct step_block *block, struct step_record_view *view);

@@ -29,6 +29,8 @@ void step_block_reader_reset(struct step_block_reader *reader)
 static enum step_status (*const layouts[])(struct step_decoding *) = {
     [STEP_LAYOUT_COLUMNS] = step_decoding_columns, [STEP_LAYOUT_ROWS] = step_decoding_rows};
 
+static const uint64_t no_value;
+
 static bool is_known(uint64_t layout)
 {
     return layout < sizeof layouts / sizeof layouts[0] && layouts[layout] != NULL;
@@ -41,14 +43,33 @@ static const struct step_plan_node *field_node(const struct step_decoding *decod
     return &decoding->plan->nodes[record->field_nodes[field]];
 }
 
+/* A field that nobody asked for: its slots stay 0. */
+static enum step_status leave_out(struct step_decoding *decoding, const struct step_plan_node *node,
+                                  struct step_slot_cursor ***slots)
+{
+    enum step_status status = STEP_STATUS_OK;
+    if (decoding->nothing == NULL) {
+        decoding->nothing = step_decoding_take(decoding, 1, sizeof *decoding->nothing, &status);
+        if (decoding->nothing == NULL)
+            return status;
+        *decoding->nothing = (struct step_slot_cursor){.next = &no_value};
+    }
+    for (uint32_t i = 0; i < node->slot_count; i++)
+        *(*slots)++ = decoding->nothing;
+    return status;
+}
+
 static enum step_status decode_type(struct step_decoding *decoding, struct step_block_type *type,
                                     struct step_block_gap *gap)
 {
     struct step_slot_cursor **next = type->slots;
     uint32_t field_count = decoding->plan->records[type->record].field_count;
+    const uint8_t *fields = decoding->fields != NULL ? decoding->fields[type->record] : NULL;
     for (uint32_t i = 0; i < field_count; i++) {
-        enum step_status status =
-            step_decoding_slots(decoding, field_node(decoding, type, i), &next);
+        const struct step_plan_node *node = field_node(decoding, type, i);
+        enum step_status status = fields == NULL || fields[i] != 0
+                                      ? step_decoding_slots(decoding, node, &next)
+                                      : leave_out(decoding, node, &next);
         if (status == STEP_STATUS_UNSUPPORTED) {
             type->wanted = false;
             if (gap->records == 0)
@@ -95,7 +116,9 @@ static enum step_status prepare_types(struct step_decoding *decoding,
         struct step_block_type *type = &block->block_types[i];
         *type = (struct step_block_type){
             .record = (uint32_t) record,
-            .wanted = decoding->wanted == NULL || decoding->wanted[record] != 0,
+            .wanted = decoding->fields != NULL
+                          ? decoding->fields[record] != NULL
+                          : decoding->wanted == NULL || decoding->wanted[record] != 0,
             .count = count,
             .slot_count = planned->slot_count,
         };
@@ -150,16 +173,18 @@ static enum step_status decode(struct step_decoding *decoding, struct step_block
 }
 
 enum step_status step_block_decode(struct step_block_reader *reader,
-                                   const struct step_payload *payload, const uint8_t *wanted,
-                                   uint64_t memory_limit, struct step_block *block,
-                                   struct step_block_gap *gap, struct step_error *error)
+                                   const struct step_payload *payload,
+                                   const struct step_block_wish *wish, uint64_t memory_limit,
+                                   struct step_block *block, struct step_block_gap *gap,
+                                   struct step_error *error)
 {
     struct step_error local;
     struct step_decoding decoding = {
         .reader = reader,
         .plan = reader->plan,
         .payload = payload,
-        .wanted = wanted,
+        .wanted = wish->wanted,
+        .fields = wish->fields,
         .block = block,
         .error = error != NULL ? error : &local,
     };
@@ -169,6 +194,8 @@ enum step_status step_block_decode(struct step_block_reader *reader,
     block->record_count = payload->header->record_count;
     block->at = 0;
     block->type_count = 0;
+    block->types = NULL;
+    block->definition = reader->plan->definition;
     enum step_status status = STEP_STATUS_UNSUPPORTED;
     if (is_known(payload->header->layout))
         status = decode(&decoding, gap);
@@ -199,7 +226,7 @@ enum step_status step_block_next(struct step_block *block, struct step_record_vi
         block->at++;
         if (!type->wanted) {
             for (size_t i = 0; i < type->slot_count; i++)
-                type->slots[i]->next++;
+                type->slots[i]->next += type->slots[i]->step;
             continue;
         }
         for (size_t i = 0; i < type->slot_count; i++) {

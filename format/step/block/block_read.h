@@ -30,11 +30,18 @@ struct step_block_gap {
     char message[120];
 };
 
-/* Decodes a block of layout COLUMNS or ROWS.  `wanted` as in step_reader_load(). */
+/* What is asked for of a block: as in step_reader_load() and step_reader_load_fields(). */
+struct step_block_wish {
+    const uint8_t *wanted;
+    const uint8_t *const *fields; /* not NULL: rules, not `wanted` */
+};
+
+/* Decodes a block of layout COLUMNS or ROWS. */
 enum step_status step_block_decode(struct step_block_reader *reader,
-                                   const struct step_payload *payload, const uint8_t *wanted,
-                                   uint64_t memory_limit, struct step_block *block,
-                                   struct step_block_gap *gap, struct step_error *error);
+                                   const struct step_payload *payload,
+                                   const struct step_block_wish *wish, uint64_t memory_limit,
+                                   struct step_block *block, struct step_block_gap *gap,
+                                   struct step_error *error);
 
 /* The bytes of a block of layout BYTES, appended to `out` (at most `most`). */
 enum step_status step_block_decode_bytes(struct step_block_reader *reader,

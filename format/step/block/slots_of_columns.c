@@ -208,6 +208,53 @@ static enum step_status fill_variants(struct step_decoding *decoding,
     return status;
 }
 
+/* How many of the values are given; the others are numbers of those before them. */
+static enum step_status count_given(struct step_decoding *decoding, uint32_t index, uint64_t count,
+                                    uint64_t *given)
+{
+    const struct step_series *numbers = &decoding->series[index];
+    *given = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t number = numbers->values[i * numbers->step];
+        if (number > *given || number > STEP_STRINGS_MOST)
+            return step_decoding_fail(decoding, STEP_STATUS_CORRUPT,
+                                      decoding->columns[index].stored,
+                                      "the number of a value that was never given");
+        *given += number == 0;
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status fill_numbered(struct step_decoding *decoding,
+                                      const struct step_plan_node *node, uint64_t count,
+                                      uint64_t *out, size_t stride)
+{
+    const struct step_plan_node *value = step_node_child(decoding->plan, node);
+    size_t width = value->slot_count;
+    if (decoding->columns[node->column].state == STEP_COLUMN_ABSENT) {
+        step_decoding_count(decoding, value, count);
+        return fill(decoding, value, count, out, stride);
+    }
+    uint64_t given, next = 0;
+    enum step_status status = step_decoding_decode(decoding, node->column);
+    if (status == STEP_STATUS_OK)
+        status = count_given(decoding, node->column, count, &given);
+    if (status != STEP_STATUS_OK)
+        return status;
+    uint64_t *slots = step_decoding_borrow(decoding, given * width, sizeof *slots, &status);
+    if (slots == NULL)
+        return status;
+    step_decoding_count(decoding, value, given);
+    status = fill(decoding, value, given, slots, width);
+    const struct step_series *numbers = &decoding->series[node->column];
+    for (uint64_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
+        uint64_t number = numbers->values[i * numbers->step];
+        uint64_t place = number == 0 ? next++ : number - 1;
+        memcpy(&out[i * stride], &slots[place * width], width * sizeof *slots);
+    }
+    return status;
+}
+
 static enum step_status fill(struct step_decoding *decoding, const struct step_plan_node *node,
                              uint64_t count, uint64_t *out, size_t stride)
 {
@@ -221,6 +268,8 @@ static enum step_status fill(struct step_decoding *decoding, const struct step_p
         return fill_arrays(decoding, node, count, out, stride);
     case STEP_NODE_VARIANT:
         return fill_variants(decoding, node, count, out, stride);
+    case STEP_NODE_NUMBERED:
+        return fill_numbered(decoding, node, count, out, stride);
     case STEP_NODE_INNER: /* see step_decoding_link() */
         return STEP_STATUS_OK;
     case STEP_NODE_RECORD:
@@ -254,28 +303,32 @@ void step_decoding_count(struct step_decoding *decoding, const struct step_plan_
                             count);
 }
 
-static enum step_status make_cursor(struct step_decoding *decoding,
-                                    const struct step_plan_node *node,
-                                    struct step_decoding_column *column)
+/* A cursor for each slot of the node's values: one, but of values that are numbered. */
+static enum step_status make_cursors(struct step_decoding *decoding,
+                                     const struct step_plan_node *node,
+                                     struct step_decoding_column *column)
 {
     enum step_status status = STEP_STATUS_OK;
-    struct step_slot_cursor cursor = {NULL, 1};
+    struct step_slot_cursor cursor = {.step = node->slot_count};
     if (node->kind == STEP_NODE_VALUE) {
         status = step_decoding_decode(decoding, node->column);
         const struct step_series *series = &decoding->series[node->column];
-        cursor = (struct step_slot_cursor){series->values, series->step};
+        cursor = (struct step_slot_cursor){.next = series->values, .step = series->step};
     } else {
-        uint64_t *pointers = step_decoding_take(decoding, column->count, sizeof *pointers, &status);
-        if (pointers == NULL)
+        uint64_t *slots =
+            step_decoding_take(decoding, column->count * node->slot_count, sizeof *slots, &status);
+        if (slots == NULL)
             return status;
-        status = fill(decoding, node, column->count, pointers, 1);
-        cursor.next = pointers;
+        status = fill(decoding, node, column->count, slots, node->slot_count);
+        cursor.next = slots;
     }
     if (status != STEP_STATUS_OK)
         return status;
-    column->cursor = step_decoding_take(decoding, 1, sizeof *column->cursor, &status);
-    if (column->cursor != NULL)
-        *column->cursor = cursor;
+    column->cursors =
+        step_decoding_take(decoding, node->slot_count, sizeof *column->cursors, &status);
+    for (uint32_t i = 0; column->cursors != NULL && i < node->slot_count; i++)
+        column->cursors[i] = (struct step_slot_cursor){
+            .next = cursor.next + i, .step = cursor.step, .first = cursor.next + i};
     return status;
 }
 
@@ -296,11 +349,11 @@ enum step_status step_decoding_slots(struct step_decoding *decoding,
     if (column->unsupported)
         return step_decoding_fail(decoding, STEP_STATUS_UNSUPPORTED, NULL,
                                   "an encoding is not known");
-    if (column->cursor == NULL)
-        status = make_cursor(decoding, node, column);
+    if (column->cursors == NULL)
+        status = make_cursors(decoding, node, column);
     column->unsupported = status == STEP_STATUS_UNSUPPORTED;
-    if (status == STEP_STATUS_OK)
-        *(*slots)++ = column->cursor;
+    for (uint32_t i = 0; status == STEP_STATUS_OK && i < node->slot_count; i++)
+        *(*slots)++ = &column->cursors[i];
     return status;
 }
 
@@ -316,6 +369,7 @@ void step_decoding_moved(struct step_decoding *decoding, const struct step_plan_
         return;
     }
     struct step_decoding_column *column = &decoding->columns[node->column];
-    if (column->cursor != NULL && column->cursor->step != 0)
-        *(*slots)++ = column->cursor;
+    for (uint32_t i = 0; column->cursors != NULL && i < node->slot_count; i++)
+        if (column->cursors[i].step != 0)
+            *(*slots)++ = &column->cursors[i];
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/codec/strategies/scale.h"
+#include "format/step/columns/numbered_values.h"
 
 enum { STRANDS = 8 };
 
@@ -48,6 +49,7 @@ void step_columns_destroy(struct step_columns *columns)
     free(columns->records);
     free(columns->counts);
     free(columns->tally);
+    step_numbered_destroy(columns->numbered, columns->plan->column_count);
     free(columns);
 }
 
@@ -131,6 +133,8 @@ static void clear(struct step_columns *columns)
         data->bytes.length = 0;
         data->used = false;
         data->ascends = false;
+        if (columns->numbered != NULL)
+            step_numbered_clear(columns->numbered, columns->used[i]);
     }
     columns->used_count = 0;
     columns->type_count = 0;
@@ -172,6 +176,10 @@ static enum step_status count_types(struct step_columns *columns, const struct s
     }
     for (size_t i = 0; i < columns->used_count; i++)
         columns->columns[columns->used[i]].count = 0;
+    for (size_t i = 0; i < columns->used_count && columns->numbered == NULL; i++)
+        if (plan->columns[columns->used[i]].kind == STEP_COLUMN_NUMBERS &&
+            !step_numbered_create(plan->column_count, &columns->numbered))
+            return STEP_STATUS_NO_MEMORY;
     qsort(columns->used, columns->used_count, sizeof *columns->used, compare_columns);
     return STEP_STATUS_OK;
 }
@@ -206,17 +214,29 @@ static enum step_status number_types(struct step_columns *columns, const struct 
     return STEP_STATUS_OK;
 }
 
-/* Where the next record's words and bytes are read from. */
-struct source {
-    const uint64_t *words;
-    const uint8_t *bytes;
-};
+static bool scatter_node(struct step_columns *columns, const struct step_plan_node *node,
+                         struct step_word_source *source);
+
+/* The value's number, or 0 and the value, if it has none yet. */
+static bool scatter_numbered(struct step_columns *columns, const struct step_plan_node *node,
+                             struct step_word_source *source)
+{
+    struct step_word_source start = *source;
+    const struct step_plan_node *value = step_node_child(columns->plan, node);
+    uint64_t number;
+    if (!step_numbered_find(columns->numbered, columns->plan, node, source, &number) ||
+        !push(&columns->columns[node->column], number))
+        return false;
+    return number != 0 || scatter_node(columns, value, &start);
+}
 
 static bool scatter_node(struct step_columns *columns, const struct step_plan_node *node,
-                         struct source *source)
+                         struct step_word_source *source)
 {
     const struct step_plan *plan = columns->plan;
     const uint32_t *children = node->child_count != 0 ? &plan->children[node->first_child] : NULL;
+    if (node->kind == STEP_NODE_NUMBERED)
+        return scatter_numbered(columns, node, source);
     if (!step_node_has_column(node)) {
         for (uint32_t i = 0; i < node->child_count; i++)
             if (!scatter_node(columns, &plan->nodes[children[i]], source))
@@ -324,7 +344,8 @@ static enum step_status scatter(struct step_columns *columns, const struct step_
         scatter_three(columns, rows);
         return STEP_STATUS_OK;
     }
-    struct source source = {rows->words, rows->bytes.data != NULL ? rows->bytes.data : nothing};
+    struct step_word_source source = {rows->words,
+                                      rows->bytes.data != NULL ? rows->bytes.data : nothing};
     for (size_t i = 0; i < rows->record_count; i++) {
         const struct step_plan_record *record = &plan->records[rows->types[i]];
         if (record->flat) {
@@ -367,6 +388,25 @@ static void round_values(const struct step_field_coding *field_coding, uint64_t 
             step_scale_floor(field_coding->resolution, values[k], field_coding->column.is_signed);
 }
 
+/* Numbers of values of which none came again: the block does without them. */
+static void drop_unneeded(struct step_columns *columns)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < columns->used_count; i++) {
+        uint32_t column = columns->used[i];
+        bool is_needed = columns->plan->columns[column].kind != STEP_COLUMN_NUMBERS ||
+                         step_numbered_repeats(columns->numbered, column);
+        if (is_needed) {
+            columns->used[kept++] = column;
+            continue;
+        }
+        step_numbered_clear(columns->numbered, column);
+        columns->columns[column].count = 0;
+        columns->columns[column].used = false;
+    }
+    columns->used_count = kept;
+}
+
 enum step_status step_columns_fill(struct step_columns *columns, struct step_pending *rows)
 {
     for (size_t i = 0; i < columns->used_count; i++)
@@ -379,6 +419,8 @@ enum step_status step_columns_fill(struct step_columns *columns, struct step_pen
         status = scatter(columns, rows);
     if (status != STEP_STATUS_OK)
         return status;
+    if (columns->numbered != NULL)
+        drop_unneeded(columns);
     for (size_t i = 0; i < columns->used_count; i++) {
         uint32_t column = columns->used[i];
         size_t count;
@@ -416,21 +458,31 @@ static void widen(struct step_range *range, const uint64_t *values, size_t count
     range->max = even.max > odd.max ? even.max : odd.max;
 }
 
+struct step_range step_columns_range(const struct step_columns *columns, uint32_t column)
+{
+    struct step_range range = {UINT64_MAX, 0};
+    const struct step_series *series = &columns->series[column];
+    const struct step_column_data *data = &columns->columns[column];
+    if (data->ascends && data->count > 0)
+        widen(&range, &series->values[(data->count - 1) * series->step], 1);
+    widen(&range, series->values,
+          series->step == 0 || data->ascends ? data->count > 0 : data->count);
+    return range;
+}
+
 static struct step_range range_of(const struct step_columns *columns, bool time)
 {
     struct step_range range = {UINT64_MAX, 0};
     bool any = false;
     for (size_t i = 0; i < columns->used_count; i++) {
-        const struct step_plan_column *column = &columns->plan->columns[columns->used[i]];
-        const struct step_series *series = &columns->series[columns->used[i]];
-        const struct step_column_data *data = &columns->columns[columns->used[i]];
-        size_t count = data->count;
-        if (!(time ? column->field_coding.is_time : column->field_coding.is_thread) || count == 0)
+        uint32_t used = columns->used[i];
+        const struct step_field_coding *coding = &columns->plan->columns[used].field_coding;
+        if (!(time ? coding->is_time : coding->is_thread) || columns->columns[used].count == 0)
             continue;
+        struct step_range one = step_columns_range(columns, used);
+        range.min = one.min < range.min ? one.min : range.min;
+        range.max = one.max > range.max ? one.max : range.max;
         any = true;
-        if (data->ascends)
-            widen(&range, &series->values[(count - 1) * series->step], 1);
-        widen(&range, series->values, series->step == 0 || data->ascends ? 1 : count);
     }
     return any ? range : (struct step_range){0, 0};
 }

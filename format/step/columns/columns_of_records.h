@@ -20,6 +20,8 @@ struct step_type_count {
     uint64_t count;
 };
 
+struct step_numbered_values;
+
 /* Storage that all blocks of a writer share. */
 struct step_columns {
     const struct step_plan *plan;
@@ -33,7 +35,8 @@ struct step_columns {
     uint32_t *records; /* by local number, in order of the definition */
     uint64_t *counts;
     size_t type_count;
-    uint64_t *tally; /* by record, several times */
+    uint64_t *tally;                       /* by record, several times */
+    struct step_numbered_values *numbered; /* by column, NULL as long as nothing is numbered */
     size_t record_count;
 };
 
@@ -51,6 +54,8 @@ struct step_range {
     uint64_t min;
     uint64_t max;
 };
+/* That of one column, which is used. */
+struct step_range step_columns_range(const struct step_columns *columns, uint32_t column);
 struct step_range step_columns_time(const struct step_columns *columns);
 struct step_range step_columns_thread(const struct step_columns *columns);
 

@@ -19,10 +19,11 @@ struct step_block_reader {
     struct step_row_reader *rows; /* made when first used */
 };
 
-/* A slot's values, one for each record that has the slot; `step` 0: all are the same. */
+/* A slot's values, one for each record that has the slot, `step` apart; 0: all are the same. */
 struct step_slot_cursor {
     const uint64_t *next;
     size_t step;
+    const uint64_t *first; /* NULL: the slot's field was not asked for */
 };
 
 struct step_block_type {
@@ -35,6 +36,7 @@ struct step_block_type {
 
 struct step_block {
     struct step_arena arena;
+    const struct step_definition *definition;
     uint16_t *types; /* NULL: all records are of the first type */
     uint64_t record_count;
     uint64_t at;
@@ -63,9 +65,9 @@ struct step_decoding_column {
     enum step_column_state state;
     struct step_coding coding;
     const uint8_t *stored;
-    uint64_t count;                  /* values that it must have */
-    struct step_slot_cursor *cursor; /* of the slots that it, or the node at it, makes */
-    bool unsupported;                /* it, or something below the node at it, cannot be decoded */
+    uint64_t count;                   /* values that it must have */
+    struct step_slot_cursor *cursors; /* of the slots that it, or the node at it, makes */
+    bool unsupported;                 /* it, or something below the node at it, cannot be decoded */
 };
 
 struct step_decoding {
@@ -73,6 +75,8 @@ struct step_decoding {
     const struct step_plan *plan;
     const struct step_payload *payload;
     const uint8_t *wanted;
+    const uint8_t *const *fields;     /* by record, a byte for each field; NULL: all fields */
+    struct step_slot_cursor *nothing; /* stands for slots of fields that are not decoded */
     struct step_block *block;
     struct step_decoding_column *columns; /* by number in the plan */
     struct step_series *series;           /* the same, of those decoded */

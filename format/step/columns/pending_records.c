@@ -179,6 +179,8 @@ static enum step_status append_node(struct step_pending *rows, const struct step
     case STEP_NODE_INNER:
         return add_to_tree(rows, step_slot_variant(slots[0])) ? STEP_STATUS_OK
                                                               : STEP_STATUS_NO_MEMORY;
+    case STEP_NODE_NUMBERED:
+        return append_node(rows, plan, &plan->nodes[children[0]], slots, budget);
     case STEP_NODE_RECORD:
         break;
     }

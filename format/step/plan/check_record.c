@@ -162,6 +162,8 @@ static bool append_value(const struct checking *checking, const struct step_plan
         return append_tree(checking, node, step_slot_variant(slots[0]), out);
     case STEP_NODE_INNER:
         return append_tree(checking, NULL, step_slot_variant(slots[0]), out);
+    case STEP_NODE_NUMBERED:
+        return append_value(checking, step_node_child(plan, node), slots, out);
     case STEP_NODE_ARRAY:
         array = array != NULL ? array : &no_array;
         good = step_buffer_append_varint(out, array->count);
@@ -292,6 +294,8 @@ static enum step_status check_node(const struct checking *checking,
         return check_tree(checking, node, slots[0]);
     case STEP_NODE_INNER:
         return check_inner(checking, node->record, step_slot_variant(slots[0]));
+    case STEP_NODE_NUMBERED:
+        return check_node(checking, step_node_child(plan, node), slots);
     case STEP_NODE_RECORD:
         break;
     }

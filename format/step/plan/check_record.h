@@ -16,7 +16,7 @@ struct step_check {
     size_t node_count;
     struct step_buffer value; /* of the node at hand */
     uint8_t *known;           /* by column, then by node: is the constant known */
-    uint32_t *learnt;         /* the same, in order: those that the last record told */
+    uint32_t *learnt;         /* the same, in order: those that the last record had */
     size_t learnt_count;
 };
 
@@ -28,7 +28,7 @@ enum step_status step_check_record(struct step_check *check, const struct step_p
                                    uint32_t record, const uint64_t *slots,
                                    struct step_error *error);
 
-/* The record that was checked last is not written after all: what it told of constants is
+/* The record that was checked last is not written after all: what it said of constants is
  * forgotten. (Of one that is refused here that is done.) */
 void step_check_forget(struct step_check *check);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "format/codec/strategies/packed_strings.h"
-#include "format/codec/strategies/targeted.h"
+#include "format/codec/strategies/policy.h"
 #include "format/core/rule.h"
 
 /* A decimal number with an optional sign, modulo 2^64. */
@@ -52,18 +52,20 @@ static void read_default(struct step_field_coding *field_coding, const struct st
 static void read_targeted(struct step_field_coding *field_coding, enum step_targeted targeted,
                           const struct step_rule *rule)
 {
-    const struct step_targeted_row *row = &step_targeted_rows[targeted];
-    uint64_t parameter = row->has_parameter ? number(rule, row->usual_parameter) : 0;
-    if (row->parameter_max != 0)
-        parameter = parameter < 1                    ? 1
-                    : parameter > row->parameter_max ? row->parameter_max
-                                                     : parameter;
+    const struct step_strategy *strategy = step_strategies[targeted];
+    uint64_t parameter =
+        strategy->parameter != STEP_PARAMETER_NONE ? number(rule, strategy->usual_parameter) : 0;
+    if (strategy->parameter_max != 0)
+        parameter = parameter < 1                         ? 1
+                    : parameter > strategy->parameter_max ? strategy->parameter_max
+                                                          : parameter;
     field_coding->policy.targeted = targeted;
     field_coding->policy.parameter = parameter;
-    if (row->needs == STEP_SERIES_NONE) {
+    if (strategy->needs == STEP_SERIES_NONE) {
         step_hints_add(&field_coding->column, targeted, parameter);
         return;
     }
+    field_coding->given_by = targeted;
     field_coding->given = rule->value;
     field_coding->given_length = rule->value_length;
 }
@@ -124,6 +126,12 @@ static void read_size(struct step_field_coding *field_coding, const struct step_
     field_coding->policy.bytes = good ? (unsigned) bytes : 0;
 }
 
+static void read_numbered(struct step_field_coding *field_coding, const struct step_rule *rule)
+{
+    (void) rule;
+    field_coding->numbered = true;
+}
+
 static void read_charset(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     field_coding->charset = step_charset_find(rule->value, rule->value_length);
@@ -163,6 +171,7 @@ static const struct {
     {"encoding", "unsigned", read_unsigned},
     {"encoding", "charset", read_charset},
     {"encoding", "type", read_type},
+    {"encoding", "numbered", read_numbered},
     {"property", "unsigned", read_unsigned},
     {"property", "address", read_unsigned},
     {"property", "time", read_time},
@@ -174,7 +183,7 @@ static bool read_rule(const char *group, const struct step_rule *rule,
                       struct step_field_coding *field_coding)
 {
     enum step_targeted targeted = strcmp(group, "encoding") == 0
-                                      ? step_targeted_find(rule->key, rule->key_length)
+                                      ? step_strategy_find(rule->key, rule->key_length)
                                       : STEP_TARGETED_NONE;
     bool known = targeted != STEP_TARGETED_NONE;
     if (known)
@@ -208,14 +217,14 @@ bool step_policy_print(const struct step_policy *policy, struct step_buffer *out
     char text[192];
     size_t room = sizeof text;
     size_t length = 0;
-    const struct step_targeted_row *row = step_policy_row(policy);
+    const struct step_strategy *strategy = step_policy_strategy(policy);
     if (policy->general != STEP_GENERAL_NONE)
         length += (size_t) snprintf(text, room, ",%s", general_names[policy->general]);
-    if (row->has_parameter)
-        length += (size_t) snprintf(text + length, room - length, ",%s=%" PRIu64, row->name,
+    if (strategy->parameter != STEP_PARAMETER_NONE)
+        length += (size_t) snprintf(text + length, room - length, ",%s=%" PRIu64, strategy->name,
                                     policy->parameter);
     else if (policy->targeted != STEP_TARGETED_NONE)
-        length += (size_t) snprintf(text + length, room - length, ",%s", row->name);
+        length += (size_t) snprintf(text + length, room - length, ",%s", strategy->name);
     if (policy->size != STEP_SIZE_CREEP)
         length += (size_t) snprintf(text + length, room - length, ",size=%u%s", policy->bytes,
                                     size_endings[policy->size]);

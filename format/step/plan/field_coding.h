@@ -13,15 +13,17 @@ struct step_field_coding {
     struct step_coding_hints column;
     struct step_policy policy; /* of rows */
     enum step_charset charset;
-    uint64_t resolution; /* values are rounded down to its multiples; 0: they are not */
-    bool type_varies;    /* type=variable */
-    bool is_time;        /* <property:"time"> */
-    bool is_thread;      /* <property:"thread"> */
-    const char *given;   /* name of the other field, not NUL-terminated; NULL if none */
-    size_t given_length; /* of stack, a record; of age, a record, a dot, and its field */
+    uint64_t resolution;         /* values are rounded down to its multiples; 0: they are not */
+    bool type_varies;            /* type=variable */
+    bool numbered;               /* equal values are given once in a block */
+    bool is_time;                /* <property:"time"> */
+    bool is_thread;              /* <property:"thread"> */
+    enum step_targeted given_by; /* the strategy that names `given` */
+    const char *given;           /* name of the other field, not NUL-terminated; NULL if none */
+    size_t given_length;         /* of stack, a record; of age, a record, a dot, and its field */
 };
 
-/* The rules of `attributes`, in order, on top of what `wish` says already. */
+/* The rules of `attributes`, in order, on top of what `field_coding` has already. */
 void step_field_coding_read(const struct step_attributes *attributes,
                             struct step_field_coding *field_coding);
 

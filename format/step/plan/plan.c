@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/codec/strategies/targeted.h"
+#include "format/codec/strategies/policy.h"
 #include "format/core/no_memory.h"
 #include "format/step/layout.h"
 #include "format/step/plan/plan_build.h"
@@ -125,10 +125,12 @@ static enum step_status build(struct step_plan_builder *builder)
         bool given = column->given_field != STEP_NO_INDEX || column->given_column != STEP_NO_INDEX;
         if (step_policy_follows(&column->field_coding.policy))
             step_plan_resolve_followed(plan, column);
-        if (column->field_coding.policy.targeted == STEP_AGE) /* the measure is not rounded alike */
-            column->field_coding.policy.resolution = 0;
-        if (step_policy_row(&column->field_coding.policy)->needs == STEP_SERIES_FIELD && !given)
-            column->field_coding.policy.targeted = STEP_TARGETED_NONE;
+        struct step_policy *policy = &column->field_coding.policy;
+        enum step_series_kind needs = step_policy_strategy(policy)->needs;
+        if (needs == STEP_SERIES_LATEST) /* the measure is not rounded alike */
+            policy->resolution = 0;
+        if (needs == STEP_SERIES_FIELD && !given)
+            policy->targeted = STEP_TARGETED_NONE;
     }
     return status == STEP_STATUS_OK ? step_plan_order(plan) : status;
 }

@@ -12,7 +12,12 @@
 
 #define STEP_NO_INDEX UINT32_MAX
 
-enum step_column_kind { STEP_COLUMN_VALUES, STEP_COLUMN_LENGTHS, STEP_COLUMN_BYTES };
+enum step_column_kind {
+    STEP_COLUMN_VALUES,
+    STEP_COLUMN_LENGTHS,
+    STEP_COLUMN_BYTES,
+    STEP_COLUMN_NUMBERS /* of values that are numbered; a block may lack it */
+};
 
 struct step_plan_column {
     enum step_column_kind kind;
@@ -34,20 +39,23 @@ enum step_node_kind {
     STEP_NODE_ARRAY,
     STEP_NODE_RECORD,
     STEP_NODE_VARIANT,
-    STEP_NODE_TREE, /* a variant that may hold itself */
-    STEP_NODE_INNER /* a variant within a tree */
+    STEP_NODE_TREE,    /* a variant that may hold itself */
+    STEP_NODE_INNER,   /* a variant within a tree */
+    STEP_NODE_NUMBERED /* a value that is given once in a block, and then by its number */
 };
 
 /* A field's value as a tree.  `column`: of a VALUE its values, of BYTES and ARRAY the lengths (the
- * bytes are in the column after it); of a VARIANT the record types; of a RECORD and an INNER
- * nothing. A TREE is stored as an array of VARIANTs, whose lengths `column` has: first the value
- * itself, then all that it holds, level by level; the last child of these is a RECORD without
- * fields that stands for none, and has the number after the last record type. */
+ * bytes are in the column after it); of a VARIANT the record types; of a NUMBERED the
+ * numbers, 0 where the value is given; of a RECORD and an INNER nothing. A TREE is stored as an
+ * array of VARIANTs, whose lengths `column` has: first the value itself, then all that it holds,
+ * level by level; the last child of these is a RECORD without fields that stands for none, and has
+ * the number after the last record type. */
 struct step_plan_node {
     enum step_node_kind kind;
     uint32_t column;
     uint32_t slot_count;  /* slots of one value */
-    uint32_t child_count; /* ARRAY, TREE: 1, the element; RECORD: its fields; VARIANT: RECORDs */
+    uint32_t child_count; /* ARRAY, TREE: 1, the element; NUMBERED: 1, the value; RECORD: its
+                             fields; VARIANT: RECORDs */
     uint32_t first_child; /* index into plan->children */
     uint32_t record;      /* of RECORD: its type; of TREE and INNER the field's; of a TREE's VARIANT
                              the number of none; else STEP_NO_INDEX */
@@ -75,6 +83,13 @@ struct step_plan {
     struct step_plan_record *records;
     uint32_t *storage; /* of the arrays in records */
 };
+
+/* The only child of a node that has one. */
+static inline const struct step_plan_node *step_node_child(const struct step_plan *plan,
+                                                           const struct step_plan_node *node)
+{
+    return &plan->nodes[plan->children[node->first_child]];
+}
 
 /* False for an array whose elements have no values at all. */
 static inline bool step_node_has_values(const struct step_plan *plan,

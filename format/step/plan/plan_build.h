@@ -31,7 +31,7 @@ struct step_plan_builder {
 enum step_status step_plan_fail(struct step_plan_builder *builder, enum step_status status,
                                 const char *what);
 
-/* What the attributes of a field's value, or of the elements of its arrays, wish for: its own,
+/* What the attributes of a field's value, or of the elements of its arrays, ask for: its own,
  * those of modifiers of the field, and those of the fields that hold it.  And the same of lengths.
  */
 struct step_field_coding step_plan_value_coding(const struct step_plan_scope *scope,
@@ -39,6 +39,11 @@ struct step_field_coding step_plan_value_coding(const struct step_plan_scope *sc
 struct step_field_coding step_plan_length_coding(const struct step_plan_scope *scope);
 /* Is the value `constant` as a whole: by its own attributes, or as part of a record that is? */
 bool step_plan_is_constant(const struct step_plan_scope *scope);
+/* Are values given once in a block, and then by their numbers: records, variants and arrays that
+ * are `numbered`, arrays that are `default` or `constant` as a whole?  And how the numbers are
+ * coded. */
+bool step_plan_is_numbered(const struct step_plan_scope *scope, uint32_t array_depth,
+                           struct step_field_coding *numbers);
 /* Only what is said at the field itself. */
 void step_plan_own_coding(const struct step_field *field, const char *path,
                           struct step_field_coding *field_coding);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes, from wherever they are given, as the wish for a column. */
+/* Attributes, from wherever they are given, as the coding of a column. */
 #include <stdio.h>
 #include <string.h>
 
+#include "format/codec/strategies/packed_strings.h"
 #include "format/step/plan/plan_build.h"
 
 enum { PATH_BYTES = 512 };
@@ -130,6 +131,30 @@ struct step_field_coding step_plan_value_coding(const struct step_plan_scope *sc
             read_outer_coding(scope->outer, path, &field_coding);
     }
     return field_coding;
+}
+
+bool step_plan_is_numbered(const struct step_plan_scope *scope, uint32_t array_depth,
+                           struct step_field_coding *numbers)
+{
+    struct step_field_coding field_coding = {0};
+    char path[PATH_BYTES];
+    bool is_whole = scope->path[0] == '\0' || find_sub(scope->field, scope->path) != NULL;
+    if (is_whole)
+        step_plan_own_coding(scope->field, scope->path, &field_coding);
+    if (field_coding.policy.general == STEP_GENERAL_NONE)
+        field_coding.policy.general = outer_general(scope);
+    int length = snprintf(path, sizeof path, "%s%s%s", scope->field->name,
+                          scope->path[0] != '\0' ? "." : "", scope->path);
+    if (length >= 0 && length < PATH_BYTES)
+        read_outer_coding(scope->outer, path, &field_coding);
+    bool is_usual =
+        field_coding.policy.general == STEP_CONSTANT || field_coding.policy.general == STEP_DEFAULT;
+    *numbers = (struct step_field_coding){
+        .column = {.identifier = true},
+        .policy = {.general = is_usual ? STEP_DEFAULT : STEP_GENERAL_NONE,
+                   .strings = STEP_STRINGS_NUMBERED,
+                   .is_unsigned = true}};
+    return field_coding.numbered || (array_depth > 0 && is_usual);
 }
 
 struct step_field_coding step_plan_length_coding(const struct step_plan_scope *scope)

@@ -2,8 +2,15 @@
 /* The columns that a column's encoding looks at: `given`, `stack`, `age`. */
 #include <string.h>
 
-#include "format/codec/strategies/targeted.h"
+#include "format/codec/strategies/policy.h"
 #include "format/step/plan/plan_build.h"
+
+/* Does it look at another field of the record, as `given` does? */
+static bool names_field(const struct step_field_coding *field_coding)
+{
+    return field_coding->given != NULL && !step_policy_follows(&field_coding->policy) &&
+           step_strategies[field_coding->given_by]->needs == STEP_SERIES_FIELD;
+}
 
 /* `given` among the fields of one nested record: only a single value that stands before. */
 void step_plan_resolve_nested(struct step_plan_builder *builder, const struct step_record *record,
@@ -11,8 +18,7 @@ void step_plan_resolve_nested(struct step_plan_builder *builder, const struct st
 {
     struct step_plan *plan = builder->plan;
     const struct step_plan_node *node = &plan->nodes[plan->children[first_child + field]];
-    if (node->kind != STEP_NODE_VALUE || plan->columns[node->column].field_coding.given == NULL ||
-        step_policy_follows(&plan->columns[node->column].field_coding.policy))
+    if (node->kind != STEP_NODE_VALUE || !names_field(&plan->columns[node->column].field_coding))
         return;
     struct step_plan_column *column = &plan->columns[node->column];
     for (size_t i = 0; i < field; i++) {
@@ -23,7 +29,7 @@ void step_plan_resolve_nested(struct step_plan_builder *builder, const struct st
             other->kind != STEP_NODE_VALUE)
             continue;
         column->given_column = other->column;
-        step_hints_add(&column->field_coding.column, STEP_GIVEN, 0);
+        step_hints_add(&column->field_coding.column, column->field_coding.given_by, 0);
         column->field_coding.column.given_identifier =
             plan->columns[other->column].field_coding.column.identifier;
     }
@@ -38,8 +44,7 @@ void step_plan_resolve_given(struct step_plan_builder *builder, const uint32_t *
     if (node->kind != STEP_NODE_VALUE)
         return;
     struct step_plan_column *column = &plan->columns[node->column];
-    if (column->record != builder->record || column->field_coding.given == NULL ||
-        step_policy_follows(&column->field_coding.policy))
+    if (column->record != builder->record || !names_field(&column->field_coding))
         return;
     for (uint32_t i = 0; i < builder->field; i++) {
         const char *name = record->fields[i].name;
@@ -49,7 +54,7 @@ void step_plan_resolve_given(struct step_plan_builder *builder, const uint32_t *
             other->kind != STEP_NODE_VALUE)
             continue;
         column->given_field = i;
-        step_hints_add(&column->field_coding.column, STEP_GIVEN, 0);
+        step_hints_add(&column->field_coding.column, column->field_coding.given_by, 0);
         column->field_coding.column.given_identifier =
             plan->columns[other->column].field_coding.column.identifier;
     }
@@ -89,7 +94,7 @@ void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column 
     struct step_field_coding *field_coding = &column->field_coding;
     const char *name = field_coding->given;
     size_t length = field_coding->given_length;
-    bool stack = step_policy_row(&field_coding->policy)->needs == STEP_SERIES_PUSHES;
+    bool stack = step_policy_strategy(&field_coding->policy)->needs == STEP_SERIES_PUSHES;
     size_t field = 0;
     while (!stack && length > 0 && name[length - 1] != '.') {
         length--;
@@ -105,7 +110,7 @@ void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column 
     if (stack) {
         column->stack_record = record;
         if (is_own_field(plan, column))
-            step_hints_add(&field_coding->column, STEP_STACK, 0);
+            step_hints_add(&field_coding->column, field_coding->policy.targeted, 0);
         return;
     }
     const struct step_record *type = &plan->definition->records[record];
@@ -119,5 +124,5 @@ void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column 
     if (column->age_column == STEP_NO_INDEX)
         field_coding->policy.targeted = STEP_TARGETED_NONE;
     else if (is_own_field(plan, column))
-        step_hints_add(&field_coding->column, STEP_AGE, 0);
+        step_hints_add(&field_coding->column, field_coding->policy.targeted, 0);
 }

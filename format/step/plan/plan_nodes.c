@@ -280,6 +280,43 @@ static enum step_status build_bytes(struct step_plan_builder *builder,
     return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
 }
 
+/* A value with more than one column, or with columns for each of its elements. */
+static enum step_status build_compound(struct step_plan_builder *builder,
+                                       const struct step_plan_scope *scope, uint32_t array_depth,
+                                       bool in_array, uint32_t nesting, uint32_t *index)
+{
+    if (array_depth > 0)
+        return build_array(builder, scope, array_depth, in_array, nesting, index);
+    return step_field_is_variant(scope->field)
+               ? build_variant(builder, scope, in_array, nesting, index)
+               : build_record(builder, scope, scope->field->record, in_array, nesting, index);
+}
+
+/* The numbers stand behind the columns of the value: older files do not have them. */
+static enum step_status build_numbered(struct step_plan_builder *builder,
+                                       const struct step_plan_scope *scope, uint32_t array_depth,
+                                       const struct step_field_coding *numbers, bool in_array,
+                                       uint32_t nesting, uint32_t *index)
+{
+    struct step_plan_node node = {
+        .kind = STEP_NODE_NUMBERED, .child_count = 1, .record = STEP_NO_INDEX};
+    uint32_t child;
+    enum step_status status = add_children(builder, 1, &node.first_child);
+    if (status == STEP_STATUS_OK)
+        status = build_compound(builder, scope, array_depth, true, nesting, &child);
+    if (status == STEP_STATUS_OK && builder->plan->nodes[child].slot_count == 0) {
+        *index = child;
+        return status;
+    }
+    if (status == STEP_STATUS_OK)
+        status = add_column(builder, STEP_COLUMN_NUMBERS, in_array, numbers, &node.column);
+    if (status != STEP_STATUS_OK)
+        return status;
+    builder->plan->children[node.first_child] = child;
+    node.slot_count = builder->plan->nodes[child].slot_count;
+    return add_node(builder, node, index);
+}
+
 enum step_status step_plan_element(struct step_plan_builder *builder,
                                    const struct step_plan_scope *scope, uint32_t array_depth,
                                    bool in_array, uint32_t nesting, uint32_t *index)
@@ -287,11 +324,15 @@ enum step_status step_plan_element(struct step_plan_builder *builder,
     if (nesting > STEP_MAX_NESTING)
         return step_plan_fail(builder, STEP_STATUS_INVALID,
                               "records by value and arrays are nested more than 32 deep");
-    if (array_depth > 0)
-        return build_array(builder, scope, array_depth, in_array, nesting, index);
-    struct step_field_coding field_coding =
-        step_plan_value_coding(scope, scope->field->kind == STEP_TYPE_INT);
+    struct step_field_coding numbers, field_coding = {0};
+    if (array_depth == 0)
+        field_coding = step_plan_value_coding(scope, scope->field->kind == STEP_TYPE_INT);
     bool names_entry = field_coding.column.identifier && scope->field->kind == STEP_TYPE_RECORD;
+    bool is_compound = array_depth > 0 || (scope->field->kind == STEP_TYPE_RECORD && !names_entry);
+    if (is_compound && !builder->in_tree && step_plan_is_numbered(scope, array_depth, &numbers))
+        return build_numbered(builder, scope, array_depth, &numbers, in_array, nesting, index);
+    if (is_compound)
+        return build_compound(builder, scope, array_depth, in_array, nesting, index);
     if (names_entry || scope->field->kind == STEP_TYPE_INT) {
         struct step_plan_node node = {STEP_NODE_VALUE, 0, 1, 0, 0, STEP_NO_INDEX, false, false};
         field_coding.policy.strings = 0;
@@ -301,9 +342,5 @@ enum step_status step_plan_element(struct step_plan_builder *builder,
             add_column(builder, STEP_COLUMN_VALUES, in_array, &field_coding, &node.column);
         return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
     }
-    if (scope->field->kind == STEP_TYPE_RECORD && step_field_is_variant(scope->field))
-        return build_variant(builder, scope, in_array, nesting, index);
-    if (scope->field->kind == STEP_TYPE_RECORD)
-        return build_record(builder, scope, scope->field->record, in_array, nesting, index);
     return build_bytes(builder, scope, in_array, index);
 }

@@ -74,8 +74,10 @@ static void set_apart(struct ordering *ordering, uint32_t column)
 {
     struct step_plan_column *planned = &ordering->plan->columns[column];
     planned->apart = true;
-    step_hints_remove(&planned->field_coding.column, STEP_AGE);
-    step_hints_remove(&planned->field_coding.column, STEP_GIVEN);
+    for (enum step_targeted i = STEP_TARGETED_NONE; i < STEP_TARGETED_COUNT; i++)
+        if (step_strategies[i]->needs == STEP_SERIES_LATEST ||
+            step_strategies[i]->needs == STEP_SERIES_FIELD)
+            step_hints_remove(&planned->field_coding.column, i);
     ordering->depth[column] = 1;
 }
 

@@ -74,7 +74,8 @@ enum step_status step_dictionary_load(struct step_reader *reader,
     if (part.block == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, payload->file, payload->offset,
                               "out of memory");
-    status = step_block_decode(&reader->blocks, payload, NULL,
+    const struct step_block_wish all = {0};
+    status = step_block_decode(&reader->blocks, payload, &all,
                                STEP_MAX_DICTIONARY_MEMORY - reader->dictionary_memory, part.block,
                                &gap, error);
     if (status != STEP_STATUS_OK)

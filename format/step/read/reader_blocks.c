@@ -68,6 +68,8 @@ static enum step_status load_now(struct step_reader *reader, const struct step_b
         status = step_reader_properties(reader, &payload, &local);
     else if (status == STEP_STATUS_OK && header->kind == STEP_BLOCK_DICTIONARY)
         status = step_dictionary_load(reader, &payload, &local);
+    else if (status == STEP_STATUS_OK && header->kind == STEP_BLOCK_RANGES)
+        status = step_reader_ranges(reader, source, &payload, &local);
     if (is_damage(status))
         return step_reader_note(reader, local.offset,
                                 STEP_BLOCK_HEADER_BYTES + header->payload_bytes, "%.140s",
@@ -126,6 +128,7 @@ enum step_status step_reader_visit(struct step_reader *reader,
     case STEP_BLOCK_PROPERTY:
     case STEP_BLOCK_DICTIONARY:
     case STEP_BLOCK_INDEX:
+    case STEP_BLOCK_RANGES:
         return load_now(reader, source, offset, header, error);
     case STEP_BLOCK_DATA:
         if (!step_summary_parse(summary, header, reader->definition->record_count, &parsed, &fault))
@@ -158,8 +161,9 @@ static void note_load(struct step_reader *reader, struct step_block_entry *entry
     }
 }
 
-enum step_status step_reader_load(struct step_reader *reader, size_t i, const uint8_t *wanted,
-                                  struct step_block **block, struct step_error *error)
+static enum step_status load(struct step_reader *reader, size_t i,
+                             const struct step_block_wish *wish, struct step_block **block,
+                             struct step_error *error)
 {
     if (i >= reader->entry_count)
         return step_error_set(error, STEP_STATUS_INVALID, reader->name, STEP_NO_OFFSET,
@@ -179,7 +183,7 @@ enum step_status step_reader_load(struct step_reader *reader, size_t i, const ui
     enum step_status status =
         step_reader_payload(reader, entry->source, entry->offset, &entry->header, &payload, &local);
     if (status == STEP_STATUS_OK)
-        status = step_block_decode(&reader->blocks, &payload, wanted, STEP_MAX_BLOCK_MEMORY, *block,
+        status = step_block_decode(&reader->blocks, &payload, wish, STEP_MAX_BLOCK_MEMORY, *block,
                                    &gap, &local);
     note_load(reader, entry, &gap, status, &local);
     if (status == STEP_STATUS_CUT) /* the file shrank since it was opened */
@@ -187,4 +191,17 @@ enum step_status step_reader_load(struct step_reader *reader, size_t i, const ui
     if (status != STEP_STATUS_OK && error != NULL)
         *error = local;
     return status;
+}
+
+enum step_status step_reader_load(struct step_reader *reader, size_t i, const uint8_t *wanted,
+                                  struct step_block **block, struct step_error *error)
+{
+    return load(reader, i, &(struct step_block_wish){.wanted = wanted}, block, error);
+}
+
+enum step_status step_reader_load_fields(struct step_reader *reader, size_t i,
+                                         const uint8_t *const *fields, struct step_block **block,
+                                         struct step_error *error)
+{
+    return load(reader, i, &(struct step_block_wish){.fields = fields}, block, error);
 }

@@ -74,6 +74,11 @@ enum step_status step_reader_properties(struct step_reader *reader,
                                         const struct step_payload *payload,
                                         struct step_error *error);
 
+/* Takes what a block of ranges says of the data blocks before it. */
+enum step_status step_reader_ranges(struct step_reader *reader,
+                                    const struct step_byte_source *source,
+                                    const struct step_payload *payload, struct step_error *error);
+
 /* Reads and checks the payload of a block at `offset` of a source, whose header is known.  CORRUPT
  * or CUT fill `error`. */
 enum step_status step_reader_payload(struct step_reader *reader,

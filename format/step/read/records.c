@@ -31,8 +31,8 @@ struct step_records {
     size_t *blocks;     /* all, by stream */
     struct queue *queues;
     size_t queue_count;
-    struct queue **heap; /* earliest first */
-    size_t heap_count;
+    struct queue **order; /* earliest first */
+    size_t order_count;
     struct queue **tied; /* those with a front at tie_time, in order of rank and stream */
     size_t tied_count;
     uint64_t tie_time;
@@ -44,7 +44,7 @@ struct step_records {
     /* of step_records_next_checked(): */
     size_t damage_reported;
     bool cut_reported;
-    bool held; /* a record, or how it ended, waits until damage before it was told */
+    bool held; /* a record, or how it ended, waits until damage before it was reported */
     enum step_status held_status;
     struct step_record_view held_view;
 };
@@ -66,36 +66,36 @@ static bool goes_before(const struct queue *a, const struct queue *b)
 
 static void sift_down(struct step_records *records, size_t at)
 {
-    struct queue **heap = records->heap, *moved = heap[at];
+    struct queue **order = records->order, *moved = order[at];
     for (;;) {
         size_t child = 2 * at + 1;
-        if (child >= records->heap_count)
+        if (child >= records->order_count)
             break;
-        if (child + 1 < records->heap_count && goes_before(heap[child + 1], heap[child]))
+        if (child + 1 < records->order_count && goes_before(order[child + 1], order[child]))
             child++;
-        if (!goes_before(heap[child], moved))
+        if (!goes_before(order[child], moved))
             break;
-        heap[at] = heap[child];
+        order[at] = order[child];
         at = child;
     }
-    heap[at] = moved;
+    order[at] = moved;
 }
 
 static void push(struct step_records *records, struct queue *queue)
 {
-    size_t at = records->heap_count++;
-    while (at > 0 && goes_before(queue, records->heap[(at - 1) / 2])) {
-        records->heap[at] = records->heap[(at - 1) / 2];
+    size_t at = records->order_count++;
+    while (at > 0 && goes_before(queue, records->order[(at - 1) / 2])) {
+        records->order[at] = records->order[(at - 1) / 2];
         at = (at - 1) / 2;
     }
-    records->heap[at] = queue;
+    records->order[at] = queue;
 }
 
 static struct queue *pop(struct step_records *records)
 {
-    struct queue *top = records->heap[0];
-    records->heap[0] = records->heap[--records->heap_count];
-    if (records->heap_count > 0)
+    struct queue *top = records->order[0];
+    records->order[0] = records->order[--records->order_count];
+    if (records->order_count > 0)
         sift_down(records, 0);
     return top;
 }
@@ -103,9 +103,9 @@ static struct queue *pop(struct step_records *records)
 /* The first of the heap has changed: it goes where it belongs, or out where nothing is left. */
 static void settle_first(struct step_records *records)
 {
-    if (records->heap[0]->block_count == 0)
+    if (records->order[0]->block_count == 0)
         pop(records);
-    else if (records->heap_count > 1)
+    else if (records->order_count > 1)
         sift_down(records, 0);
 }
 
@@ -224,10 +224,10 @@ static bool make_queues(struct step_records *records)
         records->bytes_all += info->stored_bytes;
     }
     records->queues = calloc(records->queue_count + 1, sizeof *records->queues);
-    records->heap = calloc(records->queue_count + 1, sizeof(struct queue *));
+    records->order = calloc(records->queue_count + 1, sizeof(struct queue *));
     if (records->rules.waits != NULL)
         records->tied = calloc(records->queue_count + 1, sizeof(struct queue *));
-    if (records->queues == NULL || records->heap == NULL ||
+    if (records->queues == NULL || records->order == NULL ||
         (records->rules.waits != NULL && records->tied == NULL))
         return false;
     struct queue *queue = records->queues - 1;
@@ -295,7 +295,7 @@ void step_records_destroy(struct step_records *records)
     free(records->time_slots);
     free(records->blocks);
     free(records->queues);
-    free(records->heap);
+    free(records->order);
     free(records->tied);
     free(records);
 }
@@ -305,8 +305,8 @@ void step_records_destroy(struct step_records *records)
 /* Loads what must be known of the heap's first; afterwards it has a front, or the heap is empty. */
 static enum step_status load_first(struct step_records *records, struct step_error *error)
 {
-    while (records->heap_count > 0 && records->heap[0]->block == NULL) {
-        enum step_status status = load(records, records->heap[0], error);
+    while (records->order_count > 0 && records->order[0]->block == NULL) {
+        enum step_status status = load(records, records->order[0], error);
         if (status != STEP_STATUS_OK)
             return status;
         settle_first(records);
@@ -316,20 +316,20 @@ static enum step_status load_first(struct step_records *records, struct step_err
 
 static bool first_is_alone(const struct step_records *records)
 {
-    uint64_t time = records->heap[0]->front.time;
-    return (records->heap_count < 2 || records->heap[1]->front.time > time) &&
-           (records->heap_count < 3 || records->heap[2]->front.time > time);
+    uint64_t time = records->order[0]->front.time;
+    return (records->order_count < 2 || records->order[1]->front.time > time) &&
+           (records->order_count < 3 || records->order[2]->front.time > time);
 }
 
 /* Moves all queues with a front at the heap's first tick to `tied`. */
 static enum step_status collect_ties(struct step_records *records, struct step_error *error)
 {
-    records->tie_time = records->heap[0]->front.time;
+    records->tie_time = records->order[0]->front.time;
     for (;;) {
         enum step_status status = load_first(records, error);
         if (status != STEP_STATUS_OK)
             return status;
-        if (records->heap_count == 0 || records->heap[0]->front.time > records->tie_time)
+        if (records->order_count == 0 || records->order[0]->front.time > records->tie_time)
             return STEP_STATUS_OK;
         records->tied[records->tied_count++] = pop(records);
     }
@@ -403,9 +403,9 @@ static inline __attribute__((always_inline)) enum step_status give_next(
     if (records->given != NULL)
         status = leave_given(records, error);
     if (status == STEP_STATUS_OK && records->tied_count == 0) {
-        if (records->heap_count > 0 && records->heap[0]->block == NULL)
+        if (records->order_count > 0 && records->order[0]->block == NULL)
             status = load_first(records, error);
-        if (status == STEP_STATUS_OK && records->heap_count == 0)
+        if (status == STEP_STATUS_OK && records->order_count == 0)
             status = STEP_STATUS_END;
         records->given_is_tied =
             status == STEP_STATUS_OK && records->rules.waits != NULL && !first_is_alone(records);
@@ -414,7 +414,7 @@ static inline __attribute__((always_inline)) enum step_status give_next(
     }
     if (status != STEP_STATUS_OK)
         return status;
-    records->given = records->given_is_tied ? choose_tied(records) : records->heap[0];
+    records->given = records->given_is_tied ? choose_tied(records) : records->order[0];
     *front = &records->given->front;
     return status;
 }
@@ -442,7 +442,7 @@ enum step_status step_records_next(struct step_records *records, struct step_rec
     }
 }
 
-/* Fills `error` with the next damage that was not yet told; OK where there is none. */
+/* Fills `error` with the next damage that was not yet reported; OK where there is none. */
 static enum step_status report_damage(struct step_records *records, struct step_error *error)
 {
     const struct step_reader *reader = records->reader;

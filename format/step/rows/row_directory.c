@@ -88,22 +88,25 @@ static bool read_given(struct step_row_reading *reading, uint32_t index, bool *h
 }
 
 static bool read_followed(struct step_row_reading *reading, uint32_t index,
-                          enum step_targeted targeted)
+                          enum step_series_kind needs)
 {
     const struct step_plan *plan = reading->decoding->plan;
     uint64_t reference;
     if (!step_cursor_varint(&reading->cursor, &reference) || plan->columns[index].in_array)
         return false;
-    if (targeted == STEP_AGE)
+    if (needs == STEP_SERIES_LATEST)
         reference = step_follow_column(plan, reference);
     reading->reader->given[index] = reference;
-    return targeted == STEP_AGE ? reference != STEP_NO_INDEX && reference != index
-                                : reference < plan->definition->record_count;
+    return needs == STEP_SERIES_LATEST ? reference != STEP_NO_INDEX && reference != index
+                                       : reference < plan->definition->record_count;
 }
 
-/* Are a column's values the lengths of strings, whose bytes are in the column after it? */
-static bool has_strings(const struct step_plan *plan, uint32_t index)
+/* Are a column's values numbers, or the lengths of strings, whose bytes are in the column after it?
+ */
+static bool may_spell(const struct step_plan *plan, uint32_t index, unsigned strings)
 {
+    if (plan->columns[index].kind == STEP_COLUMN_NUMBERS)
+        return strings == STEP_STRINGS_NUMBERED;
     return plan->columns[index].kind == STEP_COLUMN_LENGTHS && index + 1 < plan->column_count &&
            plan->columns[index + 1].kind == STEP_COLUMN_BYTES;
 }
@@ -129,14 +132,14 @@ static enum step_status read_encoder(struct step_row_reading *reading)
     enum step_status status = read_policy(reading, index, &policy);
     if (status != STEP_STATUS_OK)
         return status;
-    const struct step_targeted_row *row = step_policy_row(&policy);
-    if (policy.strings != 0 && !has_strings(decoding->plan, index))
+    const struct step_strategy *strategy = step_policy_strategy(&policy);
+    if (policy.strings != 0 && !may_spell(decoding->plan, index, policy.strings))
         return damaged_directory(reading);
-    if (step_policy_follows(&policy) && !read_followed(reading, index, policy.targeted))
+    if (step_policy_follows(&policy) && !read_followed(reading, index, strategy->needs))
         return damaged_directory(reading);
-    if (row->needs == STEP_SERIES_FIELD && !read_given(reading, index, &hashed))
+    if (strategy->needs == STEP_SERIES_FIELD && !read_given(reading, index, &hashed))
         return damaged_directory(reading);
-    if (row->has_table &&
+    if (strategy->has_table &&
         (!step_cursor_varint(&reading->cursor, &bits) || bits < 1 || bits > STEP_TABLE_BITS_MAX))
         return damaged_directory(reading);
     decoding->columns[index].state = STEP_COLUMN_LISTED;

@@ -23,11 +23,11 @@ static uint64_t key_of(const struct step_row_reading *reading, uint32_t index)
     const struct step_plan *plan = reading->decoding->plan;
     const struct step_plan_column *column = &plan->columns[index];
     uint64_t reference = reading->reader->given[index];
-    enum step_targeted targeted = reading->reader->encoders[index].policy.targeted;
-    if (targeted == STEP_STACK)
+    enum step_series_kind needs = reading->reader->encoders[index].strategy->needs;
+    if (needs == STEP_SERIES_PUSHES)
         return step_record_extends(plan->definition, reading->record, (uint32_t) reference);
     uint32_t other =
-        targeted == STEP_AGE ? (uint32_t) reference
+        needs == STEP_SERIES_LATEST ? (uint32_t) reference
         : reference & 1 ? step_plan_find_column(plan, column->record, column->field, reference >> 1)
                         : step_field_column(plan, reading->record, reference >> 1);
     if (other == STEP_NO_INDEX)
@@ -62,7 +62,7 @@ static const char *get_value(struct step_row_reading *reading, uint32_t index, u
 {
     struct step_row_reader *reader = reading->reader;
     struct step_encoder *encoder = &reader->encoders[index];
-    uint64_t key = encoder->targeted->needs != STEP_SERIES_NONE ? key_of(reading, index) : 0;
+    uint64_t key = encoder->strategy->needs != STEP_SERIES_NONE ? key_of(reading, index) : 0;
     const char *fault = step_encoder_get(encoder, key, &reading->cursor, value);
     return fault == NULL ? push(reading, &reader->columns[index], *value) : fault;
 }
@@ -160,11 +160,42 @@ static const char *get_column(struct step_row_reading *reading, const struct ste
     return fault == NULL && bytes ? get_bytes(reading, node->column + 1, *value) : fault;
 }
 
+static const char *get_node(struct step_row_reading *reading, const struct step_plan_node *node);
+
+/* A value that is given, which a change announces, or the number of one that was. */
+static const char *get_numbered(struct step_row_reading *reading, const struct step_plan_node *node)
+{
+    struct step_row_reader *reader = reading->reader;
+    struct step_encoder *encoder = &reader->encoders[node->column];
+    struct step_string_numbers *numbers = &reader->strings[node->column].numbers;
+    const struct step_plan_node *given = step_node_child(reading->decoding->plan, node);
+    uint64_t number;
+    if (reading->decoding->columns[node->column].state != STEP_COLUMN_LISTED)
+        return get_node(reading, given);
+    const char *fault = reading->changes > 0 ? step_row_changes(reading) : NULL;
+    if (fault == NULL && encoder->spells) {
+        encoder->spells = false;
+        if (!step_string_number_next(numbers, 0, 0))
+            return memory;
+        fault = push(reading, &reader->columns[node->column], 0);
+        return fault == NULL ? get_node(reading, given) : fault;
+    }
+    if (fault == NULL)
+        fault = step_row_settle(reading);
+    if (fault == NULL)
+        fault = get_value(reading, node->column, &number);
+    if (fault == NULL && (number == 0 || number > numbers->count))
+        fault = "the number of a value that was never given";
+    return fault;
+}
+
 static const char *get_node(struct step_row_reading *reading, const struct step_plan_node *node)
 {
     const struct step_plan *plan = reading->decoding->plan;
     uint64_t value = 1;
     const char *fault = NULL;
+    if (node->kind == STEP_NODE_NUMBERED)
+        return get_numbered(reading, node);
     if (step_node_has_column(node))
         fault = get_column(reading, node, &value);
     if (fault != NULL || node->child_count == 0 || !step_node_has_values(plan, node))

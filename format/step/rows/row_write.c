@@ -58,7 +58,7 @@ static enum step_status list_encoder(struct rowing *rowing, uint32_t index)
 {
     const struct step_plan_column *column = &rowing->plan->columns[index];
     const struct step_policy *policy = &column->field_coding.policy;
-    const struct step_targeted_row *row = step_policy_row(policy);
+    const struct step_strategy *strategy = step_policy_strategy(policy);
     struct step_row_writer *writer = rowing->writer;
     struct step_buffer *out = &writer->rows;
     unsigned bits = step_table_bits(rowing->columns->columns[index].count, 16);
@@ -66,15 +66,15 @@ static enum step_status list_encoder(struct rowing *rowing, uint32_t index)
     bool ok = step_buffer_append_varint(out, column->record) &&
               step_buffer_append_varint(out, column->field) &&
               step_buffer_append_varint(out, column->leaf) && step_policy_print(policy, out);
-    if (ok && row->needs == STEP_SERIES_PUSHES)
+    if (ok && strategy->needs == STEP_SERIES_PUSHES)
         ok = step_buffer_append_varint(out, column->stack_record);
-    if (ok && row->needs == STEP_SERIES_LATEST)
+    if (ok && strategy->needs == STEP_SERIES_LATEST)
         ok =
             step_buffer_append_varint(out, step_follow_reference(rowing->plan, column->age_column));
-    if (ok && row->needs == STEP_SERIES_FIELD)
+    if (ok && strategy->needs == STEP_SERIES_FIELD)
         ok = step_buffer_append_varint(out, step_given_reference(rowing->plan, index)) &&
              step_buffer_append_varint(out, hashed);
-    if (ok && row->has_table)
+    if (ok && strategy->has_table)
         ok = step_buffer_append_varint(out, bits);
     writer->positions[index] = 0;
     step_string_numbers_clear(&writer->strings[index].numbers);
@@ -162,7 +162,7 @@ static enum step_status put_column(struct rowing *rowing, uint32_t index, uint64
 {
     struct step_row_writer *writer = rowing->writer;
     struct step_encoder *encoder = &writer->encoders[index];
-    uint64_t key = encoder->targeted->needs != STEP_SERIES_NONE ? key_of(rowing, index) : 0;
+    uint64_t key = encoder->strategy->needs != STEP_SERIES_NONE ? key_of(rowing, index) : 0;
     *value = value_at(rowing, index, writer->positions[index]++);
     return put(writer, encoder, writer->numbers[index], *value, key);
 }
@@ -217,11 +217,32 @@ static enum step_status put_string(struct rowing *rowing, uint32_t index)
     return status == STEP_STATUS_OK ? put_given(rowing, index, bytes, start) : status;
 }
 
+static enum step_status put_node(struct rowing *rowing, const struct step_plan_node *node);
+
+/* A value that has been given in the block is its number. */
+static enum step_status put_numbered(struct rowing *rowing, const struct step_plan_node *node)
+{
+    static const struct step_change spell = {STEP_CHANGE_SPELL, 0};
+    struct step_row_writer *writer = rowing->writer;
+    const struct step_plan_node *value = step_node_child(rowing->plan, node);
+    uint64_t number;
+    if (!rowing->columns->columns[node->column].used)
+        return put_node(rowing, value);
+    if (value_at(rowing, node->column, writer->positions[node->column]) != 0)
+        return put_column(rowing, node->column, &number);
+    writer->positions[node->column]++;
+    enum step_status status =
+        note_changes(writer, writer->numbers[node->column], writer->rows.length, &spell, 1);
+    return status == STEP_STATUS_OK ? put_node(rowing, value) : status;
+}
+
 static enum step_status put_node(struct rowing *rowing, const struct step_plan_node *node)
 {
     const struct step_plan *plan = rowing->plan;
     uint64_t value = 1;
     enum step_status status = STEP_STATUS_OK;
+    if (node->kind == STEP_NODE_NUMBERED)
+        return put_numbered(rowing, node);
     if (node->kind == STEP_NODE_BYTES && rowing->writer->encoders[node->column].policy.strings != 0)
         return put_string(rowing, node->column);
     if (step_node_has_column(node))

@@ -121,15 +121,15 @@ enum step_status step_writer_open(const char *path, const struct step_writer_opt
 {
     struct step_writer_options with_file = *options;
     struct step_error local;
-    struct step_error *told = error != NULL ? error : &local;
-    told->status = STEP_STATUS_OK;
+    struct step_error *fault = error != NULL ? error : &local;
+    fault->status = STEP_STATUS_OK;
     *out = NULL;
-    struct file_output *output = open_output(path, told);
+    struct file_output *output = open_output(path, fault);
     if (output == NULL)
-        return told->status;
+        return fault->status;
     with_file.output = (struct step_output){output, write_file};
     with_file.finish = finish_file;
-    enum step_status status = step_writer_create(&with_file, out, told);
+    enum step_status status = step_writer_create(&with_file, out, fault);
     if (status != STEP_STATUS_OK) {
         if (!output->in_place)
             unlink(output->part);

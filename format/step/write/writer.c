@@ -420,8 +420,11 @@ uint64_t step_writer_size(const struct step_writer *writer)
 static enum step_status write_end(struct step_writer *writer)
 {
     const struct step_definition *definition = writer->options.definition;
-    enum step_status copied = step_writer_bytes_block(
-        writer, STEP_BLOCK_DEFINITION, (const uint8_t *) definition->text, definition->text_length);
+    enum step_status copied = step_writer_ranges_block(writer);
+    if (copied == STEP_STATUS_OK)
+        copied =
+            step_writer_bytes_block(writer, STEP_BLOCK_DEFINITION,
+                                    (const uint8_t *) definition->text, definition->text_length);
     if (copied != STEP_STATUS_OK)
         return copied;
     uint64_t index_offset = writer->offset;
@@ -497,5 +500,6 @@ void step_writer_destroy(struct step_writer *writer)
     step_plan_destroy(writer->plan);
     step_buffer_reset(&writer->properties);
     step_buffer_reset(&writer->index);
+    step_buffer_reset(&writer->ranges);
     free(writer);
 }

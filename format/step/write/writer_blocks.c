@@ -60,6 +60,8 @@ static enum step_status write_rows(struct step_writer *writer, enum step_block_k
     if (status == STEP_STATUS_OK && writer->verifier != NULL)
         status = step_block_verify(writer->verifier, writer->columns, &writer->blocks.block,
                                    &writer->error);
+    if (status == STEP_STATUS_OK && kind == STEP_BLOCK_DATA)
+        status = step_writer_note_ranges(writer);
     return status == STEP_STATUS_OK ? step_writer_output_block(writer) : status;
 }
 

@@ -28,8 +28,11 @@ struct step_writer {
     struct step_buffer properties; /* not yet written */
     struct step_buffer index;
     uint64_t block_count;
-    uint64_t offset; /* bytes given to the output */
-    size_t memory;   /* of all streams */
+    struct step_buffer ranges; /* of fields, by data block, for the end of the file */
+    uint64_t range_count;      /* blocks that it tells of */
+    uint64_t range_offset;     /* the last of them */
+    uint64_t offset;           /* bytes given to the output */
+    size_t memory;             /* of all streams */
     bool closed;
     uint64_t refused_count;    /* records and entries that were not taken, */
     struct step_error refusal; /* and why the first was not */
@@ -42,6 +45,10 @@ enum step_status step_writer_output(struct step_writer *writer, const void *data
 /* Writes a block of bytes. */
 enum step_status step_writer_bytes_block(struct step_writer *writer, enum step_block_kind kind,
                                          const uint8_t *bytes, size_t length);
+/* Notes the ranges of a data block's fields, which stands in writer->columns and goes out next; and
+ * writes what was noted as a block. */
+enum step_status step_writer_note_ranges(struct step_writer *writer);
+enum step_status step_writer_ranges_block(struct step_writer *writer);
 /* Writes properties and dictionary entries, which must stand before the data that uses them. */
 enum step_status step_writer_pending(struct step_writer *writer);
 /* Writes a stream's records as a block; of the stream that takes most memory. */

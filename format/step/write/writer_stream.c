@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "format/core/hash.h"
+
 void step_stream_table_reset(struct step_stream_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
@@ -18,7 +20,7 @@ void step_stream_table_reset(struct step_stream_table *table)
 static size_t slot_of(const struct step_stream_table *table, uint64_t number)
 {
     size_t mask = table->entry_count - 1;
-    size_t slot = (size_t) (number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    size_t slot = (size_t) (step_hash(number) >> 32) & mask;
     while (table->entries[slot] != 0 && table->streams[table->entries[slot] - 1]->number != number)
         slot = (slot + 1) & mask;
     return slot;

@@ -52,4 +52,29 @@ for verb in info check stats heap dump report; do
     steptrace $verb "$data/hostile/odd_calls.txt" >out 2>err
     is_shown "$verb of odd calls" out
 done
+# comments and attributes of a heap's trace, with an escape sequence, a turn of direction and no UTF-8
+printf '# it \\x1b[2J \xe2\x80\xae \xff \\x80 \xc3\xa9\nalloc 16 8 0 1 0 5 a\xe2\x80\xaeb\xfe\n' >heap.hatf.txt
+printf '\x0a\0\x0b\x1b[2J \xe2\x80\xae\xff\xc3\xa9' >heap.hatf
+for verb in info dump check stats heap "convert -o -"; do
+    for file in heap.hatf.txt heap.hatf; do
+        steptrace ${verb%% *} $file ${verb#"${verb%% *}"} >out 2>err
+        [ "${verb%% *}" = convert ] || is_shown "$verb of $file" out
+        is_shown "$verb of $file" err
+    done
+done
+steptrace dump heap.hatf
+steptrace dump heap.hatf.txt | tail -n 1
+steptrace convert heap.hatf -o again.hatf.txt && steptrace convert again.hatf.txt -o again.hatf
+# records of one's own: a line each, a table, frames between semicolons
+"${STEPTRACE}" convert "$trace" -o own.jsonl 2>err || cat err
+"${STEPTRACE}" convert "$trace" -o own.csv 2>err || cat err
+"${STEPTRACE}" convert "$trace" -o own.collapsed 2>err || cat err
+python3 - <<'EOF'
+import csv, json
+lines = [json.loads(line) for line in open('own.jsonl', encoding='utf-8')]
+rows = list(csv.reader(open('own.csv', encoding='utf-8', errors='replace', newline='')))
+assert len({len(row) for row in rows}) == 1 and len(rows) == len(lines) + 1, (len(rows), len(lines))
+for line in open('own.collapsed', 'rb').read().split(b'\n')[:-1]:
+    assert line.rpartition(b' ')[2].isdigit() and all(byte >= 32 for byte in line), line
+EOF
 true

@@ -20,6 +20,6 @@ steptrace heap v2.memory-infra.json.gz --by site --depth 0 --csv
 steptrace convert $note -o out.hatf || echo $?
 steptrace heap $note --by thread || echo $?
 steptrace heap $note --at gc:2 || echo $?
-steptrace convert $data/closed.txt -o x.memory-infra.json --from-time 5 || echo $?
+steptrace convert $data/closed.txt -o x.memory-infra.json --kind OA || echo $?
 steptrace convert $data/closed.txt -o x.pb.gz --every gc || echo $?
 ls x.* 2>&1

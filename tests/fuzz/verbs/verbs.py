@@ -21,9 +21,11 @@ import zipfile
 
 VERBS = ['info', 'info --json', 'check', 'stats', 'stats --json --lifetimes=bytes', 'dump', 'dump --records',
          'dump --records --entries', 'heap --by class,site', 'heap --by thread --at end', 'heap --by site --tree=top-down',
-         'report -o out.html', 'pack -o out.step', 'recover -o out.step']
+         'report -o out.html', 'heap --temporary --by site --site=**a**',
+         'stats --lifetime=>1us --alive-at=peak --fail-if=allocated>1 --baseline=IN', 'compare IN --by all',
+         'compare IN --tree', 'leaks --survived=1 --existing --by=class+site', 'compare IN --html out.html', 'pack -o out.step', 'recover -o out.step']
 ENDINGS = ['step', 'zip', 'hatf', 'hatf.zst', 'hatf.txt', 'mtf', 'memory-infra.json', 'pb.gz', 'collapsed',
-           'trace.json', 'speedscope.json', 'calls.speedscope.json']
+           'trace.json', 'speedscope.json', 'calls.speedscope.json', 'jsonl', 'csv']
 CONTROLS = re.compile(rb'[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]')
 SECONDS = 60
 MEMORY = '256m'
@@ -64,6 +66,10 @@ class Fuzzer:
                 made = f'{name}-{"rows" if layout else "columns"}.step'
                 if os.path.exists(f'{name}.step') and self.call(self.mutate, 'plain', f'{name}.step', made, *layout):
                     self.seeds += [made] * 3  # most is to be found there
+        for path in sorted(os.listdir(self.data)):
+            if path.endswith('.bin'):  # traces of records of their own
+                shutil.copy(f'{self.data}/{path}', f'{path[:-4]}.step')
+                self.seeds.append(f'{path[:-4]}.step')
         for path in sorted(os.listdir(self.options.pairs)) if self.options.pairs else []:
             with open(os.path.join(self.options.pairs, path), 'rb') as pair:
                 content = pair.read()
@@ -113,6 +119,7 @@ class Fuzzer:
     def run(self, verb, trace):
         """What was wrong, or None."""
         words = verb.split()
+        words = [word.replace('IN', trace) for word in words]
         command = [self.steptrace, words[0], trace, f'--memory={MEMORY}', *words[1:]]
         try:
             done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False,
@@ -122,7 +129,7 @@ class Fuzzer:
             return f'not done in {SECONDS} s'
         self.runs += 1
         self.refused += done.returncode == 3
-        if done.returncode not in (0, 1, 2, 3):
+        if done.returncode not in (0, 1, 2, 3, 4):
             return f'exit code {done.returncode}\n{done.stderr[-3000:].decode("utf-8", "replace")}'
         if b'usage' in done.stderr or b'--help' in done.stderr:
             return 'the harness calls it wrongly: ' + done.stderr.decode('utf-8', 'replace')

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "agent/stacks/stack_known.h"
+#include "format/core/hash.h"
 
 #define THREADS 3u
 
@@ -12,8 +13,8 @@ static struct stack_known *known;
 
 static struct stack_key key_of(uint32_t number)
 {
-    uint64_t low = stack_key_mix(1, number);
-    return (struct stack_key){.low = low, .high = stack_key_mix(low, ~(uint64_t) number)};
+    uint64_t low = step_hash_join(1, number);
+    return (struct stack_key){.low = low, .high = step_hash_join(low, ~(uint64_t) number)};
 }
 
 static void test_few(void)

@@ -328,8 +328,8 @@ static void test_peak_of_many(void)
             live[class_id]++;
             now++;
         } else {
-            heap_sums_remove(&cells.items[number].now, 8, 0);
-            heap_sums_remove(&cells.all, 8, 0);
+            heap_sums_remove(&cells.items[number].now, 8, 0, 0);
+            heap_sums_remove(&cells.all, 8, 0, 0);
             live[class_id]--;
             now--;
         }

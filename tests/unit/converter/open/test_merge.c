@@ -242,8 +242,7 @@ static void test_slices(void)
     selected.to_ns = 3999;
     CU_ASSERT_STRING_EQUAL(order(&selected), "OA1@1 OA2@2 OA3@3");
     event_selection_init(&selected);
-    selected.has_thread = true;
-    selected.thread = 1;
+    selected.threads = (struct selected_globs){.items = {"1"}, .count = 1};
     CU_ASSERT_STRING_EQUAL(order(&selected), "MN3@11");
     unlink(path);
 }

@@ -6,10 +6,11 @@
 #include "tests/unit/format/definitions/values.h"
 
 /* Arrays beyond are empty. */
-enum { MOST_VALUES = 1 << 19 };
+enum { MOST_VALUES = 1 << 19, MOST_DEPTH = 3 };
 
 static void *allocations[2 * MOST_VALUES];
 static size_t allocation_count;
+static unsigned variant_depth; /* variants around the value at hand */
 
 static void *take(size_t size)
 {
@@ -70,12 +71,31 @@ static size_t element_slots(const struct step_definition *definition,
                             const struct step_field *field, uint32_t depth)
 {
     bool in_place = depth == field->array_depth && field->kind == STEP_TYPE_RECORD &&
-                    !step_field_is_identifier(field);
+                    !step_field_is_identifier(field) && !step_field_is_variant(field);
     return in_place ? step_record_slot_count(definition, field->record) : 1;
 }
 
 static uint64_t *make_record(const struct step_definition *definition, uint32_t record,
                              uint64_t *slots, uint64_t *seed);
+
+/* Of the field's type, or one that extends it; none where values are deep enough. */
+static uint64_t make_variant(const struct step_definition *definition,
+                             const struct step_field *field, uint64_t *seed)
+{
+    if (variant_depth == MOST_DEPTH || allocation_count >= MOST_VALUES)
+        return 0;
+    struct step_variant *variant = take(sizeof *variant);
+    uint32_t record = (uint32_t) (mix(seed) % definition->record_count);
+    variant->record =
+        step_record_extends(definition, record, field->record) ? record : field->record;
+    uint64_t *slots =
+        take((step_record_slot_count(definition, variant->record) + 1) * sizeof *slots);
+    variant_depth++;
+    make_record(definition, variant->record, slots, seed);
+    variant_depth--;
+    variant->slots = slots;
+    return step_slot_of_variant(variant);
+}
 
 /* A value, or the elements of one, `depth` arrays below the field. */
 static uint64_t *make_value(const struct step_definition *definition,
@@ -93,6 +113,8 @@ static uint64_t *make_value(const struct step_definition *definition,
         *slots++ = step_slot_of_array(array);
     } else if (step_field_is_identifier(field)) {
         *slots++ = mix(seed) % 4;
+    } else if (step_field_is_variant(field)) {
+        *slots++ = make_variant(definition, field, seed);
     } else if (field->kind == STEP_TYPE_RECORD) {
         slots = make_record(definition, field->record, slots, seed);
     } else {
@@ -141,6 +163,20 @@ bool values_same_elements(const struct step_definition *definition, const struct
     return same;
 }
 
+/* None reads as that in a tree, and as a record of the field's type elsewhere. */
+static bool same_variant(const struct step_definition *definition, const struct step_field *field,
+                         const struct step_variant *left, const struct step_variant *right)
+{
+    if (left != NULL && left->record == STEP_NO_RECORD)
+        left = NULL;
+    if (right != NULL && right->record == STEP_NO_RECORD)
+        right = NULL;
+    if (left == NULL || right == NULL)
+        return left == right || (left != NULL ? left : right)->record == field->record;
+    return left->record == right->record &&
+           values_same(definition, left->record, left->slots, right->slots);
+}
+
 static bool same_value(const struct step_definition *definition, const struct step_field *field,
                        uint32_t depth, const uint64_t *left, const uint64_t *right)
 {
@@ -149,6 +185,8 @@ static bool same_value(const struct step_definition *definition, const struct st
                                     step_slot_array(*right));
     if (step_field_is_identifier(field) || field->kind == STEP_TYPE_INT)
         return *left == *right;
+    if (step_field_is_variant(field))
+        return same_variant(definition, field, step_slot_variant(*left), step_slot_variant(*right));
     return field->kind == STEP_TYPE_RECORD ? values_same(definition, field->record, left, right)
                                            : same_bytes(step_slot_bytes(*left), *right);
 }

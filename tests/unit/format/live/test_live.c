@@ -21,26 +21,39 @@
 static char trace_path[] = "/tmp/steptrace-unit-XXXXXX";
 static char live_path[sizeof trace_path + 8];
 
+static int by_value(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *) a, right = *(const uint64_t *) b;
+    return (left > right) - (left < right);
+}
+
+/* Against qsort(): ids below `range`, as random as `step` lets them be, from `least` on. */
+static void check_id_sort(size_t count, uint64_t least, uint64_t range, bool distinct)
+{
+    uint64_t *ids = calloc(3 * count + 1, sizeof *ids), *scratch = ids + count;
+    uint64_t *sorted = scratch + count, seed = count * 2654435761u + range;
+    for (size_t i = 0; i < count; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        ids[i] = least + (distinct ? i * 7919 % range : (seed >> 20) % range);
+        sorted[i] = ids[i];
+    }
+    qsort(sorted, count, sizeof *sorted, by_value);
+    id_sort(ids, scratch, count);
+    CU_ASSERT(memcmp(ids, sorted, count * sizeof *ids) == 0);
+    free(ids);
+}
+
 static void test_id_sort(void)
 {
-    enum { COUNT = 20000 };
-    static uint64_t ids[COUNT], scratch[COUNT];
-    uint64_t seed = 88172645463325252u, sum = 0, sorted_sum = 0;
-    for (size_t i = 0; i < COUNT; i++) {
-        seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
-        ids[i] = seed >> (i % 50);
-        sum += ids[i];
+    static const size_t counts[] = {0, 1, 2, 3, 63, 64, 65, 1000, 30000};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        size_t count = counts[i];
+        check_id_sort(count, 1, count + 1, false);              /* close, some twice */
+        check_id_sort(count, UINT64_C(1) << 39, 1048576, true); /* each once, dense or sparse */
+        check_id_sort(count, 5, UINT64_C(1) << 43, false);      /* far apart */
+        check_id_sort(count, UINT64_MAX - 64 * count, 64 * count + 1, true);
+        check_id_sort(count, 9, 1, false); /* all alike */
     }
-    id_sort(ids, scratch, COUNT);
-    unsigned disorder = 0;
-    for (size_t i = 0; i < COUNT; i++) {
-        disorder += i > 0 && ids[i - 1] > ids[i];
-        sorted_sum += ids[i];
-    }
-    CU_ASSERT_EQUAL(disorder, 0);
-    CU_ASSERT_EQUAL(sum, sorted_sum);
-    id_sort(ids, scratch, 0);
-    id_sort(ids, scratch, 1);
 }
 
 static void append(struct live_map *map, struct live_stream *stream, const uint64_t *words,

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Batches of empty references: the reaper gives, the threads take. */
+#include "agent/deaths/recycle.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "agent/base/internals.h"
+#include "agent/hotspot/headers.h"
+
+/* Beyond that the JVM gets them back: as many objects die between two collections in a large young
+ * generation. */
+#define MOST_BATCHES 8192u
+#define ATTEMPTS 1000
+#define ATTEMPT_NS 1000000L
+
+static struct {
+    pthread_mutex_t lock;
+    struct recycled *batches, *partial; /* the latter is that which the reaper fills */
+    size_t count;
+    _Atomic bool proven;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void recycle_begin(void)
+{
+    atomic_store(&pool.proven, false);
+}
+
+static bool hold_and_empty(struct os_thread *os, jweak reference)
+{
+    for (int i = 0; i < ATTEMPTS; i++) {
+        if (hold_begin(os)) {
+            slot_set(reference, 0);
+            hold_end(os);
+            return true;
+        }
+        nanosleep(&(struct timespec){0, ATTEMPT_NS}, NULL);
+    }
+    return false;
+}
+
+/* What the JVM stores for a weak reference of its own, and what it says of the slot. */
+static bool shows(struct os_thread *os, JNIEnv *jni, jweak cleared, jobject object, jweak own)
+{
+    if (!hold_begin(os))
+        return false;
+    uintptr_t word = slot_word(object);
+    bool alike = word != 0 && slot_word(own) == word && slot_word(cleared) == 0;
+    if (alike)
+        slot_set(cleared, word);
+    hold_end(os);
+    if (!alike)
+        return false;
+    bool same = (*jni)->IsSameObject(jni, cleared, object) &&
+                (*jni)->IsSameObject(jni, cleared, own) &&
+                !(*jni)->IsSameObject(jni, cleared, NULL);
+    return hold_and_empty(os, cleared) && same && (*jni)->IsSameObject(jni, cleared, NULL);
+}
+
+static bool prove(struct os_thread *os, JNIEnv *jni, jweak cleared)
+{
+    jbyteArray object = (*jni)->NewByteArray(jni, 0);
+    jweak own = object != NULL ? (*jni)->NewWeakGlobalRef(jni, object) : NULL;
+    bool so = own != NULL && shows(os, jni, cleared, object, own);
+    (*jni)->ExceptionClear(jni);
+    if (own != NULL)
+        (*jni)->DeleteWeakGlobalRef(jni, own);
+    (*jni)->DeleteLocalRef(jni, object);
+    return so;
+}
+
+void recycle_prove(struct os_thread *os, JNIEnv *jni, jweak cleared)
+{
+    if (!internal_try(INTERNAL_RECYCLE))
+        return;
+    if (!collector_announces_moves())
+        internal_refused(INTERNAL_RECYCLE, "not with this collector");
+    else if (!prove(os, jni, cleared))
+        internal_refused(INTERNAL_RECYCLE, "slots hold something else");
+    else {
+        internal_used(INTERNAL_RECYCLE);
+        atomic_store(&pool.proven, true);
+    }
+}
+
+/* A batch, not empty, joins the others; the lock is held. */
+static void keep_batch(struct recycled *batch)
+{
+    batch->next = pool.batches;
+    pool.batches = batch;
+    pool.count++;
+}
+
+/* Room for one more; the lock is held. */
+static struct recycled *partial_batch(void)
+{
+    if (pool.partial == NULL && pool.count < MOST_BATCHES &&
+        (pool.partial = malloc(sizeof *pool.partial)) != NULL)
+        pool.partial->count = 0;
+    return pool.partial;
+}
+
+size_t recycle_give(const jweak *references, size_t count)
+{
+    size_t taken = 0;
+    if (!atomic_load_explicit(&pool.proven, memory_order_relaxed))
+        return 0;
+    pthread_mutex_lock(&pool.lock);
+    while (taken < count && partial_batch() != NULL) {
+        struct recycled *batch = pool.partial;
+        while (taken < count && batch->count < RECYCLED_BATCH)
+            batch->references[batch->count++] = references[taken++];
+        if (batch->count == RECYCLED_BATCH) {
+            keep_batch(batch);
+            pool.partial = NULL;
+        }
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return taken;
+}
+
+struct recycled *recycle_turn(struct os_thread *os)
+{
+    if (!atomic_load_explicit(&pool.proven, memory_order_relaxed))
+        return NULL;
+    pthread_mutex_lock(&pool.lock);
+    struct recycled *batch = pool.batches;
+    if (batch != NULL) {
+        pool.batches = batch->next;
+        pool.count--;
+    }
+    pthread_mutex_unlock(&pool.lock);
+    if (batch != NULL) {
+        free(os->recycled);
+        os->recycled = batch;
+    }
+    return batch;
+}
+
+void recycle_thread_ended(struct os_thread *os)
+{
+    struct recycled *batch = os->recycled;
+    os->recycled = NULL;
+    if (batch == NULL || batch->count == 0) {
+        free(batch);
+        return;
+    }
+    pthread_mutex_lock(&pool.lock);
+    keep_batch(batch);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+static void delete_batch(JNIEnv *jni, struct recycled *batch)
+{
+    for (size_t i = 0; batch != NULL && i < batch->count; i++)
+        (*jni)->DeleteWeakGlobalRef(jni, batch->references[i]);
+    free(batch);
+}
+
+void recycle_clear(JNIEnv *jni)
+{
+    for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all)
+        recycle_thread_ended(os);
+    pthread_mutex_lock(&pool.lock);
+    struct recycled *batch = pool.batches, *partial = pool.partial;
+    pool.batches = pool.partial = NULL;
+    pool.count = 0;
+    pthread_mutex_unlock(&pool.lock);
+    delete_batch(jni, partial);
+    while (batch != NULL) {
+        struct recycled *next = batch->next;
+        delete_batch(jni, batch);
+        batch = next;
+    }
+}

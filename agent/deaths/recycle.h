@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Weak references used again: where an object died, its weak global reference has a slot in the JVM
+ * that holds nothing; the next object's address is put there, and neither the JVM's list of
+ * references nor its lock is touched.
+ *
+ * The slot gets what NewWeakGlobalRef() would have put there: with collectors that move objects in
+ * announced pauses only, the plain address.  The thread holds meanwhile (agent/records/hold.h), so
+ * that no object moves between the reading of its address and the writing.
+ */
+#ifndef AGENT_DEATHS_RECYCLE_H
+#define AGENT_DEATHS_RECYCLE_H
+
+#include "agent/hotspot/slots.h"
+#include "agent/records/hold.h"
+
+#define RECYCLED_BATCH 510u
+
+/* A batch of references whose slots are empty. */
+struct recycled {
+    struct recycled *next;
+    size_t count;
+    jweak references[RECYCLED_BATCH];
+};
+
+/* Where `cleared`, a weak reference that the JVM says is cleared, shows that it works; else
+ * references are not used again in this session.  The reference is empty afterwards. */
+void recycle_prove(struct os_thread *os, JNIEnv *jni, jweak cleared);
+/* A session begins: nothing is proven. */
+void recycle_begin(void);
+
+/* Takes over references whose slots are empty; how many, the rest is the caller's. */
+size_t recycle_give(const jweak *references, size_t count);
+/* Another batch for a thread that has used up its own; NULL: there is none. */
+struct recycled *recycle_turn(struct os_thread *os);
+/* The thread ends: what it has left is for others. */
+void recycle_thread_ended(struct os_thread *os);
+/* All of them go back to the JVM; no thread may be in a probe. */
+void recycle_clear(JNIEnv *jni);
+
+/* A weak reference to the object; NULL: there is none to use again. */
+static inline jweak recycle_for(struct os_thread *os, jobject object)
+{
+    struct recycled *batch = os->recycled;
+    if (__builtin_expect(batch == NULL || batch->count == 0, 0) &&
+        (batch = recycle_turn(os)) == NULL)
+        return NULL;
+    if (__builtin_expect(!hold_begin(os), 0))
+        return NULL;
+    jweak reference = batch->references[--batch->count];
+    slot_set(reference, slot_word(object));
+    hold_end(os);
+    return reference;
+}
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ObjectFree: on for good, and the wait for what is still to be told. */
+#include "agent/events/tagged_deaths.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/events/engine.h"
+#include "capture/apart.h"
+
+#define TELLER "Service Thread"
+#define TASKS "/proc/self/task"
+#define LOOK_NS 1000000
+#define IDLE_LOOKS 3
+#define MOST_LOOKS 2000
+
+/* Under tracer.control_lock. */
+static bool told;
+
+void tagged_deaths_tell(void)
+{
+    if (!told)
+        engine_notify(true, JVMTI_EVENT_OBJECT_FREE);
+    told = true;
+}
+
+static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info,
+                                 jlong class_tag, jlong referrer_class_tag, jlong size_bytes,
+                                 jlong *tag, jlong *referrer_tag, jint length, void *data)
+{
+    (void) kind, (void) info, (void) class_tag, (void) referrer_class_tag, (void) size_bytes;
+    (void) tag, (void) referrer_tag, (void) length, (void) data;
+    return 0;
+}
+
+/* Before any walk through the heap the JVM sees to the tags of the dead, and tells of them.  This
+ * one has a single step. */
+static void walk_one_step(void)
+{
+    jvmtiHeapCallbacks callbacks;
+    jthread thread = NULL;
+    JNIEnv *jni = NULL;
+    memset(&callbacks, 0, sizeof callbacks);
+    callbacks.heap_reference_callback = on_reference;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
+        (*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &thread) != JVMTI_ERROR_NONE)
+        return;
+    (*tracer.jvmti)->FollowReferences(tracer.jvmti, 0, NULL, thread, &callbacks, NULL);
+    (*jni)->DeleteLocalRef(jni, thread);
+}
+
+/* The text of a small file of that task, "" if there is none. */
+static void read_of_task(long task, const char *name, char *text, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, TASKS "/%ld/%s", task, name);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, text, size - 1) : 0;
+    text[length > 0 ? length : 0] = '\0';
+    if (file >= 0)
+        close(file);
+}
+
+/* The JVM's thread that tells of the dead it has taken from the tags: the oldest of that name. */
+static long find_teller(void)
+{
+    long teller = 0;
+    DIR *tasks = opendir(TASKS);
+    for (struct dirent *entry; tasks != NULL && (entry = readdir(tasks)) != NULL;) {
+        char name[32];
+        long task = strtol(entry->d_name, NULL, 10);
+        read_of_task(task, "comm", name, sizeof name);
+        if (strcmp(name, TELLER "\n") == 0 && (teller == 0 || task < teller))
+            teller = task;
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    return teller;
+}
+
+static bool sleeps(long task)
+{
+    char text[512];
+    read_of_task(task, "stat", text, sizeof text);
+    const char *after_name = strrchr(text, ')');
+    return after_name == NULL || strncmp(after_name, ") S", 3) == 0;
+}
+
+static void await_teller(void *data)
+{
+    (void) data;
+    long teller = find_teller();
+    int idle = 0;
+    for (int looks = 0; teller != 0 && idle < IDLE_LOOKS && looks < MOST_LOOKS; looks++) {
+        idle = sleeps(teller) ? idle + 1 : 0;
+        if (idle < IDLE_LOOKS)
+            nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
+    }
+}
+
+void tagged_deaths_flush(void)
+{
+    if (!told)
+        return;
+    walk_one_step();
+    apart_run(await_teller, NULL);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Properties of a trace that tell of the process. */
+#include "capture/provenance.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void provenance_number(struct step_writer *writer, const char *key, uint64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    step_writer_property(writer, key, text);
+}
+
+void provenance_host(struct step_writer *writer)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    step_writer_property(writer, "host", host);
+}
+
+static size_t read_command_line(int file, char *text, size_t size)
+{
+    size_t length = 0;
+    ssize_t got;
+    while (length < size && (got = read(file, text + length, size - length)) > 0)
+        length += (size_t) got;
+    return length;
+}
+
+void provenance_command_line(struct step_writer *writer, char *text, size_t size)
+{
+    int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    size_t length = read_command_line(file, text, size - 1);
+    close(file);
+    while (length > 0 && text[length - 1] == '\0')
+        length--;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '\0')
+            text[i] = ' ';
+    text[length] = '\0';
+    if (length > 0)
+        step_writer_property(writer, "command-line", text);
+}

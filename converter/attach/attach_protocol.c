@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making the JVM listen, asking, reading its answer. */
+#include "converter/attach/attach_protocol.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LISTEN_MS 10000  /* a JVM answers SIGQUIT at its next safepoint */
+#define ANSWER_MS 120000 /* loading begins a trace: what lives is walked */
+#define ANSWER_MOST ((size_t) 4096)
+
+#define FAIL(error, ...) step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, __VA_ARGS__)
+
+/* Root acts as the JVM's user, which is the one whom a JVM in a user namespace knows. */
+static bool become(const struct jvm_process *process)
+{
+    return geteuid() != 0 || (setegid(process->gid) == 0 && seteuid(process->uid) == 0);
+}
+
+static void become_oneself(uid_t uid, gid_t gid)
+{
+    if (geteuid() != uid && (seteuid(uid) != 0 || setegid(gid) != 0))
+        abort(); /* nothing may go on as another */
+}
+
+static int connect_to(const struct jvm_process *process)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/%ld/root/tmp/.java_pid%ld",
+             (long) process->pid, (long) process->inner_pid);
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (descriptor >= 0 &&
+        connect(descriptor, (const struct sockaddr *) &address, sizeof address) == 0)
+        return descriptor;
+    int code = errno;
+    if (descriptor >= 0)
+        close(descriptor);
+    errno = code;
+    return -1;
+}
+
+/* Asks the JVM to listen, and waits until it does.  -1: it does not. */
+static int wake(const struct jvm_process *process)
+{
+    char trigger[80];
+    const struct timespec pause = {.tv_nsec = 20000000};
+    snprintf(trigger, sizeof trigger, "/proc/%ld/root/tmp/.attach_pid%ld", (long) process->pid,
+             (long) process->inner_pid);
+    int file = open(trigger, O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return -1;
+    close(file);
+    int descriptor = -1;
+    for (int waited = 0; descriptor < 0 && waited < LISTEN_MS; waited += 20) {
+        if (waited % 1000 == 0 && kill(process->pid, SIGQUIT) != 0)
+            break;
+        nanosleep(&pause, NULL);
+        if (!jvm_process_is_there(process))
+            break;
+        descriptor = connect_to(process);
+    }
+    int code = errno;
+    unlink(trigger);
+    errno = code;
+    return descriptor;
+}
+
+static bool send_texts(int descriptor, const char *const *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t done = 0, length = strlen(texts[i]) + 1; done < length;) {
+            ssize_t sent = send(descriptor, texts[i] + done, length - done, MSG_NOSIGNAL);
+            if (sent < 0 && errno == EINTR)
+                continue;
+            if (sent <= 0)
+                return false;
+            done += (size_t) sent;
+        }
+    return true;
+}
+
+/* All that the JVM says until it closes.  False: it says nothing for long. */
+static bool read_answer(int descriptor, char *answer, size_t size)
+{
+    size_t length = 0;
+    struct pollfd one = {.fd = descriptor, .events = POLLIN};
+    while (length + 1 < size) {
+        int ready = poll(&one, 1, ANSWER_MS);
+        if (ready < 0 && errno == EINTR)
+            continue;
+        ssize_t got = ready > 0 ? read(descriptor, answer + length, size - 1 - length) : -1;
+        if (got < 0)
+            return false;
+        if (got == 0)
+            break;
+        length += (size_t) got;
+    }
+    answer[length] = '\0';
+    return true;
+}
+
+/* "0\nreturn code: 0\n"; else why not. */
+static enum step_status judge(const char *answer, struct step_error *error)
+{
+    const char *text = strchr(answer, '\n');
+    const char *code = strstr(answer, "return code: ");
+    if (strncmp(answer, "0\n", 2) == 0 && (code == NULL || atoi(code + 13) == 0))
+        return STEP_STATUS_OK;
+    if (code != NULL)
+        return FAIL(error,
+                    "the agent refuses (%.*s): its reasons are on the standard error of the "
+                    "program",
+                    (int) strcspn(code, "\n"), code);
+    while (text != NULL && (*text == '\n' || *text == ' '))
+        text++;
+    return FAIL(error, "the JVM refuses: %.*s", text != NULL ? (int) strcspn(text, "\n") : 10,
+                text != NULL ? text : "no answer");
+}
+
+static enum step_status request(int descriptor, const char *path, const char *options,
+                                struct step_error *error)
+{
+    const char *const texts[] = {"1", "load", path, "true", options};
+    char answer[ANSWER_MOST];
+    if (!send_texts(descriptor, texts, sizeof texts / sizeof texts[0]) ||
+        !read_answer(descriptor, answer, sizeof answer))
+        return FAIL(error, "the JVM does not answer: %s", strerror(errno));
+    return judge(answer, error);
+}
+
+enum step_status attach_load(const struct jvm_process *process, const char *path,
+                             const char *options, struct step_error *error)
+{
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+    if (!become(process)) {
+        become_oneself(uid, gid);
+        return FAIL(error, "cannot act as the user of process %ld: %s", (long) process->pid,
+                    strerror(errno));
+    }
+    int descriptor = connect_to(process);
+    if (descriptor < 0)
+        descriptor = wake(process);
+    int code = errno;
+    enum step_status status =
+        descriptor >= 0 ? request(descriptor, path, options, error)
+                        : FAIL(error, "process %ld cannot be attached to: %s", (long) process->pid,
+                               jvm_process_is_there(process) ? strerror(code) : "it has ended");
+    if (descriptor >= 0)
+        close(descriptor);
+    become_oneself(uid, gid);
+    return status;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sinks that follow what lives and hand its snapshots to a writer of heaps. */
+#include <stdlib.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/base/output_file.h"
+#include "converter/heap/heap_tracker.h"
+#include "converter/heap/heap_writer.h"
+#include "steptrace/packed.h"
+
+struct heap_sink {
+    struct event_sink base;
+    struct heap_export options;
+    struct heap_tracker tracker;
+    struct step_packed_output *packed; /* NULL: the file is not packed */
+    struct heap_writer *writer;
+    uint64_t snapshot_count;
+};
+
+static struct heap_sink *of(struct event_sink *sink)
+{
+    return (struct heap_sink *) sink;
+}
+
+static enum step_status receive(void *user, struct heap_snapshot *snapshot,
+                                struct step_error *error)
+{
+    struct heap_sink *sink = user;
+    enum step_status status = STEP_STATUS_OK;
+    if (snapshot->rows != NULL) {
+        sink->snapshot_count++;
+        status = sink->writer->operations->put(sink->writer, snapshot, error);
+    }
+    heap_snapshot_reset(snapshot);
+    return status;
+}
+
+static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
+                            struct step_error *error)
+{
+    return heap_tracker_put(&of(base)->tracker, events, count, error);
+}
+
+static enum step_status close_sink(struct event_sink *base, struct step_error *error)
+{
+    struct heap_sink *sink = of(base);
+    enum step_status status = heap_tracker_finish(&sink->tracker, error);
+    if (status == STEP_STATUS_OK && sink->snapshot_count == 0)
+        status = step_error_set(error, STEP_STATUS_NOT_FOUND, NULL, STEP_NO_OFFSET,
+                                "the trace has no such moment: it has %llu collections",
+                                (unsigned long long) sink->tracker.collections);
+    if (status == STEP_STATUS_OK)
+        status = heap_writer_close(sink->writer, error);
+    if (status == STEP_STATUS_OK && sink->packed != NULL)
+        status = step_packed_output_close(sink->packed, error);
+    return status;
+}
+
+static void destroy(struct event_sink *base)
+{
+    struct heap_sink *sink = of(base);
+    heap_writer_destroy(sink->writer);
+    if (sink->packed != NULL)
+        step_packed_output_destroy(sink->packed);
+    heap_tracker_reset(&sink->tracker);
+    free(sink);
+}
+
+static const struct event_sink_operations operations = {
+    .put = put,
+    .close = close_sink,
+    .destroy = destroy,
+};
+
+enum step_status heap_sink_create(const struct heap_writer_operations *kind, bool gzip,
+                                  struct output_file *output, const struct event_source *source,
+                                  const struct event_sink_options *options, struct event_sink **out,
+                                  struct step_error *error)
+{
+    struct heap_sink *sink = calloc(1, sizeof *sink);
+    if (sink == NULL)
+        return no_memory(error);
+    sink->base.operations = &operations;
+    sink->options = *options->heap;
+    bool is_series = sink->options.every_ns != 0 || sink->options.every_collection;
+    const struct heap_tracker_options wanted = {.selected = sink->options.selected,
+                                                .moments = &sink->options.at,
+                                                .moment_count = is_series ? 0 : 1,
+                                                .every_ns = sink->options.every_ns,
+                                                .every_collection = sink->options.every_collection,
+                                                .receive = receive,
+                                                .user = sink};
+    struct step_output to = output_file_as_output(output);
+    enum step_status status = STEP_STATUS_OK;
+    if (!heap_tracker_init(&sink->tracker, &source->names, &wanted))
+        status = no_memory(error);
+    if (status == STEP_STATUS_OK && is_series && !kind->takes_series)
+        status = step_error_set(error, STEP_STATUS_UNSUPPORTED, NULL, STEP_NO_OFFSET,
+                                "this format holds one moment: --every is for memory-infra");
+    if (status == STEP_STATUS_OK && gzip)
+        status =
+            step_packed_output_create(STEP_PACKING_GZIP, options->level, &to, &sink->packed, error);
+    if (sink->packed != NULL)
+        to = step_packed_output_as_output(sink->packed);
+    if (status == STEP_STATUS_OK)
+        status = heap_writer_create(kind, &to, &sink->options, &sink->tracker.sites, &sink->writer,
+                                    error);
+    if (status != STEP_STATUS_OK) {
+        destroy(&sink->base);
+        return status;
+    }
+    const char *process = event_source_property(source, "process-id");
+    const char *start = event_source_property(source, "start-time-ns");
+    sink->writer->title = event_source_property(source, "java-command");
+    sink->writer->process = process != NULL ? strtoull(process, NULL, 10) : 1;
+    sink->writer->start_ns = start != NULL ? strtoull(start, NULL, 10) : 0;
+    *out = &sink->base;
+    return status;
+}

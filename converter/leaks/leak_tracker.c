@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events up to the end of a collection, then a sample. */
+#include "converter/leaks/leak_tracker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/no_memory.h"
+
+bool leak_tracker_init(struct leak_tracker *tracker, const struct trace_names *names,
+                       bool with_existing)
+{
+    static const struct heap_tracker_options options;
+    *tracker = (struct leak_tracker){.with_existing = with_existing, .stride = 1};
+    return heap_tracker_init(&tracker->heap, names, &options);
+}
+
+void leak_tracker_reset(struct leak_tracker *tracker)
+{
+    for (size_t i = 0; i < tracker->sample_count; i++)
+        free(tracker->samples[i].bytes);
+    free(tracker->times_ns);
+    heap_tracker_reset(&tracker->heap);
+    tracker->sample_count = 0;
+    tracker->times_ns = NULL;
+}
+
+/* ---- samples ---- */
+
+static bool add_sample(struct leak_tracker *tracker)
+{
+    const struct heap_cells *cells = &tracker->heap.cells;
+    bool has_sizes = cells->all.allocated_bytes > 0;
+    uint64_t *bytes = malloc((cells->count + 1) * sizeof *bytes);
+    if (bytes == NULL)
+        return false;
+    for (size_t i = 0; i < cells->count; i++)
+        bytes[i] = has_sizes ? cells->items[i].now.bytes : cells->items[i].now.objects;
+    tracker->samples[tracker->sample_count++] = (struct leak_sample){
+        .collection = tracker->time_count, .bytes = bytes, .cell_count = cells->count};
+    return true;
+}
+
+/* Leaves the second, the fourth, ... */
+static void thin_out(struct leak_tracker *tracker)
+{
+    for (size_t i = 0; i < LEAK_SAMPLES / 2; i++) {
+        free(tracker->samples[2 * i].bytes);
+        tracker->samples[i] = tracker->samples[2 * i + 1];
+    }
+    tracker->sample_count = LEAK_SAMPLES / 2;
+    tracker->stride *= 2;
+}
+
+static bool end_collection(struct leak_tracker *tracker)
+{
+    tracker->in_collection = false;
+    if (tracker->time_count == tracker->time_capacity) {
+        size_t capacity = tracker->time_capacity * 2 + 64;
+        uint64_t *times = realloc(tracker->times_ns, capacity * sizeof *times);
+        if (times == NULL)
+            return false;
+        tracker->times_ns = times;
+        tracker->time_capacity = capacity;
+    }
+    tracker->times_ns[tracker->time_count++] = tracker->frees_ns;
+    if (tracker->time_count % tracker->stride != 0)
+        return true;
+    if (tracker->sample_count == LEAK_SAMPLES) {
+        thin_out(tracker);
+        if (tracker->time_count % tracker->stride != 0)
+            return true;
+    }
+    return add_sample(tracker);
+}
+
+/* ---- events ---- */
+
+static bool is_left_out(const struct leak_tracker *tracker, const struct trace_event *event)
+{
+    return (event->flags & TRACE_EXISTING) != 0 && !tracker->with_existing;
+}
+
+enum step_status leak_tracker_put(void *user, const struct trace_event *events, size_t count,
+                                  struct step_error *error)
+{
+    struct leak_tracker *tracker = user;
+    enum step_status status = STEP_STATUS_OK;
+    size_t first = 0; /* not handed on yet */
+    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
+        const struct trace_event *event = &events[i];
+        bool is_free = event->kind == EVENT_OBJECT_FREE;
+        bool ends = tracker->in_collection && (!is_free || event->time_ns != tracker->frees_ns);
+        bool is_out = is_left_out(tracker, event);
+        if (ends || is_out) {
+            status = heap_tracker_put(&tracker->heap, events + first, i - first, error);
+            first = i + is_out;
+        }
+        if (ends && status == STEP_STATUS_OK && !end_collection(tracker))
+            status = no_memory(error);
+        if (is_free && !tracker->in_collection) {
+            tracker->in_collection = true;
+            tracker->frees_ns = event->time_ns;
+        }
+    }
+    if (status == STEP_STATUS_OK)
+        status = heap_tracker_put(&tracker->heap, events + first, count - first, error);
+    return status;
+}
+
+enum step_status leak_tracker_finish(struct leak_tracker *tracker, struct step_error *error)
+{
+    if (tracker->in_collection && !end_collection(tracker))
+        return no_memory(error);
+    return heap_tracker_finish(&tracker->heap, error);
+}
+
+uint64_t leak_tracker_survived(const struct leak_tracker *tracker, uint64_t born_us)
+{
+    size_t low = 0, high = tracker->time_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (tracker->times_ns[middle] / 1000 > born_us)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return tracker->time_count - low;
+}

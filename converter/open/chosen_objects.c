@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Births are kept until the death, or the end, judges the object. */
+#include "converter/open/chosen_objects.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "converter/base/no_memory.h"
+
+#define BATCH ((size_t) 512)
+/* Objects live until the end of the trace, which is that of the VM. */
+#define OBJECT_KINDS                                                                               \
+    (TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE) |                      \
+     TRACE_KIND_BIT(EVENT_VM_DEATH))
+
+/* What is kept of a birth in `class_id`: the collections before it, and these. */
+#define BORN_BEFORE_MOMENT (UINT32_C(1) << 31)
+#define EXISTED (UINT32_C(1) << 30)
+#define COLLECTION_MASK (EXISTED - 1)
+
+struct choice {
+    const struct event_selection *selected;
+    struct id_set *out;         /* NULL: only the peak is looked for */
+    struct object_table births; /* value: time, size: number of the allocation */
+    struct object_table sizes;  /* where the peak is looked for */
+    uint64_t event_count;
+    uint64_t peak_event;
+    uint64_t live_bytes, live_objects, peak_bytes, peak_objects;
+    uint64_t alloc_count;
+    uint64_t collections; /* begun */
+    uint64_t frees_ns;
+    uint64_t last_ns;
+    bool in_collection;
+    bool moment_passed; /* that of --alive-at */
+};
+
+/* ---- moments ---- */
+
+static void follow_collections(struct choice *choice, const struct trace_event *event)
+{
+    bool is_free = event->kind == EVENT_OBJECT_FREE;
+    if (choice->in_collection && (!is_free || event->time_ns != choice->frees_ns))
+        choice->in_collection = false;
+    const struct heap_moment *moment = &choice->selected->alive_at;
+    uint64_t ended = choice->collections - choice->in_collection;
+    if ((moment->kind == HEAP_AT_TIME && event->time_ns > moment->value) ||
+        (moment->kind == HEAP_AT_COLLECTION && ended >= moment->value) ||
+        (moment->kind == HEAP_AT_PEAK && choice->event_count >= choice->peak_event))
+        choice->moment_passed = true;
+    if (is_free && !choice->in_collection) {
+        choice->in_collection = true;
+        choice->frees_ns = event->time_ns;
+        choice->collections++;
+    }
+}
+
+/* When most bytes lived, and of equal bytes most objects. */
+static bool look_for_peak(struct choice *choice, const struct trace_event *event)
+{
+    struct live_object object = {.object = event->object, .size = event->size};
+    choice->event_count++;
+    if (event->kind == EVENT_OBJECT_FREE) {
+        if (object_table_take(&choice->sizes, event->object, &object)) {
+            choice->live_bytes -= object.size;
+            choice->live_objects--;
+        }
+        return true;
+    }
+    if (event->kind != EVENT_OBJECT_ALLOC || event->object == 0)
+        return true;
+    choice->live_bytes += event->size;
+    choice->live_objects++;
+    if (choice->live_bytes > choice->peak_bytes ||
+        (choice->live_bytes == choice->peak_bytes && choice->live_objects > choice->peak_objects)) {
+        choice->peak_bytes = choice->live_bytes;
+        choice->peak_objects = choice->live_objects;
+        choice->peak_event = choice->event_count;
+    }
+    return object_table_put(&choice->sizes, &object);
+}
+
+/* ---- objects ---- */
+
+static bool is_temporary(const struct choice *choice, const struct live_object *birth)
+{
+    if ((birth->class_id & EXISTED) != 0)
+        return false;
+    if (choice->selected->temporary_allocs != 0)
+        return choice->alloc_count - birth->size < choice->selected->temporary_allocs;
+    return (birth->class_id & COLLECTION_MASK) + 1 == (choice->collections & COLLECTION_MASK);
+}
+
+/* An object that lives at the end has an age, and is taken only where that is enough. */
+static bool judge(struct choice *choice, const struct live_object *birth, bool is_dead,
+                  uint64_t time_ns)
+{
+    const struct event_selection *selected = choice->selected;
+    const struct selected_range *range = &selected->lifetime;
+    uint64_t lived = time_ns > birth->value ? time_ns - birth->value : 0;
+    if (range->is_set && !(is_dead ? selected_range_has(range, lived)
+                                   : lived >= range->least && range->most == UINT64_MAX))
+        return true;
+    if (selected->has_alive_at &&
+        !((birth->class_id & BORN_BEFORE_MOMENT) != 0 && choice->moment_passed))
+        return true;
+    if (selected->temporary && !(is_dead && is_temporary(choice, birth)))
+        return true;
+    bool is_new;
+    return id_set_add(choice->out, birth->object, &is_new);
+}
+
+static bool put_event(struct choice *choice, const struct trace_event *event)
+{
+    struct live_object birth = {.object = event->object, .value = event->time_ns};
+    follow_collections(choice, event);
+    choice->event_count++;
+    choice->last_ns = event->time_ns > choice->last_ns ? event->time_ns : choice->last_ns;
+    if (event->kind == EVENT_OBJECT_FREE)
+        return !object_table_take(&choice->births, event->object, &birth) ||
+               judge(choice, &birth, true, event->time_ns);
+    if (event->kind != EVENT_OBJECT_ALLOC)
+        return true;
+    birth.size = ++choice->alloc_count;
+    birth.class_id = ((uint32_t) choice->collections & COLLECTION_MASK) |
+                     (choice->moment_passed ? 0 : BORN_BEFORE_MOMENT) |
+                     ((event->flags & TRACE_EXISTING) != 0 ? EXISTED : 0);
+    return object_table_put(&choice->births, &birth);
+}
+
+/* What lives at the end; a collection that never came is no moment. */
+static enum step_status finish(struct choice *choice, const char *path, struct step_error *error)
+{
+    const struct heap_moment *moment = &choice->selected->alive_at;
+    if (choice->selected->has_alive_at && moment->kind == HEAP_AT_COLLECTION &&
+        choice->collections < moment->value)
+        return step_error_set(error, STEP_STATUS_NOT_FOUND, path, STEP_NO_OFFSET,
+                              "the trace has no such moment: it has %" PRIu64 " collections",
+                              choice->collections);
+    choice->moment_passed = true;
+    for (size_t i = 0; i <= choice->births.mask; i++) {
+        struct live_object birth;
+        uint64_t object = choice->births.slots[i].object;
+        if (object != 0 && object_table_find(&choice->births, object, &birth) &&
+            !judge(choice, &birth, false, choice->last_ns))
+            return no_memory(error);
+    }
+    return STEP_STATUS_OK;
+}
+
+/* ---- passes ---- */
+
+typedef bool (*put_function)(struct choice *choice, const struct trace_event *event);
+
+static enum step_status go_through(struct event_source *source, put_function put,
+                                   struct choice *choice, struct step_error *error)
+{
+    struct trace_event events[BATCH];
+    size_t count;
+    enum step_status status;
+    while ((status = source->operations->read(source, events, BATCH, &count, error)) ==
+           STEP_STATUS_OK)
+        for (size_t i = 0; i < count; i++)
+            if (!put(choice, &events[i]))
+                return no_memory(error);
+    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+}
+
+static enum step_status pass(const char *path, const struct trace_format *format, put_function put,
+                             struct choice *choice, struct step_error *error)
+{
+    struct event_selection objects;
+    struct event_source *source;
+    event_selection_init(&objects);
+    objects.kinds = OBJECT_KINDS;
+    objects.untracked = true;
+    objects.dtd_path = choice->selected->dtd_path;
+    enum step_status status = trace_open_events(path, format, &objects, &source, NULL, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = go_through(source, put, choice, error);
+    source->operations->destroy(source);
+    choice->event_count = 0;
+    return status;
+}
+
+enum step_status chosen_objects_find(const char *path, const struct trace_format *format,
+                                     const struct event_selection *selected, struct id_set *out,
+                                     struct step_error *error)
+{
+    struct choice choice = {.selected = selected, .out = out};
+    bool ok = object_table_init(&choice.births);
+    ok = object_table_init(&choice.sizes) && ok;
+    enum step_status status = ok ? STEP_STATUS_OK : no_memory(error);
+    if (status == STEP_STATUS_OK && selected->has_alive_at &&
+        selected->alive_at.kind == HEAP_AT_PEAK)
+        status = pass(path, format, look_for_peak, &choice, error);
+    object_table_reset(&choice.sizes);
+    if (status == STEP_STATUS_OK)
+        status = pass(path, format, put_event, &choice, error);
+    if (status == STEP_STATUS_OK)
+        status = finish(&choice, path, error);
+    object_table_reset(&choice.births);
+    return status;
+}

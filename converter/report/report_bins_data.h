@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bins of a report in its page. */
+#ifndef CONVERTER_REPORT_REPORT_BINS_DATA_H
+#define CONVERTER_REPORT_REPORT_BINS_DATA_H
+
+#include "converter/report/report_sites.h"
+#include "converter/statistics/statistics_report.h"
+#include "format/json/json_output.h"
+
+/* "bins": start, step, and a list for each of site, class (their numbers in the page; -1: a class
+ * that is not in its table), objects, bytes, site, ...  What is too small for the page is at site 0
+ * without a class.  False: out of memory. */
+bool report_bins_put_data(const struct report_model *model, const struct report_sites *sites,
+                          const struct statistics_report *report, struct json_output *json);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of a Java trace's classes and methods, and the times of its collections. */
+#include <stdlib.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/tables/block_choice.h"
+#include "converter/tables/record_rows.h"
+
+/* ---- names ---- */
+
+uint32_t tables_class_code(struct tables *tables, uint64_t class_id)
+{
+    struct table_names *names = &tables->class_names;
+    struct step_java_class entry;
+    if (class_id >= names->code_count)
+        return table_names_code(names, step_text("?"));
+    uint32_t *code = &names->codes[class_id];
+    if (*code == NO_NAME_CODE) {
+        bool known = step_java_class_look_up(&tables->binding, tables->reader, class_id, &entry);
+        *code = table_names_code(names, known ? entry.name : step_text("?"));
+    }
+    return *code;
+}
+
+static struct step_bytes class_text(struct tables *tables, uint64_t class_id)
+{
+    uint32_t code = tables_class_code(tables, class_id);
+    return code != NO_NAME_CODE ? tables->class_names.texts[code] : step_text("?");
+}
+
+uint32_t tables_method_code(struct tables *tables, uint64_t method_id)
+{
+    struct table_names *names = &tables->method_names;
+    struct step_java_method entry;
+    if (method_id >= names->code_count)
+        return table_names_code(names, step_text("?"));
+    uint32_t *code = &names->codes[method_id];
+    if (*code != NO_NAME_CODE)
+        return *code;
+    *code = step_java_method_look_up(&tables->binding, tables->reader, method_id, &entry)
+                ? table_names_join(names, class_text(tables, entry.class_), entry.name)
+                : table_names_code(names, step_text("?"));
+    return *code;
+}
+
+uint64_t tables_method_class(struct tables *tables, uint64_t method_id)
+{
+    struct step_java_method entry;
+    return step_java_method_look_up(&tables->binding, tables->reader, method_id, &entry)
+               ? entry.class_
+               : 0;
+}
+
+/* ---- collections ---- */
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *) a;
+    uint64_t y = *(const uint64_t *) b;
+    return x < y ? -1 : x > y;
+}
+
+static bool add_time(struct tables *tables, size_t *capacity, uint64_t time_ns)
+{
+    size_t count = tables->collection_count;
+    if (count > 0 && tables->collections[count - 1] == time_ns)
+        return true;
+    if (count == *capacity) {
+        size_t more = *capacity * 2 + 256;
+        uint64_t *times = realloc(tables->collections, more * sizeof *times);
+        if (times == NULL)
+            return false;
+        tables->collections = times;
+        *capacity = more;
+    }
+    tables->collections[tables->collection_count++] = time_ns;
+    return true;
+}
+
+static enum step_status add_block(struct tables *tables, struct step_block *block, uint32_t record,
+                                  size_t slot, size_t *capacity, struct step_error *error)
+{
+    struct step_column_view times;
+    enum step_status status = step_block_column(block, record, record, slot, &times, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    size_t rows = times.step == 0 && times.count > 1 ? 1 : times.count;
+    for (size_t i = 0; i < rows; i++)
+        if (!add_time(tables, capacity, tables_time_ns(tables, times.values[i])))
+            return no_memory(error);
+    return STEP_STATUS_OK;
+}
+
+static void sort_times(struct tables *tables)
+{
+    size_t kept = 0;
+    uint64_t *times = tables->collections;
+    if (tables->collection_count > 0)
+        qsort(times, tables->collection_count, sizeof *times, compare);
+    for (size_t i = 0; i < tables->collection_count; i++)
+        if (kept == 0 || times[kept - 1] != times[i])
+            times[kept++] = times[i];
+    tables->collection_count = kept;
+}
+
+enum step_status tables_find_collections(struct tables *tables, struct step_error *error)
+{
+    uint32_t record = tables_record(tables, "java.ObjectFree");
+    struct step_block *block = NULL;
+    enum step_status status = STEP_STATUS_OK;
+    size_t capacity = 0;
+    if (tables->has_collections || record == STEP_NO_RECORD)
+        return status;
+    size_t slot = step_record_find_property(tables->definition, record, "time");
+    size_t field = step_record_find_field(&tables->definition->records[record], "time");
+    uint8_t **fields = wanted_fields_create(tables->definition, record);
+    if (fields == NULL || field == SIZE_MAX || slot == STEP_NO_PROPERTY_SLOT) {
+        wanted_fields_destroy(fields, tables->definition);
+        return fields == NULL ? no_memory(error) : STEP_STATUS_OK;
+    }
+    wanted_fields_add(fields, tables->definition, record, (uint32_t) field);
+    tables->collection_count = 0;
+    size_t count = step_reader_block_count(tables->reader);
+    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
+        if (block_rows(tables, i, record) == 0)
+            continue;
+        status = step_reader_load_fields(tables->reader, i, (const uint8_t *const *) fields, &block,
+                                         error);
+        if (status == STEP_STATUS_OK)
+            status = add_block(tables, block, record, slot, &capacity, error);
+        if (tables_is_damage(status))
+            status = STEP_STATUS_OK;
+    }
+    wanted_fields_destroy(fields, tables->definition);
+    step_block_destroy(block);
+    sort_times(tables);
+    tables->has_collections = status == STEP_STATUS_OK;
+    return status;
+}
+
+size_t tables_collections_before(const struct tables *tables, uint64_t time_ns)
+{
+    size_t from = 0;
+    size_t to = tables->collection_count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (tables->collections[middle] < time_ns)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}

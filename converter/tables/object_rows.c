@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table `objects`: allocations joined with frees.  A row is given when the object's death is
+ * come to, or at the end.  Blocks of allocations are read before a block of frees that ends after
+ * they begin; so what is kept is what lives, and what one block of frees covers.
+ */
+#include <stdlib.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/base/object_table.h"
+#include "converter/tables/block_choice.h"
+#include "converter/tables/made_columns.h"
+#include "converter/tables/record_rows.h"
+#include "converter/tables/row_builder.h"
+#include "converter/tables/table_scan.h"
+
+#define NO_BIRTH UINT32_MAX
+
+/* What is kept of an object besides its number and size; on the free list, `born` is the next. */
+struct birth {
+    uint64_t born_ns;
+    uint32_t thread;
+    uint32_t site;
+    uint32_t class_id;
+    bool is_existing;
+};
+
+enum phase { READING_FREES, READING_REST, GIVING_LIVE };
+
+struct object_rows {
+    struct table_rows base;
+    struct row_builder builder;
+    const struct table_dictionary *dictionaries[OBJECTS_COLUMNS];
+    /* births */
+    struct table_definition births; /* the table without what the join makes */
+    struct table_scan *scan;
+    size_t columns[OBJECTS_COLUMNS]; /* of the scan, */
+    size_t column_count;
+    size_t places[OBJECTS_COLUMNS];  /* and where each of ours is there; SIZE_MAX: nowhere */
+    const struct table_batch *batch; /* READING_REST: the batch at hand, */
+    size_t batch_row;                /* and how far it was given */
+    /* what lives */
+    struct object_table live; /* `value` is the place in `kept` */
+    struct birth *kept;
+    size_t kept_count, kept_capacity;
+    uint32_t free_birth;
+    size_t live_slot; /* GIVING_LIVE */
+    /* frees */
+    uint32_t free_record;
+    size_t time_slot, object_slot;
+    size_t *free_blocks;
+    size_t free_block_count, free_block_at;
+    uint64_t free_blocks_read;
+    uint8_t **free_fields;
+    struct step_block *block;
+    struct step_column_view times, objects;
+    size_t free_row;
+    uint64_t died_ticks; /* of the last free; */
+    uint64_t died_ns;
+    size_t died_collection; /* collections before it */
+    /* collections before a birth: of all births between two times */
+    uint64_t era_from_ns, era_to_ns;
+    size_t era_collections;
+    enum phase phase;
+    bool wants_survived;
+};
+
+static struct object_rows *of(struct table_rows *rows)
+{
+    return (struct object_rows *) rows;
+}
+
+static uint32_t narrow(uint64_t value)
+{
+    return value < UINT32_MAX ? (uint32_t) value : UINT32_MAX;
+}
+
+/* ---- what lives ---- */
+
+static uint32_t take_birth(struct object_rows *rows)
+{
+    if (rows->free_birth != NO_BIRTH) {
+        uint32_t place = rows->free_birth;
+        rows->free_birth = (uint32_t) rows->kept[place].born_ns;
+        return place;
+    }
+    if (rows->kept_count == rows->kept_capacity) {
+        size_t capacity = rows->kept_capacity * 2 + 1024;
+        struct birth *kept =
+            capacity < NO_BIRTH ? realloc(rows->kept, capacity * sizeof *kept) : NULL;
+        if (kept == NULL)
+            return NO_BIRTH;
+        rows->kept = kept;
+        rows->kept_capacity = capacity;
+    }
+    return (uint32_t) rows->kept_count++;
+}
+
+static void give_birth_back(struct object_rows *rows, uint32_t place)
+{
+    rows->kept[place].born_ns = rows->free_birth;
+    rows->free_birth = place;
+}
+
+static const uint64_t *numbers_of(const struct object_rows *rows, size_t column)
+{
+    size_t place = rows->places[column];
+    return place != SIZE_MAX ? rows->batch->vectors[place].numbers : NULL;
+}
+
+static void read_birth(const struct object_rows *rows, size_t row, struct birth *out)
+{
+    const uint64_t *born = numbers_of(rows, OBJECTS_BORN);
+    const uint64_t *thread = numbers_of(rows, OBJECTS_THREAD);
+    const uint64_t *site = numbers_of(rows, OBJECTS_SITE);
+    const uint64_t *class_id = numbers_of(rows, OBJECTS_CLASS_ID);
+    size_t existing = rows->places[OBJECTS_EXISTING];
+    *out = (struct birth){.born_ns = born != NULL ? born[row] : 0,
+                          .thread = thread != NULL ? narrow(thread[row]) : 0,
+                          .site = site != NULL ? narrow(site[row]) : 0,
+                          .class_id = class_id != NULL ? narrow(class_id[row]) : 0,
+                          .is_existing = existing != SIZE_MAX &&
+                                         rows->batch->vectors[existing].flags[row] != 0};
+}
+
+static bool keep_batch(struct object_rows *rows)
+{
+    const uint64_t *objects = numbers_of(rows, OBJECTS_OBJECT);
+    const uint64_t *sizes = numbers_of(rows, OBJECTS_SIZE);
+    for (size_t i = 0; i < rows->batch->row_count; i++) {
+        uint32_t place = take_birth(rows);
+        if (place == NO_BIRTH)
+            return false;
+        read_birth(rows, i, &rows->kept[place]);
+        if (!object_table_put(&rows->live,
+                              &(struct live_object){.object = objects[i],
+                                                    .value = place,
+                                                    .size = sizes != NULL ? sizes[i] : 0}))
+            return false;
+    }
+    return true;
+}
+
+/* Keeps all that was born before a time is over. */
+static enum step_status keep_births(struct object_rows *rows, uint64_t ticks,
+                                    struct step_error *error)
+{
+    uint64_t next;
+    while (record_rows_next_time(rows->scan->rows, &next) && next <= ticks) {
+        enum step_status status = table_scan_next(rows->scan, &rows->batch, error);
+        if (status == STEP_STATUS_END)
+            return STEP_STATUS_OK;
+        if (status != STEP_STATUS_OK)
+            return status;
+        if (!keep_batch(rows))
+            return no_memory(error);
+    }
+    return STEP_STATUS_OK;
+}
+
+/* ---- rows ---- */
+
+/* Collections before a time, which is near to that asked for last. */
+static size_t collections_before(struct object_rows *rows, uint64_t time_ns)
+{
+    const struct tables *tables = rows->base.tables;
+    if (time_ns > rows->era_from_ns && time_ns <= rows->era_to_ns)
+        return rows->era_collections;
+    size_t count = tables_collections_before(tables, time_ns);
+    rows->era_collections = count;
+    rows->era_from_ns = count > 0 ? tables->collections[count - 1] : 0;
+    rows->era_to_ns = count < tables->collection_count ? tables->collections[count] : UINT64_MAX;
+    return count;
+}
+
+static void put_row(struct object_rows *rows, uint64_t object, uint64_t size,
+                    const struct birth *birth, bool is_dead)
+{
+    struct row_builder *builder = &rows->builder;
+    row_put(builder, OBJECTS_OBJECT, object, false);
+    if (builder->values[OBJECTS_CLASS] != NULL)
+        row_put_code(builder, OBJECTS_CLASS, tables_class_code(rows->base.tables, birth->class_id),
+                     birth->class_id == 0);
+    row_put(builder, OBJECTS_CLASS_ID, birth->class_id, false);
+    row_put(builder, OBJECTS_THREAD, birth->thread, false);
+    row_put(builder, OBJECTS_SITE, birth->site, birth->site == 0);
+    row_put(builder, OBJECTS_SIZE, size, false);
+    row_put(builder, OBJECTS_BORN, birth->born_ns, false);
+    row_put(builder, OBJECTS_DIED, is_dead ? rows->died_ns : 0, !is_dead);
+    row_put_flag(builder, OBJECTS_ALIVE, !is_dead);
+    row_put_flag(builder, OBJECTS_EXISTING, birth->is_existing);
+    if (rows->wants_survived) {
+        size_t seen = is_dead ? rows->died_collection : rows->base.tables->collection_count;
+        size_t before = collections_before(rows, birth->born_ns);
+        row_put(builder, OBJECTS_SURVIVED, seen > before ? seen - before : 0, false);
+    }
+    row_builder_end_row(builder);
+}
+
+/* ---- frees ---- */
+
+static enum step_status load_frees(struct object_rows *rows, struct step_error *error)
+{
+    struct step_reader *reader = rows->base.tables->reader;
+    size_t block = rows->free_blocks[rows->free_block_at++];
+    rows->free_row = 0;
+    rows->objects.count = 0;
+    enum step_status status =
+        keep_births(rows, step_reader_block_info(reader, block)->time_max, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = step_reader_load_fields(reader, block, (const uint8_t *const *) rows->free_fields,
+                                     &rows->block, error);
+    rows->free_blocks_read++;
+    if (status == STEP_STATUS_OK)
+        status = step_block_column(rows->block, rows->free_record, rows->free_record,
+                                   rows->time_slot, &rows->times, error);
+    if (status == STEP_STATUS_OK)
+        status = step_block_column(rows->block, rows->free_record, rows->free_record,
+                                   rows->object_slot, &rows->objects, error);
+    if (tables_is_damage(status))
+        rows->objects.count = 0;
+    return tables_is_damage(status) ? STEP_STATUS_OK : status;
+}
+
+static void set_death(struct object_rows *rows, uint64_t ticks)
+{
+    if (ticks == rows->died_ticks)
+        return;
+    rows->died_ticks = ticks;
+    rows->died_ns = tables_time_ns(rows->base.tables, ticks);
+    if (rows->wants_survived)
+        rows->died_collection = tables_collections_before(rows->base.tables, rows->died_ns);
+}
+
+static void put_dead(struct object_rows *rows)
+{
+    struct live_object object;
+    for (; rows->free_row < rows->objects.count && !row_builder_is_full(&rows->builder);
+         rows->free_row++) {
+        uint64_t number = rows->objects.values[rows->free_row * rows->objects.step];
+        set_death(rows, rows->times.values[rows->free_row * rows->times.step]);
+        if (!object_table_take(&rows->live, number, &object))
+            continue;
+        put_row(rows, number, object.size, &rows->kept[object.value], true);
+        give_birth_back(rows, (uint32_t) object.value);
+    }
+}
+
+static enum step_status read_frees(struct object_rows *rows, struct step_error *error)
+{
+    if (rows->free_row < rows->objects.count) {
+        put_dead(rows);
+        return STEP_STATUS_OK;
+    }
+    if (rows->free_block_at < rows->free_block_count)
+        return load_frees(rows, error);
+    rows->batch = NULL;
+    rows->phase = READING_REST;
+    return STEP_STATUS_OK;
+}
+
+/* ---- the end ---- */
+
+/* What was born after the last block of frees lives. */
+static enum step_status read_rest(struct object_rows *rows, struct step_error *error)
+{
+    struct birth birth;
+    if (rows->batch == NULL || rows->batch_row == rows->batch->row_count) {
+        enum step_status status = table_scan_next(rows->scan, &rows->batch, error);
+        rows->batch_row = 0;
+        if (status == STEP_STATUS_END)
+            rows->phase = GIVING_LIVE;
+        return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+    }
+    const uint64_t *objects = numbers_of(rows, OBJECTS_OBJECT);
+    const uint64_t *sizes = numbers_of(rows, OBJECTS_SIZE);
+    for (; rows->batch_row < rows->batch->row_count && !row_builder_is_full(&rows->builder);
+         rows->batch_row++) {
+        read_birth(rows, rows->batch_row, &birth);
+        put_row(rows, objects[rows->batch_row], sizes != NULL ? sizes[rows->batch_row] : 0, &birth,
+                false);
+    }
+    return STEP_STATUS_OK;
+}
+
+static bool give_live(struct object_rows *rows)
+{
+    struct live_object object;
+    for (; rows->live_slot <= rows->live.mask && !row_builder_is_full(&rows->builder);
+         rows->live_slot++) {
+        uint64_t number = rows->live.slots[rows->live_slot].object;
+        if (number != 0 && object_table_find(&rows->live, number, &object))
+            put_row(rows, number, object.size, &rows->kept[object.value], false);
+    }
+    return rows->live_slot <= rows->live.mask;
+}
+
+static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
+{
+    struct object_rows *rows = of(base);
+    enum step_status status = STEP_STATUS_OK;
+    bool has_more = true;
+    row_builder_begin(&rows->builder);
+    while (has_more && status == STEP_STATUS_OK && !row_builder_is_full(&rows->builder)) {
+        if (rows->phase == READING_FREES)
+            status = read_frees(rows, error);
+        else if (rows->phase == READING_REST)
+            status = read_rest(rows, error);
+        else
+            has_more = give_live(rows);
+    }
+    if (status != STEP_STATUS_OK)
+        return status;
+    base->work.blocks_read = rows->free_blocks_read + table_scan_work(rows->scan).blocks_read;
+    row_builder_take(&rows->builder, base->vectors, rows->dictionaries, count);
+    return *count > 0 ? STEP_STATUS_OK : STEP_STATUS_END;
+}
+
+/* ---- from start to end ---- */
+
+static void destroy(struct table_rows *base)
+{
+    struct object_rows *rows = of(base);
+    table_scan_destroy(rows->scan);
+    row_builder_reset(&rows->builder);
+    object_table_reset(&rows->live);
+    wanted_fields_destroy(rows->free_fields, base->tables->definition);
+    step_block_destroy(rows->block);
+    free(rows->kept);
+    free(rows->free_blocks);
+    table_rows_reset(base);
+    free(rows);
+}
+
+static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
+
+static bool is_joined(size_t column)
+{
+    return column == OBJECTS_DIED || column == OBJECTS_ALIVE || column == OBJECTS_SURVIVED;
+}
+
+/* The columns that births must give: those that rows need, and what the join goes by. */
+static void choose_columns(struct object_rows *rows)
+{
+    const uint8_t *needed = rows->base.wish->needed;
+    rows->wants_survived = needed[OBJECTS_SURVIVED] != 0;
+    for (size_t i = 0; i < OBJECTS_COLUMNS; i++) {
+        bool wanted = needed[i] != 0 && !is_joined(i) && i != OBJECTS_CLASS;
+        if (i == OBJECTS_OBJECT || (i == OBJECTS_BORN && rows->wants_survived) ||
+            (i == OBJECTS_CLASS_ID && needed[OBJECTS_CLASS] != 0))
+            wanted = true;
+        rows->places[i] = wanted ? rows->column_count : SIZE_MAX;
+        if (wanted)
+            rows->columns[rows->column_count++] = i;
+    }
+}
+
+static enum step_status open_births(struct object_rows *rows, struct step_error *error)
+{
+    const struct table_wish *wish = rows->base.wish;
+    const struct row_filter *filter = &wish->filter;
+    struct table_range *ranges = calloc(filter->range_count + 1, sizeof *ranges);
+    struct table_query query = {.columns = rows->columns,
+                                .column_count = rows->column_count,
+                                .ranges = ranges,
+                                .threads = filter->threads,
+                                .thread_count = filter->thread_count,
+                                .class_glob = filter->class_glob,
+                                .part = &wish->part,
+                                .batch_rows = wish->batch_rows};
+    if (ranges == NULL)
+        return no_memory(error);
+    for (size_t i = 0; i < filter->range_count; i++)
+        if (!is_joined(filter->ranges[i].column))
+            ranges[query.range_count++] = filter->ranges[i];
+    rows->births = *wish->table;
+    rows->births.create = record_rows_create;
+    enum step_status status = table_scan_create_by_time(rows->base.tables, &rows->births.base,
+                                                        &query, true, &rows->scan, error);
+    free(ranges);
+    return status;
+}
+
+/* What the index knows of the numbers of all objects that may be wanted. */
+static bool range_of_births(const struct object_rows *rows, uint64_t *least, uint64_t *most)
+{
+    const struct block_choice *choice = record_rows_choice(rows->scan->rows);
+    const struct table_cell *cell = &rows->births.cells[OBJECTS_OBJECT];
+    *least = UINT64_MAX;
+    *most = 0;
+    for (size_t i = 0; i < choice->count; i++) {
+        uint64_t from, to;
+        if (!block_field_range(rows->base.tables, choice->blocks[i], cell->owner, cell->field,
+                               &from, &to))
+            return false;
+        *least = from < *least ? from : *least;
+        *most = to > *most ? to : *most;
+    }
+    return true;
+}
+
+/* Blocks of frees that may have objects that are wanted. */
+static void choose_free_blocks(struct object_rows *rows, uint32_t object_field)
+{
+    const struct tables *tables = rows->base.tables;
+    const struct block_choice *choice = record_rows_choice(rows->scan->rows);
+    uint64_t least, most, from, to;
+    bool has_range = range_of_births(rows, &least, &most);
+    uint64_t first = UINT64_MAX;
+    for (size_t i = 0; i < choice->count; i++) {
+        uint64_t time = step_reader_block_info(tables->reader, choice->blocks[i])->time_min;
+        first = time < first ? time : first;
+    }
+    for (size_t i = 0; i < step_reader_block_count(tables->reader); i++) {
+        if (block_rows(tables, i, rows->free_record) == 0)
+            continue;
+        bool is_late = step_reader_block_info(tables->reader, i)->time_max >= first;
+        if (has_range && block_field_range(tables, i, rows->free_record, object_field, &from, &to))
+            is_late = is_late && to >= least && from <= most;
+        if (is_late)
+            rows->free_blocks[rows->free_block_count++] = i;
+        else
+            rows->base.work.blocks_passed++;
+    }
+    blocks_sort_by_time(tables, rows->free_blocks, rows->free_block_count);
+}
+
+static enum step_status open_frees(struct object_rows *rows, struct step_error *error)
+{
+    struct tables *tables = rows->base.tables;
+    const struct step_definition *definition = tables->definition;
+    size_t blocks = step_reader_block_count(tables->reader);
+    rows->free_blocks = calloc(blocks + 1, sizeof *rows->free_blocks);
+    rows->free_record = tables_record(tables, "java.ObjectFree");
+    if (rows->free_blocks == NULL)
+        return no_memory(error);
+    if (rows->free_record == STEP_NO_RECORD)
+        return STEP_STATUS_OK;
+    const struct step_record *record = &definition->records[rows->free_record];
+    size_t time = step_record_find_field(record, "time");
+    size_t object = step_record_find_field(record, "object");
+    if (time == SIZE_MAX || object == SIZE_MAX || record->fields[time].kind != STEP_TYPE_INT ||
+        record->fields[object].kind != STEP_TYPE_INT || record->fields[time].array_depth > 0 ||
+        record->fields[object].array_depth > 0)
+        return STEP_STATUS_OK;
+    rows->free_fields = wanted_fields_create(definition, rows->free_record);
+    if (rows->free_fields == NULL)
+        return no_memory(error);
+    wanted_fields_add(rows->free_fields, definition, rows->free_record, (uint32_t) time);
+    wanted_fields_add(rows->free_fields, definition, rows->free_record, (uint32_t) object);
+    rows->time_slot = tables_slot(definition, rows->free_record, (uint32_t) time);
+    rows->object_slot = tables_slot(definition, rows->free_record, (uint32_t) object);
+    choose_free_blocks(rows, (uint32_t) object);
+    rows->base.work.blocks_passed += table_scan_work(rows->scan).blocks_passed;
+    return rows->wants_survived ? tables_find_collections(tables, error) : STEP_STATUS_OK;
+}
+
+static enum step_status create_joined(struct tables *tables, const struct table_wish *wish,
+                                      struct table_rows **out, struct step_error *error)
+{
+    struct object_rows *rows = calloc(1, sizeof *rows);
+    if (rows == NULL)
+        return no_memory(error);
+    rows->free_birth = NO_BIRTH;
+    rows->died_ticks = UINT64_MAX;
+    rows->died_ns = UINT64_MAX;
+    rows->dictionaries[OBJECTS_CLASS] = &tables->class_names.dictionary;
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    if (status == STEP_STATUS_OK && !object_table_init(&rows->live))
+        status = no_memory(error);
+    if (status == STEP_STATUS_OK)
+        status = row_builder_init(&rows->builder, wish, error);
+    choose_columns(rows);
+    if (status == STEP_STATUS_OK)
+        status = open_births(rows, error);
+    if (status == STEP_STATUS_OK)
+        status = open_frees(rows, error);
+    *out = &rows->base;
+    if (status != STEP_STATUS_OK) {
+        destroy(&rows->base);
+        *out = NULL;
+    }
+    return status;
+}
+
+enum step_status object_rows_create(struct tables *tables, const struct table_wish *wish,
+                                    struct table_rows **out, struct step_error *error)
+{
+    for (size_t i = 0; i < OBJECTS_COLUMNS; i++)
+        if (wish->needed[i] != 0 && is_joined(i))
+            return create_joined(tables, wish, out, error);
+    return record_rows_create(tables, wish, out, error);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Storage of a batch. */
+#include "converter/tables/row_builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/no_memory.h"
+
+static size_t bytes_of(enum table_type type)
+{
+    return type == TABLE_BOOL                         ? 1
+           : type == TABLE_NAME                       ? sizeof(uint32_t)
+           : type == TABLE_TEXT || type == TABLE_DATA ? sizeof(struct step_bytes)
+                                                      : sizeof(uint64_t);
+}
+
+enum step_status row_builder_init(struct row_builder *builder, const struct table_wish *wish,
+                                  struct step_error *error)
+{
+    const struct table *table = &wish->table->base;
+    *builder = (struct row_builder){.column_count = table->column_count,
+                                    .capacity = wish->batch_rows,
+                                    .columns = table->columns};
+    builder->values = calloc(table->column_count + 1, sizeof *builder->values);
+    builder->validity = calloc(table->column_count + 1, sizeof *builder->validity);
+    if (builder->values == NULL || builder->validity == NULL)
+        return no_memory(error);
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (wish->needed[i] == 0)
+            continue;
+        builder->values[i] = malloc(builder->capacity * bytes_of(table->columns[i].type));
+        if (table->columns[i].nullable)
+            builder->validity[i] = calloc(builder->capacity / 8 + 1, 1);
+        if (builder->values[i] == NULL ||
+            (table->columns[i].nullable && builder->validity[i] == NULL))
+            return no_memory(error);
+    }
+    return STEP_STATUS_OK;
+}
+
+void row_builder_reset(struct row_builder *builder)
+{
+    for (size_t i = 0; i < builder->column_count; i++) {
+        if (builder->values != NULL)
+            free(builder->values[i]);
+        if (builder->validity != NULL)
+            free(builder->validity[i]);
+    }
+    free(builder->values);
+    free(builder->validity);
+    *builder = (struct row_builder){0};
+}
+
+static size_t count_valid(const uint8_t *validity, size_t count)
+{
+    size_t valid = 0;
+    for (size_t i = 0; i < count / 8 + 1; i++)
+        valid += (size_t) __builtin_popcount(validity[i]);
+    return valid;
+}
+
+void row_builder_take(struct row_builder *builder, struct table_vector *vectors,
+                      const struct table_dictionary *const *dictionaries, size_t *count)
+{
+    for (size_t i = 0; i < builder->column_count; i++) {
+        struct table_vector *vector = &vectors[i];
+        if (builder->values[i] == NULL)
+            continue;
+        vector->numbers = builder->values[i]; /* whatever they are: all stand at one place */
+        vector->dictionary = dictionaries != NULL ? dictionaries[i] : NULL;
+        vector->validity = NULL;
+        vector->null_count = 0;
+        if (builder->validity[i] == NULL)
+            continue;
+        vector->null_count = builder->count - count_valid(builder->validity[i], builder->count);
+        if (vector->null_count > 0)
+            vector->validity = builder->validity[i];
+    }
+    *count = builder->count;
+}
+
+void row_builder_begin(struct row_builder *builder)
+{
+    builder->count = 0;
+    for (size_t i = 0; i < builder->column_count; i++)
+        if (builder->validity[i] != NULL)
+            memset(builder->validity[i], 0, builder->capacity / 8 + 1);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A batch that is made row by row. */
+#ifndef CONVERTER_TABLES_ROW_BUILDER_H
+#define CONVERTER_TABLES_ROW_BUILDER_H
+
+#include "converter/tables/table_rows.h"
+
+/* The columns' values; NULL for columns that are not needed. */
+struct row_builder {
+    size_t column_count;
+    size_t capacity, count;
+    const struct table_column *columns;
+    void **values;
+    uint8_t **validity; /* of nullable columns */
+};
+
+enum step_status row_builder_init(struct row_builder *builder, const struct table_wish *wish,
+                                  struct step_error *error);
+void row_builder_reset(struct row_builder *builder);
+
+static inline bool row_builder_is_full(const struct row_builder *builder)
+{
+    return builder->count == builder->capacity;
+}
+
+/* A new batch. */
+void row_builder_begin(struct row_builder *builder);
+/* Gives the rows as vectors; `dictionaries` by column, of names.  They live until the next batch.
+ */
+void row_builder_take(struct row_builder *builder, struct table_vector *vectors,
+                      const struct table_dictionary *const *dictionaries, size_t *count);
+
+/* A row's values, each once, in any order; then row_builder_end_row().  `is_null` is for nullable
+ * columns alone. */
+static inline void row_put(struct row_builder *builder, size_t column, uint64_t value, bool is_null)
+{
+    uint64_t *values = builder->values[column];
+    if (values == NULL)
+        return;
+    values[builder->count] = is_null ? 0 : value;
+    if (builder->validity[column] != NULL && !is_null)
+        builder->validity[column][builder->count / 8] |= (uint8_t) (1u << builder->count % 8);
+}
+
+static inline void row_put_code(struct row_builder *builder, size_t column, uint32_t code,
+                                bool is_null)
+{
+    uint32_t *values = builder->values[column];
+    if (values == NULL)
+        return;
+    values[builder->count] = is_null ? 0 : code;
+    if (builder->validity[column] != NULL && !is_null)
+        builder->validity[column][builder->count / 8] |= (uint8_t) (1u << builder->count % 8);
+}
+
+static inline void row_put_flag(struct row_builder *builder, size_t column, bool value)
+{
+    uint8_t *values = builder->values[column];
+    if (values != NULL)
+        values[builder->count] = value;
+}
+
+static inline void row_put_text(struct row_builder *builder, size_t column, struct step_bytes text)
+{
+    struct step_bytes *values = builder->values[column];
+    if (values != NULL)
+        values[builder->count] = text;
+}
+
+static inline void row_builder_end_row(struct row_builder *builder)
+{
+    builder->count++;
+}
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A scan: what the maker gives, less the rows and columns that are not wanted. */
+#include "converter/tables/table_scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/tables/tables_trace.h"
+
+/* ---- makers ---- */
+
+enum step_status table_rows_init(struct table_rows *rows,
+                                 const struct table_rows_operations *operations,
+                                 struct tables *tables, const struct table_wish *wish,
+                                 struct step_error *error)
+{
+    const struct table *table = &wish->table->base;
+    rows->operations = operations;
+    rows->tables = tables;
+    rows->wish = wish;
+    rows->vectors = calloc(table->column_count + 1, sizeof *rows->vectors);
+    if (rows->vectors == NULL)
+        return no_memory(error);
+    for (size_t i = 0; i < table->column_count; i++)
+        rows->vectors[i].type = table->columns[i].type;
+    return STEP_STATUS_OK;
+}
+
+void table_rows_reset(struct table_rows *rows)
+{
+    free(rows->vectors);
+    rows->vectors = NULL;
+}
+
+/* ---- from start to end ---- */
+
+static enum step_status choose_columns(struct table_scan *scan, const struct table_query *query,
+                                       struct step_error *error)
+{
+    const struct table *table = &scan->wish.table->base;
+    scan->column_count = query->columns != NULL ? query->column_count : table->column_count;
+    scan->columns = calloc(scan->column_count + 1, sizeof *scan->columns);
+    scan->vectors = calloc(scan->column_count + 1, sizeof *scan->vectors);
+    scan->room = calloc(scan->column_count + 1, sizeof *scan->room);
+    scan->needed = calloc(table->column_count + 1, 1);
+    if (scan->columns == NULL || scan->vectors == NULL || scan->room == NULL ||
+        scan->needed == NULL)
+        return no_memory(error);
+    scan->wish.needed = scan->needed;
+    for (size_t i = 0; i < scan->column_count; i++) {
+        scan->columns[i] = query->columns != NULL ? query->columns[i] : i;
+        if (scan->columns[i] >= table->column_count)
+            return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                                  "table %s has no column %zu", table->name, scan->columns[i]);
+        scan->needed[scan->columns[i]] = 1;
+    }
+    for (size_t i = 0; i < table->column_count; i++)
+        scan->needed[i] |= row_filter_needs(&scan->wish.filter, i);
+    return STEP_STATUS_OK;
+}
+
+static enum step_status start(struct table_scan *scan, struct step_error *error)
+{
+    struct table_rows *rows = scan->rows;
+    if (rows != NULL && rows->operations->restart != NULL)
+        return rows->operations->restart(rows, error);
+    if (rows != NULL)
+        rows->operations->destroy(rows);
+    scan->rows = NULL;
+    return scan->wish.table->create(scan->tables, &scan->wish, &scan->rows, error);
+}
+
+enum step_status table_scan_create_by_time(struct tables *tables, const struct table *table,
+                                           const struct table_query *query, bool by_time,
+                                           struct table_scan **out, struct step_error *error)
+{
+    *out = NULL;
+    struct table_scan *scan = calloc(1, sizeof *scan);
+    if (scan == NULL)
+        return no_memory(error);
+    scan->tables = tables;
+    scan->wish.table = table_definition_of(table);
+    scan->wish.part = query->part != NULL ? *query->part : (struct table_part){0, SIZE_MAX, 0};
+    scan->wish.batch_rows = query->batch_rows != 0 ? query->batch_rows : TABLE_BATCH_ROWS;
+    scan->wish.by_time = by_time;
+    enum step_status status = row_filter_init(&scan->wish.filter, table, query, error);
+    if (status == STEP_STATUS_OK)
+        status = choose_columns(scan, query, error);
+    if (status == STEP_STATUS_OK)
+        status = start(scan, error);
+    if (status != STEP_STATUS_OK) {
+        table_scan_destroy(scan);
+        return status;
+    }
+    *out = scan;
+    return status;
+}
+
+enum step_status table_scan_create(struct tables *tables, const struct table *table,
+                                   const struct table_query *query, struct table_scan **out,
+                                   struct step_error *error)
+{
+    return table_scan_create_by_time(tables, table, query, false, out, error);
+}
+
+enum step_status table_scan_restart(struct table_scan *scan, const struct table_range *ranges,
+                                    size_t range_count, struct step_error *error)
+{
+    struct row_filter *filter = &scan->wish.filter;
+    for (size_t i = 0; i < range_count; i++)
+        if (i >= filter->range_count || ranges[i].column != filter->ranges[i].column)
+            return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                                  "a scan begins anew with ranges of the same columns");
+    enum step_status status = row_filter_set_ranges(filter, ranges, range_count, error);
+    return status == STEP_STATUS_OK ? start(scan, error) : status;
+}
+
+void table_scan_destroy(struct table_scan *scan)
+{
+    if (scan == NULL)
+        return;
+    if (scan->rows != NULL)
+        scan->rows->operations->destroy(scan->rows);
+    row_filter_reset(&scan->wish.filter);
+    for (size_t i = 0; scan->room != NULL && i < scan->column_count; i++) {
+        free(scan->room[i].values);
+        free(scan->room[i].validity);
+    }
+    free(scan->room);
+    free(scan->columns);
+    free(scan->vectors);
+    free(scan->needed);
+    free(scan->selected);
+    free(scan);
+}
+
+struct table_scan_work table_scan_work(const struct table_scan *scan)
+{
+    return scan->rows != NULL ? scan->rows->work : (struct table_scan_work){0};
+}
+
+/* ---- batches ---- */
+
+static size_t value_bytes(enum table_type type)
+{
+    switch (type) {
+    case TABLE_BOOL:
+        return sizeof(uint8_t);
+    case TABLE_NAME:
+        return sizeof(uint32_t);
+    case TABLE_TEXT:
+    case TABLE_DATA:
+        return sizeof(struct step_bytes);
+    default:
+        return sizeof(uint64_t);
+    }
+}
+
+static bool has_room(struct table_scan *scan, struct table_scan_room *room, enum table_type type)
+{
+    size_t rows = scan->wish.batch_rows;
+    if (room->values == NULL)
+        room->values = malloc(rows * value_bytes(type));
+    if (room->validity == NULL)
+        room->validity = malloc(rows / 8 + 1);
+    return room->values != NULL && room->validity != NULL;
+}
+
+#define GATHER(member, kind)                                                                       \
+    do {                                                                                           \
+        kind *values = room->values;                                                               \
+        for (size_t i = 0; i < count; i++)                                                         \
+            values[i] = from->member[selected[i]];                                                 \
+        to->member = values;                                                                       \
+    } while (0)
+
+/* The selected rows of a vector. */
+static void gather(const struct table_vector *from, const uint32_t *selected, size_t count,
+                   struct table_scan_room *room, struct table_vector *to)
+{
+    *to = *from;
+    switch (value_bytes(from->type)) {
+    case sizeof(uint8_t):
+        GATHER(flags, uint8_t);
+        break;
+    case sizeof(uint32_t):
+        GATHER(codes, uint32_t);
+        break;
+    case sizeof(struct step_bytes):
+        GATHER(texts, struct step_bytes);
+        break;
+    default:
+        GATHER(numbers, uint64_t);
+    }
+    if (from->validity == NULL)
+        return;
+    memset(room->validity, 0, count / 8 + 1);
+    size_t valid = 0;
+    for (size_t i = 0; i < count; i++) {
+        unsigned bit = from->validity[selected[i] / 8] >> selected[i] % 8 & 1u;
+        room->validity[i / 8] |= (uint8_t) (bit << i % 8);
+        valid += bit;
+    }
+    to->null_count = count - valid;
+    to->validity = to->null_count > 0 ? room->validity : NULL;
+}
+
+static enum step_status take_all(struct table_scan *scan, size_t count)
+{
+    for (size_t i = 0; i < scan->column_count; i++)
+        scan->vectors[i] = scan->rows->vectors[scan->columns[i]];
+    scan->batch = (struct table_batch){count, scan->vectors};
+    return STEP_STATUS_OK;
+}
+
+/* END: none of the rows is wanted. */
+static enum step_status take_selected(struct table_scan *scan, size_t count,
+                                      struct step_error *error)
+{
+    size_t kept = 0;
+    if (scan->selected == NULL)
+        scan->selected = malloc((scan->wish.batch_rows + 1) * sizeof *scan->selected);
+    if (scan->selected == NULL)
+        return no_memory(error);
+    enum step_status status = row_filter_select(&scan->wish.filter, scan->rows->vectors, count,
+                                                scan->selected, &kept, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (kept == count)
+        return take_all(scan, count);
+    if (kept == 0)
+        return STEP_STATUS_END;
+    for (size_t i = 0; i < scan->column_count; i++) {
+        const struct table_vector *from = &scan->rows->vectors[scan->columns[i]];
+        if (!has_room(scan, &scan->room[i], from->type))
+            return no_memory(error);
+        gather(from, scan->selected, kept, &scan->room[i], &scan->vectors[i]);
+    }
+    scan->batch = (struct table_batch){kept, scan->vectors};
+    return STEP_STATUS_OK;
+}
+
+enum step_status table_scan_next(struct table_scan *scan, const struct table_batch **batch,
+                                 struct step_error *error)
+{
+    const struct row_filter *filter = &scan->wish.filter;
+    bool all = filter->range_count == 0 && filter->threads == NULL && filter->class_glob == NULL;
+    enum step_status status = STEP_STATUS_END;
+    *batch = NULL;
+    while (status == STEP_STATUS_END) {
+        size_t count = 0;
+        status = scan->rows->operations->next(scan->rows, &count, error);
+        if (status != STEP_STATUS_OK)
+            return status;
+        status = all ? take_all(scan, count) : take_selected(scan, count, error);
+    }
+    *batch = &scan->batch;
+    return status;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An opened trace: what the makers of rows share. */
+#ifndef CONVERTER_TABLES_TABLES_TRACE_H
+#define CONVERTER_TABLES_TABLES_TRACE_H
+
+#include "converter/tables/table_names.h"
+#include "converter/tables/table_rows.h"
+#include "steptrace/java_trace.h"
+
+enum tables_kind { TABLES_OF_JAVA, TABLES_OF_HEAP, TABLES_OF_RECORDS };
+
+struct tables {
+    char *path;
+    struct step_reader *reader;
+    const struct step_definition *definition; /* of the reader */
+    enum tables_kind kind;
+    uint64_t resolution_ns;
+    bool has_resolution; /* the trace tells of it */
+    struct table_definition *items;
+    size_t count, capacity;
+    /* Java */
+    struct step_java_trace_binding binding;
+    bool is_bound;
+    uint32_t classes, methods, threads, frames; /* dictionaries' record types, or STEP_NO_RECORD */
+    struct table_names class_names, method_names;
+    uint64_t *collections; /* times at which objects were found dead, ascending; when asked for */
+    size_t collection_count;
+    bool has_collections;
+    /* all */
+    struct table_names type_names; /* of records; code + 1 is the record's number */
+    struct table_names words;      /* of columns with a few texts, by the maker */
+    struct step_error damage;      /* that another reader of the file found; status OK: none */
+};
+
+/* Codes of names by the numbers of dictionary entries; NO_NAME_CODE: out of memory. */
+uint32_t tables_class_code(struct tables *tables, uint64_t class_id);
+uint32_t tables_method_code(struct tables *tables, uint64_t method_id);
+/* The method's class; 0: not known. */
+uint64_t tables_method_class(struct tables *tables, uint64_t method_id);
+
+/* Nanoseconds; beyond 2^64 - 1 that. */
+static inline uint64_t tables_time_ns(const struct tables *tables, uint64_t ticks)
+{
+    uint64_t time_ns;
+    return __builtin_mul_overflow(ticks, tables->resolution_ns, &time_ns) ? UINT64_MAX : time_ns;
+}
+
+/* The record type of that full name, or STEP_NO_RECORD. */
+uint32_t tables_record(const struct tables *tables, const char *name);
+/* The slot of a record's field. */
+size_t tables_slot(const struct step_definition *definition, uint32_t record, uint32_t field);
+
+/* Finds out the times of all collections, once. */
+enum step_status tables_find_collections(struct tables *tables, struct step_error *error);
+/* How many collections were before that time. */
+size_t tables_collections_before(const struct tables *tables, uint64_t time_ns);
+
+/* Adds a table.  Its name, columns and cells are taken over or constant (tables_open.c). */
+enum step_status tables_add(struct tables *tables, const struct table_definition *definition,
+                            struct step_error *error);
+
+/* A block that cannot be read is damage, of which the reader keeps note; anything else is a
+ * failure. */
+static inline bool tables_is_damage(enum step_status status)
+{
+    return status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT ||
+           status == STEP_STATUS_UNSUPPORTED || status == STEP_STATUS_LIMIT;
+}
+
+/* The kinds of tables. */
+enum step_status java_tables_add(struct tables *tables, struct step_error *error);
+enum step_status heap_tables_add(struct tables *tables, struct step_error *error);
+enum step_status record_tables_add(struct tables *tables, struct step_error *error);
+
+/* The makers. */
+enum step_status record_rows_create(struct tables *tables, const struct table_wish *wish,
+                                    struct table_rows **out, struct step_error *error);
+enum step_status object_rows_create(struct tables *tables, const struct table_wish *wish,
+                                    struct table_rows **out, struct step_error *error);
+enum step_status entry_rows_create(struct tables *tables, const struct table_wish *wish,
+                                   struct table_rows **out, struct step_error *error);
+enum step_status call_rows_create(struct tables *tables, const struct table_wish *wish,
+                                  struct table_rows **out, struct step_error *error);
+enum step_status level_rows_create(struct tables *tables, const struct table_wish *wish,
+                                   struct table_rows **out, struct step_error *error);
+enum step_status heap_rows_create(struct tables *tables, const struct table_wish *wish,
+                                  struct table_rows **out, struct step_error *error);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace compare: what changed from one trace, or set of traces, to another. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/given_definition.h"
+#include "converter/base/memory_limit.h"
+#include "converter/base/no_memory.h"
+#include "converter/compare/compare_report.h"
+#include "converter/events/selection_options.h"
+#include "converter/gates/gate_options.h"
+#include "converter/report/compare_page.h"
+#include "converter/verbs/trace_set.h"
+#include "converter/verbs/verb.h"
+
+#define TOP_DEFAULT UINT64_C(20)
+#define DEPTH_DEFAULT UINT64_C(4)
+
+static const struct verb_help help = {
+    .name = "compare",
+    .operands = "BEFORE AFTER [OPTION]...",
+    .text =
+        "Tells what changed from one trace to another: what was allocated, freed, alive at the\n"
+        "peak and the end, how long it lived, calls and their times; by class, site, thread,\n"
+        "method; what changed most comes first. BEFORE and AFTER may each be several traces of\n"
+        "the same program, a.step,b.step,c.step or a directory: then the middle of the runs\n"
+        "counts, and ~ marks what the runs differ by anyway. Names that a JVM makes anew in each\n"
+        "run (lambdas, proxies, numbers of threads) are matched.\n"};
+
+struct comparison {
+    struct compare_report report;
+    struct event_selection selected;
+    struct gates gates;
+    bool exact_names, with_lines;
+    bool as_tree, as_json, as_csv;
+    const char *page;
+};
+
+static bool take_axes(void *unsigned_target, const char *value, const char **fault)
+{
+    unsigned axes = 0;
+    *fault = "class, site, thread, method or all is expected, or several with + between";
+    if (strcmp(value, "all") == 0) {
+        *(unsigned *) unsigned_target = ~0u;
+        return true;
+    }
+    for (;;) {
+        size_t length = strcspn(value, "+,");
+        unsigned axis = AXIS_CLASS;
+        while (axis < AXIS_COUNT &&
+               (strlen(axis_names[axis]) != length || memcmp(axis_names[axis], value, length) != 0))
+            axis++;
+        if (axis == AXIS_COUNT)
+            return false;
+        axes |= 1u << axis;
+        if (value[length] == '\0')
+            break;
+        value += length + 1;
+    }
+    *(unsigned *) unsigned_target = axes;
+    return true;
+}
+
+static bool take_metric(void *metric_target, const char *value, const char **fault)
+{
+    const struct metric *metric = metric_by_name(value, strlen(value));
+    *fault = "allocated, freed, alive_at_peak, alive_at_end (or these with _objects), lifetime, "
+             "calls, exceptions, own_time or time is expected";
+    *(const struct metric **) metric_target = metric;
+    return metric != NULL && metric->group == METRICS_OF_TRACES;
+}
+
+/* By the main class or file; arguments may differ. */
+static bool is_other_program(const char *a, const char *b)
+{
+    size_t length = strcspn(a, " ");
+    return a[0] != '\0' && b[0] != '\0' && (strcspn(b, " ") != length || memcmp(a, b, length) != 0);
+}
+
+/* Traces that hardly can be compared are: with a word. */
+static void tell_differences(const struct measures *measures)
+{
+    const struct measure_run *first = &measures->runs[0];
+    for (size_t i = 1; i < measures->run_count; i++) {
+        const struct measure_run *run = &measures->runs[i];
+        if (is_other_program(first->program, run->program))
+            report_line("%s and %s are of different programs: '%s', '%s'", first->path, run->path,
+                        first->program, run->program);
+        if (run->has_sizes != first->has_sizes)
+            report_line("%s does not tell the sizes of objects",
+                        run->has_sizes ? first->path : run->path);
+        if (run->resolution_ns != first->resolution_ns)
+            report_line("%s and %s have time stamps of different resolution: their times differ "
+                        "for that, too",
+                        first->path, run->path);
+        uint32_t events = TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE) |
+                          TRACE_KIND_BIT(EVENT_METHOD_ENTRY);
+        if ((run->kinds & events) != (first->kinds & events))
+            report_line("%s and %s were not recorded with the same events", first->path, run->path);
+    }
+}
+
+static enum step_status print(const struct comparison *comparison,
+                              const struct compare_report *report)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    if (comparison->page != NULL) {
+        enum step_status status = compare_page_write(comparison->page, report, &error);
+        return status == STEP_STATUS_OK ? status : report_error(&error);
+    }
+    bool ok = comparison->as_json   ? compare_print_json(report)
+              : comparison->as_csv  ? compare_print_csv(report)
+              : comparison->as_tree ? compare_print_tree(report)
+                                    : compare_print_text(report);
+    if (ok)
+        return STEP_STATUS_OK;
+    no_memory(&error);
+    return report_error(&error);
+}
+
+static enum step_status compare(struct comparison *comparison,
+                                const struct trace_set sets[SIDE_COUNT])
+{
+    struct measures measures;
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    size_t runs = sets[SIDE_BEFORE].count + sets[SIDE_AFTER].count, failed = 0;
+    if (!measures_init(&measures, runs)) {
+        measures_reset(&measures);
+        no_memory(&error);
+        return report_error(&error);
+    }
+    measures.exact_names = comparison->exact_names;
+    measures.with_lines = comparison->with_lines;
+    enum step_status status = STEP_STATUS_OK;
+    for (unsigned side = 0; side < SIDE_COUNT; side++) {
+        enum step_status one = trace_set_measure(&sets[side], (enum measure_side) side,
+                                                 &comparison->selected, &measures);
+        status = one != STEP_STATUS_OK ? one : status;
+    }
+    if (measures.run_count == runs) {
+        tell_differences(&measures);
+        comparison->report.measures = &measures;
+        enum step_status told = print(comparison, &comparison->report);
+        if (told == STEP_STATUS_OK)
+            told = gates_judge(&comparison->gates, help.name, &measures, &failed);
+        status = status == STEP_STATUS_OK ? told : status;
+    }
+    measures_reset(&measures);
+    if (failed > 0)
+        verb_exit_code = VERB_EXIT_GATE;
+    return status;
+}
+
+static enum step_status run(struct comparison *comparison, const struct arguments *arguments)
+{
+    struct trace_set sets[SIDE_COUNT] = {{.count = 0}};
+    const struct gate_rule *other = gates_find_other(&comparison->gates, METRICS_OF_TRACES);
+    if (other != NULL)
+        return arguments_fault(arguments, "'%s' is for steptrace leaks", other->text);
+    if (comparison->as_json + comparison->as_csv + comparison->as_tree +
+            (comparison->page != NULL) >
+        1)
+        return arguments_fault(arguments, "--tree, --json, --csv and --html exclude each other");
+    enum step_status status = STEP_STATUS_OK;
+    for (unsigned side = 0; status == STEP_STATUS_OK && side < SIDE_COUNT; side++)
+        status = trace_set_find(arguments->operands[side], &sets[side]);
+    if (status == STEP_STATUS_OK)
+        status = compare(comparison, sets);
+    trace_set_reset(&sets[SIDE_BEFORE]);
+    trace_set_reset(&sets[SIDE_AFTER]);
+    return status;
+}
+
+enum step_status verb_compare(int argc, char **argv)
+{
+    struct comparison comparison = {
+        .report = {
+            .axes = 1u << AXIS_CLASS, .top = TOP_DEFAULT, .depth = DEPTH_DEFAULT, .least = 0.01}};
+    event_selection_init(&comparison.selected);
+    const struct option_row rows[] = {
+        {"by", 0, "WHAT", "class (default), site, thread, method, several as class+site, or all",
+         take_axes, &comparison.report.axes},
+        {"sort", 0, "WHAT", "by the change of this: allocated, alive_at_end, calls, own_time, ...",
+         take_metric, &comparison.report.sort},
+        {"top", 'n', "N", "lines of each table (20; 0: all)", take_count, &comparison.report.top},
+        {"depth", 0, "N", "frames of a site (4; 0: all)", take_count, &comparison.report.depth},
+        {"tree", 0, NULL, "the call tree with what changed below each frame", take_flag,
+         &comparison.as_tree},
+        {"lines", 0, NULL, "tell frames apart by their lines, not only by methods", take_flag,
+         &comparison.with_lines},
+        {"exact", 0, NULL, "take names as they are", take_flag, &comparison.exact_names},
+        {"json", 0, NULL, "as JSON", take_flag, &comparison.as_json},
+        {"csv", 0, NULL, "as CSV", take_flag, &comparison.as_csv},
+        {"html", 0, "FILE", "as a page for a browser", take_text, &comparison.page},
+        GATE_ROWS(&comparison.gates),
+        SELECTION_ROWS(&comparison.selected),
+        DEFINITION_ROW,
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    enum step_status status = arguments_parse(&arguments, argc, argv);
+    if (status == STEP_STATUS_OK && !arguments.help_wanted)
+        status = arguments_expect(&arguments, 2, 2);
+    if (status == STEP_STATUS_OK && !arguments.help_wanted)
+        status = run(&comparison, &arguments);
+    gates_reset(&comparison.gates);
+    return status;
+}

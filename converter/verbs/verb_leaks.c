@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace leaks: what survives collections and still lives at the end. */
+#include <string.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/given_definition.h"
+#include "converter/base/memory_limit.h"
+#include "converter/base/no_memory.h"
+#include "converter/events/selection_options.h"
+#include "converter/gates/gate_options.h"
+#include "converter/leaks/leak_report.h"
+#include "converter/open/input.h"
+#include "converter/verbs/verb.h"
+
+#define TOP_DEFAULT UINT64_C(20)
+#define DEPTH_DEFAULT UINT64_C(4)
+#define SURVIVED_DEFAULT UINT64_C(3)
+
+static const struct verb_help help = {
+    .name = "leaks",
+    .operands = "IN [OPTION]...",
+    .text =
+        "Tells what survived collections and still lived at the end, by call site (or by class\n"
+        "where the trace has no call stacks), and how it grew from collection to collection:\n"
+        "what grows steadily comes first, what fills a cache and stays comes last.\n"};
+
+struct leaks_options {
+    struct event_selection selected;
+    struct leak_limits limits;
+    struct suppressions suppressions;
+    struct gates gates;
+    unsigned axes; /* 0: not chosen */
+    uint64_t top, depth;
+    bool with_existing;
+    bool json;
+};
+
+static bool take_axes(void *unsigned_target, const char *value, const char **fault)
+{
+    static const struct {
+        const char *text;
+        unsigned axes;
+    } words[] = {{"class", HEAP_BY_CLASS},
+                 {"site", HEAP_BY_SITE},
+                 {"class+site", HEAP_BY_CLASS | HEAP_BY_SITE},
+                 {"class,site", HEAP_BY_CLASS | HEAP_BY_SITE}};
+    *fault = "site, class or class+site is expected";
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i].text, value) == 0) {
+            *(unsigned *) unsigned_target = words[i].axes;
+            return true;
+        }
+    return false;
+}
+
+/* Gates judge rows by class and site, whatever the table has. */
+static enum step_status judge(struct leaks_options *options, const struct leak_tracker *tracker,
+                              size_t *failed)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct leak_rows rows;
+    struct measures measures;
+    bool ok = measures_init(&measures, 1);
+    ok = leak_rows_make(tracker, &options->limits, HEAP_BY_CLASS | HEAP_BY_SITE,
+                        &options->suppressions, &rows) &&
+         ok;
+    ok = ok && leak_rows_measure(&rows, tracker, &measures);
+    enum step_status status =
+        ok ? gates_judge(&options->gates, help.name, &measures, failed) : no_memory(&error);
+    leak_rows_reset(&rows);
+    measures_reset(&measures);
+    return ok ? status : report_error(&error);
+}
+
+static enum step_status tell(struct leaks_options *options, const char *path,
+                             const struct leak_tracker *tracker)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct leak_rows rows;
+    size_t failed = 0;
+    unsigned axes = options->axes;
+    if (axes == 0)
+        axes = tracker->heap.sites.count > 1 ? HEAP_BY_SITE : HEAP_BY_CLASS;
+    if (!leak_rows_make(tracker, &options->limits, axes, &options->suppressions, &rows)) {
+        leak_rows_reset(&rows);
+        no_memory(&error);
+        return report_error(&error);
+    }
+    const struct leak_report report = {.path = path,
+                                       .tracker = tracker,
+                                       .rows = &rows,
+                                       .limits = options->limits,
+                                       .axes = axes,
+                                       .top = options->top,
+                                       .depth = options->depth};
+    if (options->json)
+        leak_print_json(&report);
+    else
+        leak_print_text(&report);
+    leak_rows_reset(&rows);
+    suppressions_tell_unused(&options->suppressions);
+    enum step_status status =
+        options->gates.count > 0 ? judge(options, tracker, &failed) : STEP_STATUS_OK;
+    if (failed > 0)
+        verb_exit_code = VERB_EXIT_GATE;
+    return status;
+}
+
+static enum step_status follow(struct leaks_options *options, const char *path, struct input *input)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct leak_tracker tracker;
+    enum step_status status = STEP_STATUS_OK;
+    if (leak_tracker_init(&tracker, &input->source->names, options->with_existing)) {
+        status = input_each(input, leak_tracker_put, &tracker);
+        if (status == STEP_STATUS_OK) {
+            status = leak_tracker_finish(&tracker, &error);
+            if (status != STEP_STATUS_OK)
+                report_error(&error);
+        }
+    } else {
+        status = no_memory(&error);
+        report_error(&error);
+    }
+    if (status == STEP_STATUS_OK)
+        status = tell(options, path, &tracker);
+    leak_tracker_reset(&tracker);
+    return status;
+}
+
+static enum step_status run(struct leaks_options *options, const char *path)
+{
+    struct input input;
+    options->selected.untracked = true;
+    options->selected.kinds = HEAP_KINDS;
+    enum step_status status = input_open(&input, path, NULL, &options->selected);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = follow(options, path, &input);
+    enum step_status damage = input_report_damage(&input);
+    input_close(&input);
+    return status == STEP_STATUS_OK ? damage : status;
+}
+
+static enum step_status check_gates(const struct arguments *arguments, const struct gates *gates)
+{
+    const struct gate_rule *other = gates_find_other(gates, METRICS_OF_LEAKS);
+    const struct gate_rule *change = gates_find_change(gates);
+    if (other != NULL)
+        return arguments_fault(arguments, "'%s': leaked, leaked_objects or growth is expected",
+                               other->text);
+    if (change != NULL)
+        return arguments_fault(arguments, "'%s' is of a change, and there is nothing before",
+                               change->text);
+    return STEP_STATUS_OK;
+}
+
+enum step_status verb_leaks(int argc, char **argv)
+{
+    struct leaks_options options = {
+        .limits = {.survived = SURVIVED_DEFAULT}, .top = TOP_DEFAULT, .depth = DEPTH_DEFAULT};
+    event_selection_init(&options.selected);
+    const struct option_row rows[] = {
+        {"survived", 0, "N", "objects that saw at least so many collections (3)", take_count,
+         &options.limits.survived},
+        {"older-than", 0, "T", "objects that are at least so old at the end (10s)", take_time,
+         &options.limits.age_ns},
+        {"by", 0, "WHAT", "site, class or class+site", take_axes, &options.axes},
+        {"top", 'n', "N", "lines of the table (20; 0: all)", take_count, &options.top},
+        {"depth", 0, "N", "frames of a site (4; 0: all)", take_count, &options.depth},
+        {"existing", 0, NULL, "also what was there when tracing started", take_flag,
+         &options.with_existing},
+        {"suppress", 0, "FILE", "leave out what its lines name: class:GLOB or site:GLOB",
+         take_suppressions, &options.suppressions},
+        {"json", 0, NULL, "as JSON", take_flag, &options.json},
+        GATE_ROWS(&options.gates),
+        OBJECT_SELECTION_ROWS(&options.selected),
+        DEFINITION_ROW,
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    enum step_status status = arguments_parse(&arguments, argc, argv);
+    bool goes_on = status == STEP_STATUS_OK && !arguments.help_wanted;
+    if (goes_on)
+        status = arguments_expect(&arguments, 1, 1);
+    if (goes_on && status == STEP_STATUS_OK)
+        status = check_gates(&arguments, &options.gates);
+    if (goes_on && status == STEP_STATUS_OK)
+        status = run(&options, arguments.operands[0]);
+    gates_reset(&options.gates);
+    suppressions_reset(&options.suppressions);
+    return status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace sql: questions to traces in SQL. */
+#include <stdio.h>
+
+#include "converter/base/given_definition.h"
+#include "converter/base/memory_limit.h"
+#include "converter/sql/sql_run.h"
+#include "converter/verbs/verb.h"
+
+static const struct verb_help help = {
+    "sql", "[NAME=]IN.step... \"SELECT ...\"",
+    "Asks STEP traces in SQL (SQLite's). Their tables are objects, allocations, frees,\n"
+    "calls, method_counts, classes, methods, threads, sites, collections and live, and one\n"
+    "for each record type; `pragma table_info(objects)` tells the columns. Of several\n"
+    "traces each is a schema of its own, NAME or the file's name without its ending, and\n"
+    "the first needs no name. Times are nanoseconds since the VM's start.\n"};
+
+struct sql_options {
+    bool csv;
+    bool json;
+};
+
+static enum step_status run(const struct arguments *arguments, const struct sql_options *options)
+{
+    size_t traces = arguments->operand_count - 1;
+    return sql_run(&(struct sql_run){.traces = arguments->operands,
+                                     .trace_count = traces,
+                                     .text = arguments->operands[traces],
+                                     .format = options->csv    ? SQL_AS_CSV
+                                               : options->json ? SQL_AS_JSON
+                                                               : SQL_AS_TABLE,
+                                     .out = stdout});
+}
+
+enum step_status verb_sql(int argc, char **argv)
+{
+    struct sql_options options = {0};
+    const struct option_row rows[] = {
+        {"csv", 0, NULL, "as CSV (RFC 4180)", take_flag, &options.csv},
+        {"json", 0, NULL, "as JSON: an array of objects", take_flag, &options.json},
+        DEFINITION_ROW,
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    enum step_status status = arguments_parse(&arguments, argc, argv);
+    if (status != STEP_STATUS_OK || arguments.help_wanted)
+        return status;
+    status = arguments_expect(&arguments, 2, 10);
+    if (status == STEP_STATUS_OK && options.csv && options.json)
+        status = arguments_fault(&arguments, "--csv and --json are two formats");
+    return status == STEP_STATUS_OK ? run(&arguments, &options) : status;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The mix of bits of all hash tables: a product by 2^64 / golden ratio, whose top bits are the
+ * best. An inline header: all layers may use it. */
+#ifndef FORMAT_CORE_HASH_H
+#define FORMAT_CORE_HASH_H
+
+#include <stdint.h>
+
+#define STEP_HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+
+static inline uint64_t step_hash(uint64_t key)
+{
+    return key * STEP_HASH_FACTOR;
+}
+
+/* The hash of what was hashed before and of a word more; its low bits are good as well. */
+static inline uint64_t step_hash_join(uint64_t hash, uint64_t word)
+{
+    hash = step_hash(hash ^ word);
+    return hash ^ hash >> 32;
+}
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A decoded block as columns: borrowed where the rows are all that use one, else gathered. */
+#include <string.h>
+
+#include "format/step/columns/decoding.h"
+
+/* How the local type takes part in a column. */
+struct part {
+    struct step_slot_cursor *cursor; /* of the slot that is asked for; NULL: it has no such slot */
+    uint32_t moved;                  /* place in `moved` of the cursor that it shares, */
+    bool moves;                      /* if any */
+    bool is_row;
+};
+
+struct gathering {
+    struct step_block *block;
+    struct part *parts;           /* by local type */
+    const uint64_t **moved;       /* by different cursor: its next value, */
+    struct step_slot_cursor **of; /* and which it is */
+    size_t moved_count;
+    size_t rows;
+    bool all_have;   /* each row has the slot, */
+    bool one_cursor; /* in the same column */
+    bool others;     /* records that are no rows share a column */
+};
+
+static enum step_status refuse(struct step_error *error, const char *message)
+{
+    return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, "%s", message);
+}
+
+static void *take(struct step_block *block, uint64_t count, size_t size, enum step_status *status,
+                  struct step_error *error)
+{
+    void *memory = step_arena_take(&block->arena, count, size);
+    if (memory == NULL)
+        *status = step_error_set(
+            error, block->arena.limited ? STEP_STATUS_LIMIT : STEP_STATUS_NO_MEMORY, NULL,
+            STEP_NO_OFFSET,
+            block->arena.limited ? "the block passes the limit of memory" : "out of memory");
+    return memory;
+}
+
+static bool is_row(const struct step_block *block, const struct step_block_type *type,
+                   uint32_t record)
+{
+    return type->wanted && step_record_extends(block->definition, type->record, record);
+}
+
+static enum step_status start(struct gathering *gathering, struct step_block *block,
+                              struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    *gathering = (struct gathering){.block = block, .all_have = true, .one_cursor = true};
+    gathering->parts = take(block, block->type_count, sizeof *gathering->parts, &status, error);
+    gathering->moved = take(block, block->type_count, sizeof *gathering->moved, &status, error);
+    gathering->of = take(block, block->type_count, sizeof *gathering->of, &status, error);
+    if (status == STEP_STATUS_OK)
+        memset(gathering->parts, 0, block->type_count * sizeof *gathering->parts);
+    return status;
+}
+
+/* The rows' cursors of the slot. */
+static enum step_status find_rows(struct gathering *gathering, uint32_t record, uint32_t owner,
+                                  size_t slot, struct step_error *error)
+{
+    struct step_block *block = gathering->block;
+    for (size_t i = 0; i < block->type_count; i++) {
+        const struct step_block_type *type = &block->block_types[i];
+        struct part *part = &gathering->parts[i];
+        part->is_row = is_row(block, type, record);
+        if (!part->is_row)
+            continue;
+        gathering->rows += (size_t) type->count;
+        if (!step_record_extends(block->definition, type->record, owner)) {
+            gathering->all_have = false;
+            continue;
+        }
+        if (slot >= type->slot_count)
+            return refuse(error, "the record has no such slot");
+        part->cursor = type->slots[slot];
+        if (part->cursor->first == NULL)
+            return refuse(error, "the field was not asked for");
+        size_t at = 0;
+        while (at < gathering->moved_count && gathering->of[at] != part->cursor)
+            at++;
+        if (at == gathering->moved_count) {
+            gathering->of[at] = part->cursor;
+            gathering->moved[at] = part->cursor->first;
+            gathering->moved_count++;
+        }
+        part->moved = (uint32_t) at;
+        part->moves = true;
+    }
+    gathering->one_cursor = gathering->moved_count <= 1;
+    return STEP_STATUS_OK;
+}
+
+/* Records without the slot of `owner` that have values in the same columns, between the rows'. */
+static void find_others(struct gathering *gathering)
+{
+    struct step_block *block = gathering->block;
+    for (size_t i = 0; i < block->type_count; i++) {
+        const struct step_block_type *type = &block->block_types[i];
+        struct part *part = &gathering->parts[i];
+        for (size_t at = 0; part->cursor == NULL && at < gathering->moved_count; at++)
+            for (size_t k = 0; k < type->slot_count && !part->moves; k++) {
+                if (type->slots[k] != gathering->of[at])
+                    continue;
+                part->moves = true;
+                part->moved = (uint32_t) at;
+                gathering->others = gathering->others || gathering->of[at]->step != 0;
+            }
+    }
+}
+
+static void gather(const struct gathering *gathering, uint64_t *out, uint8_t *validity)
+{
+    const struct step_block *block = gathering->block;
+    size_t row = 0;
+    for (uint64_t i = 0; i < block->record_count; i++) {
+        const struct part *part = &gathering->parts[block->types != NULL ? block->types[i] : 0];
+        const uint64_t *value = NULL;
+        if (part->moves) {
+            value = gathering->moved[part->moved];
+            gathering->moved[part->moved] += gathering->of[part->moved]->step;
+        }
+        if (!part->is_row)
+            continue;
+        out[row] = part->cursor != NULL ? *value : 0;
+        if (validity != NULL && part->cursor != NULL)
+            validity[row / 8] |= (uint8_t) (1u << row % 8);
+        row++;
+    }
+}
+
+static enum step_status copy(const struct gathering *gathering, struct step_column_view *view,
+                             struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    uint8_t *validity = NULL;
+    uint64_t *values = take(gathering->block, view->count, sizeof *values, &status, error);
+    if (!gathering->all_have && status == STEP_STATUS_OK) {
+        validity = take(gathering->block, view->count / 8 + 1, 1, &status, error);
+        if (validity != NULL)
+            memset(validity, 0, view->count / 8 + 1);
+    }
+    if (status != STEP_STATUS_OK)
+        return status;
+    gather(gathering, values, validity);
+    view->values = values;
+    view->step = 1;
+    view->validity = validity;
+    return status;
+}
+
+enum step_status step_block_column(struct step_block *block, uint32_t record, uint32_t owner,
+                                   size_t slot, struct step_column_view *view,
+                                   struct step_error *error)
+{
+    struct gathering gathering;
+    *view = (struct step_column_view){0};
+    if (block->definition == NULL || record >= block->definition->record_count ||
+        owner >= block->definition->record_count)
+        return refuse(error, "there is no such record");
+    if (!step_record_extends(block->definition, owner, record))
+        return refuse(error, "the record does not extend the other");
+    if (block->record_count == 0) /* nothing was decoded */
+        return STEP_STATUS_OK;
+    enum step_status status = start(&gathering, block, error);
+    if (status == STEP_STATUS_OK)
+        status = find_rows(&gathering, record, owner, slot, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    view->count = gathering.rows;
+    if (view->count == 0)
+        return STEP_STATUS_OK;
+    find_others(&gathering);
+    if (!gathering.all_have || !gathering.one_cursor || gathering.others)
+        return copy(&gathering, view, error);
+    view->values = gathering.of[0]->first;
+    view->step = gathering.of[0]->step;
+    return STEP_STATUS_OK;
+}
+
+enum step_status step_block_types(struct step_block *block, uint32_t record,
+                                  struct step_column_view *view, struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    *view = (struct step_column_view){0};
+    if (block->definition == NULL || record >= block->definition->record_count)
+        return refuse(error, "there is no such record");
+    if (block->record_count == 0)
+        return STEP_STATUS_OK;
+    size_t kinds = 0;
+    uint32_t only = 0;
+    uint8_t *rows = take(block, block->type_count, 1, &status, error);
+    for (size_t i = 0; rows != NULL && i < block->type_count; i++) {
+        rows[i] = is_row(block, &block->block_types[i], record);
+        if (rows[i] == 0)
+            continue;
+        view->count += (size_t) block->block_types[i].count;
+        only = block->block_types[i].record;
+        kinds++;
+    }
+    uint64_t *values = take(block, kinds > 1 ? view->count : 1, sizeof *values, &status, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    values[0] = only;
+    for (uint64_t i = 0, row = 0; kinds > 1 && i < block->record_count; i++) {
+        size_t local = block->types != NULL ? block->types[i] : 0;
+        if (rows[local] != 0)
+            values[row++] = block->block_types[local].record;
+    }
+    view->values = values;
+    view->step = kinds > 1;
+    return status;
+}

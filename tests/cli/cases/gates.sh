@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+one=$data/shop-1.step two=$data/shop-2.step
+echo "-- nothing fails"
+steptrace compare $one $two --top 1 --fail-if 'allocated > +50%' --fail-if 'class:Shop allocated > 0' --json >out.json
+echo $?
+echo "-- some fail"
+cat >budget.txt <<'B'
+# what a run may take
+allocated_objects > +5%   # in all
+class:java.lang.** allocated > 10m
+  any site:Shop.order alive_at_end > 10k
+method:Shop.order calls != 80
+thread:"helper-#" allocated_objects <= 3
+B
+steptrace compare $one $two --top 1 --budget budget.txt --fail-if 'class:[B allocated>=+0' --junit gates.xml >/dev/null
+echo $?
+python3 -c '
+import xml.etree.ElementTree as xml
+suite = xml.parse("gates.xml").getroot()
+print(suite.attrib, [(case.get("name"), len(case)) for case in suite])'
+echo "-- stats: absolute, or against a baseline"
+steptrace stats $two --fail-if 'allocated > 1m' --fail-if 'collections < 1' >/dev/null
+echo $?
+steptrace stats $two --fail-if 'allocated > +1k' --baseline $one >/dev/null
+echo $?
+steptrace stats - --site Shop.order --fail-if 'allocated > 10k' --top 1 <$two >/dev/null
+echo $?
+steptrace stats $two --fail-if 'allocated > +1k'
+echo $?
+echo "-- bad rules"
+for rule in '' 'allocatd > 5' 'allocated 5' 'allocated > ' 'allocated > 5%' 'allocated > +x%' 'allocated > 5 MiB' 'lifetime > 5k' \
+    'clas:x allocated > 5' 'any allocated > 5' 'class: allocated > 5' 'thread:"a allocated > 5' 'leaked > 5'; do
+    steptrace stats $one --fail-if "$rule" 2>&1 | head -n 1
+done
+printf 'allocated > 5k\n\nfreed >> 5\n' >bad.txt
+steptrace stats $one --budget bad.txt
+steptrace stats $one --budget none.txt

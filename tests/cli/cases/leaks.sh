@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+steptrace leaks $data/shop-1.step --top 4 --depth 2 | sed 's/[0-9.]* ms/T/'
+echo "-- by class, from the sixth collection on"
+steptrace leaks $data/shop-1.step --survived 6 --by class --class '!java.**' --top 4 | sed 's/[0-9.]* ms/T/'
+echo "-- the leak of a list, told apart from a cache"
+steptrace leaks $data/shop-1.step --json --by class+site --site 'Shop.**' --top 0 | python3 -c '
+import json, sys
+told = json.load(sys.stdin)
+for row in told["rows"]:
+    if row["site"][0].startswith("Shop."):
+        print(row["class"], row["objects"], row["growth_bytes_per_collection"], row["fit"], row["live"])'
+echo "-- what survives is what heap and dump tell"
+for n in 1 3 6; do
+    steptrace leaks $data/shop-1.step --survived $n --json --top 1 | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["survived"]["objects"])'
+    steptrace dump --alive-at end --kind OA $data/shop-1.step >alive
+    time=$(steptrace dump --kind OF $data/shop-1.step | cut -d : -f 2 | uniq | tail -n $n | head -n 1)
+    awk -F : -v time=$time '$2 < time' alive | wc -l
+done
+echo "-- suppressed"
+printf 'class:[B   # known\n\nsite:java.lang.**\nclass:none\n' >known.txt
+steptrace leaks $data/shop-1.step --suppress known.txt --top 3 --depth 1 | sed 's/[0-9.]* ms/T/'
+echo "-- gates"
+steptrace leaks $data/shop-1.step --top 1 --fail-if 'site:Shop.order growth > 1k' --fail-if 'class:[C leaked_objects > 100' >/dev/null
+echo $?
+echo "-- no stacks, no collections, cut"
+steptrace leaks $data/closed.txt --survived 0
+steptrace leaks $data/heap.hatf.txt --survived 1 --top 2 | tail -n 3
+head -c 30000 $data/shop-1.step >cut.step
+steptrace leaks cut.step | head -n 1
+for bad in 'kind:x' 'class:'; do
+    echo "$bad" >bad.txt
+    steptrace leaks $data/shop-1.step --suppress bad.txt
+done
+steptrace leaks $data/shop-1.step --suppress none.txt
+steptrace leaks $data/shop-1.step --fail-if 'allocated > 5'
+steptrace leaks $data/shop-1.step --fail-if 'leaked > +5'
+steptrace leaks none.step

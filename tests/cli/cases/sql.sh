@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# Questions in SQL: rows, formats, joins, several traces, wrong names, damage.
+steptrace help | grep -q '^  sql ' || exit 77
+steptrace sql x.step "select 1" 2>&1 | grep -q 'this build has no SQLite' && exit 77
+steptrace convert $data/closed.txt -o a.step
+steptrace convert $data/closed.txt -o b.step --class 'java.lang.Object'
+steptrace sql a.step "select object, class, thread, size, born, died, alive, survived, existing from objects order by 1"
+steptrace sql --csv a.step "select * from frees; select * from allocations where time < 2500 order by object limit 2"
+steptrace sql --json a.step "select call, parent, method, entry, exit, ended from calls order by call limit 2"
+steptrace sql a.step "select collection, freed_objects, live_objects from collections; select thread, name, started, ended from threads"
+echo "-- two traces, and a join"
+steptrace sql new=a.step old=b.step "select (select count(*) from new.allocations) n, (select count(*) from old.allocations) o, (select count(*) from allocations) main"
+steptrace sql a.step "select c.class, count(*) n from objects o join classes c using (class_id) group by 1 order by 2 desc, 1"
+echo "-- a record type"
+steptrace sql a.step "select count(*) from \"java.ObjectAlloc\""
+echo "-- wrong names"
+steptrace sql a.step "select * from objcts" || echo "exit $?"
+steptrace sql a.step "select clas from objects" || echo "exit $?"
+steptrace sql a.step "selekt" || echo "exit $?"
+steptrace sql $data/closed.txt "select 1" 2>&1 | sed 's/.*: tables/tables/'
+steptrace sql none.step "select 1" 2>/dev/null || echo "exit $?"
+echo "-- cut"
+head -c $(($(wc -c <a.step) - 20)) a.step >cut.step
+steptrace sql cut.step "select count(*) from objects" || echo "exit $?"

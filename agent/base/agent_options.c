@@ -385,7 +385,7 @@ static const struct option {
     {"existing", "yes|no", "yes", "report the objects that exist when tracing starts", set_existing,
      false},
     {"stack", "0..1024", "0", "frames of the call stack that each allocation gets", set_stack,
-     false},
+     true},
     {"walk", "auto|jvmti|check", "auto", "how call stacks are found; check: both ways, compared",
      set_walk, false},
     {"include", "GLOB+GLOB..", "the application's",

@@ -10,7 +10,7 @@ import unittest
 import xml.etree.ElementTree
 
 import native
-from native import counts, program, record, run, steptrace
+from native import counts, program, record, records, run, steptrace
 
 COUNTING = os.path.join(native.PROGRAMS, 'libcounting_malloc.so')
 
@@ -163,6 +163,19 @@ alloc 4096 10''')
             self.assertGreaterEqual(result['allocators'][0]['wall_ns'], 250e6)
             self.assertLess(result['allocators'][0]['wall_ns'], 4000e6)
 
+    def test_as_called(self):
+        """A calloc is a calloc, and what was aligned is aligned, in whatever format."""
+        trace, text = self.path('kinds.step'), self.path('kinds.hatf')
+        record(trace, program('kinds'))
+        steptrace('convert', trace, '-o', text)
+        for name in (trace, text):
+            for options in ([], ['--threads=trace']):
+                self.counted(name, *options)
+                with open(self.path('counts'), 'rb') as file:
+                    callocs, aligned = struct.unpack('7Q', file.read(56))[5:]
+                self.assertEqual(aligned, 200, options)
+                self.assertTrue(50 <= callocs <= 70, callocs)  # libc's own are among them
+
     def test_recorded(self):
         trace = self.path('churn.step')
         record(trace, program('churn'))
@@ -170,7 +183,8 @@ alloc 4096 10''')
         reallocs = sum(count for tag, count in found.items() if tag.startswith('realloc'))
         own_allocs = found['realloc/both'] + found.get('realloc/alloc', 0)
         own_frees = found['realloc/both'] + found.get('realloc/free', 0)
-        wanted = (found['alloc'] - own_allocs, found['free'] - own_frees, reallocs)
+        callocs = sum(1 for words in records(trace) if words[-1] == 'calloc')
+        wanted = (found['alloc'] - own_allocs - callocs, found['free'] - own_frees, reallocs)
         for options in ([], ['--threads=trace'], ['--decoded=16', '--threads=trace'],
                         ['--decoded=16', '--touch=all']):
             result, calls = self.counted(trace, *options)

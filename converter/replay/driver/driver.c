@@ -333,6 +333,17 @@ static void *heap_malloc(uint32_t heap, uint64_t size)
     return driver.allocator.heap_malloc(driver.heaps[heap], size);
 }
 
+/* What the trace says was no malloc. */
+static void *allocate_as(uint32_t how, uint64_t size)
+{
+    void *block = NULL;
+    if (driver.control->is_empty)
+        return empty_block;
+    if (how == REPLAY_AS_CALLOC)
+        return calloc(1, size);
+    return posix_memalign(&block, (size_t) 1 << (how - REPLAY_ALIGNED), size) == 0 ? block : NULL;
+}
+
 /* Operations for which the clock stands still, or that are rare. */
 static void run_other(const struct replay_op *op, struct run *run, uint64_t operations)
 {
@@ -387,7 +398,9 @@ static const struct replay_op *run_calls(const struct replay_op *op, const struc
         const uint64_t size = op->size_kind >> REPLAY_KIND_BITS;
         const unsigned kind = op->size_kind & ((1u << REPLAY_KIND_BITS) - 1);
         if (kind == REPLAY_MALLOC) {
-            void *block = allocator.malloc(size);
+            void *block = __builtin_expect(op->extra == REPLAY_AS_MALLOC, 1)
+                              ? allocator.malloc(size)
+                              : allocate_as(op->extra, size);
             *slot = block;
             failed += block == NULL;
             touch(block, size, how);

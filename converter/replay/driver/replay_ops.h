@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 enum replay_kind {
-    REPLAY_MALLOC,
+    REPLAY_MALLOC, /* extra: 0, or how else (enum replay_how) */
     REPLAY_FREE,
     REPLAY_REALLOC,      /* what is in the slot; extra not 0: of NULL */
     REPLAY_HEAP_MALLOC,  /* extra: the heap */
@@ -27,6 +27,12 @@ enum replay_kind {
     REPLAY_THREAD_END,
     REPLAY_SAMPLE, /* size: bytes that live, as the program asked for them */
     REPLAY_PAUSE   /* size: not before so many nanoseconds have passed since the start */
+};
+
+enum replay_how {
+    REPLAY_AS_MALLOC,
+    REPLAY_AS_CALLOC,
+    REPLAY_ALIGNED /* and log2 of the alignment more */
 };
 
 #define REPLAY_KIND_BITS 4u

@@ -19,6 +19,7 @@
 #include "malloc-recorder/own_heap.h"
 #include "malloc-recorder/shared_map.h"
 #include "malloc-recorder/stacks/frame_tree.h"
+#include "malloc-recorder/stacks/unwind_rule.h"
 
 #define OPTIONS_VARIABLE "STEPTRACE_MALLOC"
 #define OWNER_VARIABLE "STEPTRACE_MALLOC_PROCESS"
@@ -147,6 +148,7 @@ static void start_pending(void)
 
 static void find_real(void)
 {
+    unwind_rule_prepare();
     real.calloc = (void *(*) (size_t, size_t)) dlsym(RTLD_NEXT, "calloc");
     real.realloc = (void *(*) (void *, size_t)) dlsym(RTLD_NEXT, "realloc");
     real.free = (void (*)(void *)) dlsym(RTLD_NEXT, "free");

@@ -60,10 +60,10 @@ if [ "${ZSTD:-1}" = 1 ]; then # a libzstd that cannot be loaded
     mkdir "$scratch/bad"
     echo 'no library' >"$scratch/bad/libzstd.so.1"
     bad=(env "LD_LIBRARY_PATH=$scratch/bad")
-    record=(env "LD_PRELOAD=$recorder" "LD_LIBRARY_PATH=$scratch/bad")
-    expect 'no zstd: malloc' 0 hello 'libzstd.so.1' "${record[@]}" "$(command -v echo)" hello
-    expect 'no zstd: malloc, required' 1 '' 'libzstd.so.1' env STEPTRACE_MALLOC=file=m.step,required=yes \
-        "${record[@]}" "$(command -v echo)" hello
+    record=(env "LD_PRELOAD=$recorder" STEPTRACE_MALLOC_DRAIN=/none)
+    expect 'no drain: malloc' 0 hello 'steptrace-drain' "${record[@]}" "$(command -v echo)" hello
+    expect 'no drain: malloc, required' 1 '' 'steptrace-drain' \
+        env STEPTRACE_MALLOC=file=m.step,required=yes "${record[@]}" "$(command -v echo)" hello
     expect 'no zstd: agent' 0 0 "install it (package libzstd1 or libzstd) or put it beside this library$untraced" \
         "${bad[@]}" "$old_jvm" "$tracer" file=run.step 17
     # beside the agent it is found

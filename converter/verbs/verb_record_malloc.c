@@ -266,8 +266,9 @@ enum step_status verb_record_malloc(int argc, char **argv)
          &recording.traces.encoding},
         {"stack", 0, "N", "frames of each allocation's call stack (0)", take_stack,
          recording.options},
-        {"option", 'O', "KEY=VALUE", "of the recorder: buffer, overflow, limit, level, stack, required",
-         take_pair, recording.options},
+        {"option", 'O', "KEY=VALUE",
+         "of the recorder: buffer, overflow, limit, level, stack, required", take_pair,
+         recording.options},
         {"library", 0, "PATH", "the recorder, libmalloctracer.so", take_text, &recording.library},
     };
     struct arguments arguments = {.help = &help,

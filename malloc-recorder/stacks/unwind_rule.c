@@ -108,11 +108,24 @@ static bool take_address(const uint8_t **at, uint8_t encoding, bool is_size, uin
 
 /* ---- finding the entry ---- */
 
+#if defined(DLFO_STRUCT_HAS_EH_COUNT)
+/* By its name, so that the recorder loads with an older glibc, too. */
+static int (*find_object)(void *, struct dl_find_object *);
+#endif
+
+void unwind_rule_prepare(void)
+{
+#if defined(DLFO_STRUCT_HAS_EH_COUNT)
+    find_object = (int (*)(void *, struct dl_find_object *)) dlsym(RTLD_DEFAULT, "_dl_find_object");
+#endif
+}
+
 static const uint8_t *find_description(uintptr_t address)
 {
 #if defined(DLFO_STRUCT_HAS_EH_COUNT)
     struct dl_find_object object;
-    if (_dl_find_object((void *) address, &object) != 0 || object.dlfo_eh_frame == NULL)
+    if (find_object == NULL || find_object((void *) address, &object) != 0 ||
+        object.dlfo_eh_frame == NULL)
         return NULL;
     const uint8_t *header = object.dlfo_eh_frame;
     if (header[0] != 1 || header[2] != ENCODING_DATA4 || header[3] != ENCODING_TABLE)

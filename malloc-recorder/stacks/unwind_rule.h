@@ -22,6 +22,10 @@ struct unwind_rule {
     uint16_t kind; /* enum unwind_kind */
 };
 
+/* Once, before the other: finds what glibc has for unwinders since 2.35; without it frame pointers
+ * are all there is. */
+void unwind_rule_prepare(void);
+
 /* Of the instruction before `address`, a return address. */
 struct unwind_rule unwind_rule_at(uintptr_t address);
 

@@ -18,6 +18,7 @@
 static const uint64_t chunk_sizes[LIVE_CHUNK_SIZES] = {STEP_LIVE_PAGE, UINT64_C(64) << 10,
                                                        UINT64_C(256) << 10};
 #define SEGMENT_BYTES (UINT64_C(1) << 20)
+#define LIVE_WAIT_NS INT64_C(1000000000)
 #define FIRST_OBJECT_STEP 32u
 #define LAST_OBJECT_STEP 4096u
 
@@ -69,6 +70,8 @@ static void grow_apart(void *data)
 
 static void *map_more(struct live_map *map, uint64_t bytes)
 {
+    if (map->grow != NULL)
+        return map->grow(map, bytes);
     uint64_t start = map->header != NULL ? map->header->file_bytes : 0;
     struct growth growth = {.map = map, .start = start, .bytes = bytes};
     if (map->run_apart != NULL && !pthread_equal(map->keeper, pthread_self()))
@@ -124,6 +127,17 @@ static enum step_status open_map(struct live_map *map, struct step_error *error)
     return STEP_STATUS_OK;
 }
 
+void live_map_init(struct live_map *map, struct live_shared *shared, uint64_t limit_bytes,
+                   bool drop)
+{
+    map->descriptor = -1;
+    map->shared = shared;
+    map->shared->limit_bytes = limit_bytes;
+    map->drop = drop;
+    map->next_object = 1;
+    pthread_mutex_init(&map->lock, NULL);
+}
+
 struct live_map *live_map_create(const char *path, uint64_t limit_bytes, bool drop,
                                  struct step_error *error)
 {
@@ -134,17 +148,7 @@ struct live_map *live_map_create(const char *path, uint64_t limit_bytes, bool dr
         fail(error, path, "cannot be mapped");
         return NULL;
     }
-    map->descriptor = -1;
-    map->limit_bytes = limit_bytes;
-    map->drop = drop;
-    map->next_object = 1;
-    pthread_mutex_init(&map->lock, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&map->room, &attributes);
-    pthread_condattr_destroy(&attributes);
-    sem_init(&map->work, 0, 0);
+    live_map_init(map, &map->own, limit_bytes, drop);
     if (open_map(map, error) != STEP_STATUS_OK) {
         live_map_destroy(map, false);
         return NULL;
@@ -154,23 +158,19 @@ struct live_map *live_map_create(const char *path, uint64_t limit_bytes, bool dr
 
 static void free_streams(struct live_map *map)
 {
-    while (map->all_streams != NULL) {
-        struct live_stream *stream = map->all_streams;
-        map->all_streams = stream->next_all;
-        for (struct live_chunk_ref *ref = stream->retained_head; ref != NULL;) {
-            struct live_chunk_ref *next = ref->next;
-            free(ref);
-            ref = next;
-        }
-        free(atomic_load(&stream->ref));
+    struct live_stream *stream = atomic_load(&map->shared->all_streams);
+    while (stream != NULL) {
+        struct live_stream *next = stream->next_all;
         free(stream);
+        stream = next;
     }
 }
 
-static void free_refs(struct live_chunk_ref *ref)
+static void free_refs(struct live_map *map)
 {
+    struct live_chunk_ref *ref = atomic_load(&map->shared->made);
     while (ref != NULL) {
-        struct live_chunk_ref *next = ref->next;
+        struct live_chunk_ref *next = ref->next_made;
         free(ref);
         ref = next;
     }
@@ -183,32 +183,40 @@ void live_map_destroy(struct live_map *map, bool keep_file)
     if (map->descriptor >= 0 && !keep_file)
         unlink(map->path);
     free_streams(map);
-    for (size_t i = 0; i < LIVE_CHUNK_SIZES; i++)
-        free_refs(map->free_chunks[i]);
-    free_refs(map->full);
+    free_refs(map);
     for (size_t i = 0; i < map->segment_count; i++)
         munmap(map->segments[i].base, map->segments[i].bytes);
     free(map->segments);
     if (map->descriptor >= 0 && (map->device == 0 || is_its_file(map, map->descriptor)))
         close(map->descriptor);
-    sem_destroy(&map->work);
-    pthread_cond_destroy(&map->room);
     pthread_mutex_destroy(&map->lock);
     free(map->path);
     free(map);
 }
 
-struct live_stream *live_stream_create(struct live_map *map, bool forced)
+/* Zeroed.  Called with the lock held. */
+static void *allocate(struct live_map *map, size_t bytes)
 {
-    struct live_stream *stream = calloc(1, sizeof *stream);
+    return map->allocate != NULL ? map->allocate(map, bytes) : calloc(1, bytes);
+}
+
+static struct live_stream *create_stream(struct live_map *map, bool forced)
+{
+    struct live_stream *stream = allocate(map, sizeof *stream);
     if (stream == NULL)
         return NULL;
     stream->forced = forced;
     stream->object_step = FIRST_OBJECT_STEP;
-    pthread_mutex_lock(&map->lock);
     stream->number = map->stream_count++;
-    stream->next_all = map->all_streams;
-    map->all_streams = stream;
+    stream->next_all = atomic_load(&map->shared->all_streams);
+    atomic_store(&map->shared->all_streams, stream);
+    return stream;
+}
+
+struct live_stream *live_stream_create(struct live_map *map, bool forced)
+{
+    pthread_mutex_lock(&map->lock);
+    struct live_stream *stream = create_stream(map, forced);
     pthread_mutex_unlock(&map->lock);
     return stream;
 }
@@ -244,49 +252,95 @@ uint64_t live_take_objects(struct live_map *map, struct live_stream *stream)
     return first;
 }
 
+/* A ref for a chunk in new memory. */
+static struct live_chunk_ref *make_ref(struct live_map *map, void *memory, uint64_t chunk_bytes)
+{
+    struct step_live_chunk *chunk = memory;
+    struct live_chunk_ref *ref = allocate(map, sizeof *ref);
+    chunk->magic = STEP_LIVE_CHUNK_MAGIC;
+    chunk->size_bytes = (uint32_t) chunk_bytes;
+    if (ref == NULL)
+        return NULL;
+    ref->chunk = chunk;
+    ref->next_made = atomic_load(&map->shared->made);
+    atomic_store(&map->shared->made, ref);
+    return ref;
+}
+
 /* Cuts a new segment into chunks of one size.  Called with the lock held. */
 static bool carve(struct live_map *map, uint64_t chunk_bytes, struct live_chunk_ref **list)
 {
     uint8_t *base = map_more(map, SEGMENT_BYTES);
     if (base == NULL)
         return false;
+    map->header->file_bytes += SEGMENT_BYTES;
     for (uint64_t at = 0; at + chunk_bytes <= SEGMENT_BYTES; at += chunk_bytes) {
-        struct step_live_chunk *chunk = (struct step_live_chunk *) (void *) (base + at);
-        struct live_chunk_ref *ref = calloc(1, sizeof *ref);
-        chunk->magic = STEP_LIVE_CHUNK_MAGIC;
-        chunk->size_bytes = (uint32_t) chunk_bytes;
+        struct live_chunk_ref *ref = make_ref(map, base + at, chunk_bytes);
         if (ref == NULL)
             break;
-        ref->chunk = chunk;
         ref->next = *list;
         *list = ref;
     }
-    map->header->file_bytes += SEGMENT_BYTES;
     return *list != NULL;
+}
+
+static bool is_full(const struct live_map *map)
+{
+    return !atomic_load(&map->shared->stopping) &&
+           atomic_load(&map->shared->backlog_bytes) >= map->shared->limit_bytes;
 }
 
 /* Waits until there is room for another chunk.  Called with the lock held. */
 static bool wait_for_room(struct live_map *map, const struct live_stream *stream)
 {
-    if (stream->forced || atomic_load(&map->backlog_bytes) < map->limit_bytes)
+    struct live_shared *shared = map->shared;
+    if (stream->forced || atomic_load(&shared->backlog_bytes) < shared->limit_bytes)
         return true;
     if (map->drop)
         return false;
     uint64_t start = clock_monotonic_ns();
-    while (!map->stopping && atomic_load(&map->backlog_bytes) >= map->limit_bytes)
-        pthread_cond_wait(&map->room, &map->lock);
-    atomic_fetch_add(&map->waited_ns, clock_monotonic_ns() - start);
-    return !map->stopping;
+    for (;;) {
+        uint32_t seen = atomic_load(&shared->room.count);
+        if (!is_full(map))
+            break;
+        pthread_mutex_unlock(&map->lock);
+        if (!futex_gate_wait(&shared->room, seen, LIVE_WAIT_NS) && map->is_drained != NULL &&
+            !map->is_drained(map))
+            live_map_stop(map);
+        pthread_mutex_lock(&map->lock);
+    }
+    atomic_fetch_add(&shared->waited_ns, clock_monotonic_ns() - start);
+    return !atomic_load(&shared->stopping);
+}
+
+static size_t size_class(const struct live_chunk_ref *ref)
+{
+    uint64_t bytes = ref->chunk->size_bytes;
+    return bytes == chunk_sizes[0] ? 0 : bytes == chunk_sizes[1] ? 1 : 2;
+}
+
+/* What the drain has given back goes to the free ones.  Called with the lock held. */
+static void take_returned(struct live_map *map)
+{
+    struct live_chunk_ref *ref = atomic_exchange(&map->shared->returned, NULL);
+    while (ref != NULL) {
+        struct live_chunk_ref *next = ref->next, **list = &map->free_chunks[size_class(ref)];
+        ref->next = *list;
+        *list = ref;
+        ref = next;
+    }
 }
 
 /* The first chunk of a stream is small; so are all when very many threads run at once. */
 static struct live_chunk_ref *take_chunk(struct live_map *map, const struct live_stream *stream)
 {
-    bool crowded = map->active_bytes > map->limit_bytes / 2;
+    bool crowded = map->active_bytes > map->shared->limit_bytes / 2;
     size_t size = stream->number == STEP_LIVE_STREAM_GLOBAL ? 2
                   : stream->order == 0 || crowded           ? 0
                                                             : 1;
     struct live_chunk_ref **list = &map->free_chunks[size];
+    if (*list == NULL)
+        take_returned(map);
     if (*list == NULL && !carve(map, chunk_sizes[size], list))
         return NULL;
     struct live_chunk_ref *ref = *list;
@@ -316,23 +370,28 @@ static void begin_chunk(struct live_stream *stream, struct live_chunk_ref *ref)
     atomic_store_explicit(&stream->ref, ref, memory_order_release);
 }
 
+static void push(_Atomic(struct live_chunk_ref *) *list, struct live_chunk_ref *ref)
+{
+    struct live_chunk_ref *head = atomic_load(list);
+    do
+        ref->next = head;
+    while (!atomic_compare_exchange_weak(list, &head, ref));
+}
+
 static void queue_full(struct live_map *map, struct live_chunk_ref *ref)
 {
     if (!ref->stream->forced)
-        atomic_fetch_add(&map->backlog_bytes, ref->chunk->size_bytes);
+        atomic_fetch_add(&map->shared->backlog_bytes, ref->chunk->size_bytes);
     atomic_store_explicit(&ref->chunk->state, STEP_LIVE_FULL, memory_order_release);
-    struct live_chunk_ref *head = atomic_load(&map->full);
-    do
-        ref->next = head;
-    while (!atomic_compare_exchange_weak(&map->full, &head, ref));
-    sem_post(&map->work);
+    push(&map->shared->full, ref);
+    futex_gate_open(&map->shared->work);
 }
 
 static void fail_to_grow(struct live_map *map, int code)
 {
-    if (!atomic_load(&map->failed))
-        map->code = code;
-    atomic_store(&map->failed, true);
+    if (!atomic_load(&map->shared->failed))
+        map->shared->code = code;
+    atomic_store(&map->shared->failed, true);
 }
 
 uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, size_t words)
@@ -340,7 +399,7 @@ uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, s
     struct live_chunk_ref *old = atomic_load_explicit(&stream->ref, memory_order_relaxed);
     size_t most = stream->number == STEP_LIVE_STREAM_GLOBAL ? chunk_sizes[2] : chunk_sizes[0];
     if (words * sizeof(uint64_t) > most - sizeof(struct step_live_chunk) ||
-        atomic_load_explicit(&map->failed, memory_order_relaxed))
+        atomic_load_explicit(&map->shared->failed, memory_order_relaxed))
         return NULL;
     pthread_mutex_lock(&map->lock);
     struct live_chunk_ref *ref = NULL;
@@ -354,8 +413,8 @@ uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, s
     pthread_mutex_unlock(&map->lock);
     if (ref == NULL) {
         atomic_fetch_add(&map->header->dropped, 1);
-        if (map->failed)
-            sem_post(&map->work);
+        if (atomic_load(&map->shared->failed))
+            futex_gate_open(&map->shared->work);
         return NULL;
     }
     begin_chunk(stream, ref);
@@ -366,7 +425,7 @@ uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, s
 
 struct live_chunk_ref *live_map_take_full(struct live_map *map)
 {
-    struct live_chunk_ref *newest = atomic_exchange(&map->full, NULL), *oldest = NULL;
+    struct live_chunk_ref *newest = atomic_exchange(&map->shared->full, NULL), *oldest = NULL;
     while (newest != NULL) {
         struct live_chunk_ref *next = newest->next;
         newest->next = oldest;
@@ -379,21 +438,16 @@ struct live_chunk_ref *live_map_take_full(struct live_map *map)
 void live_map_release(struct live_map *map, struct live_chunk_ref *ref)
 {
     uint64_t bytes = ref->chunk->size_bytes;
+    bool forced = ref->stream->forced;
     atomic_store_explicit(&ref->chunk->state, STEP_LIVE_FREE, memory_order_release);
-    pthread_mutex_lock(&map->lock);
-    size_t size = bytes == chunk_sizes[0] ? 0 : bytes == chunk_sizes[1] ? 1 : 2;
-    ref->next = map->free_chunks[size];
-    map->free_chunks[size] = ref;
-    if (!ref->stream->forced)
-        atomic_fetch_sub(&map->backlog_bytes, bytes);
-    pthread_cond_broadcast(&map->room);
-    pthread_mutex_unlock(&map->lock);
+    push(&map->shared->returned, ref);
+    if (!forced)
+        atomic_fetch_sub(&map->shared->backlog_bytes, bytes);
+    futex_gate_open(&map->shared->room);
 }
 
 void live_map_stop(struct live_map *map)
 {
-    pthread_mutex_lock(&map->lock);
-    atomic_store(&map->stopping, true);
-    pthread_cond_broadcast(&map->room);
-    pthread_mutex_unlock(&map->lock);
+    atomic_store(&map->shared->stopping, true);
+    futex_gate_open(&map->shared->room);
 }

@@ -10,11 +10,11 @@
 #define CAPTURE_LIVE_MAP_H
 
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/futex.h"
 #include "steptrace/live.h"
 
 #define LIVE_CHUNK_SIZES 3
@@ -24,6 +24,7 @@ struct live_chunk_ref {
     struct step_live_chunk *chunk;
     struct live_stream *stream;
     struct live_chunk_ref *next;
+    struct live_chunk_ref *next_made;
     size_t parsed_words;
     uint64_t end_record; /* the stream's event records up to the chunk's end, once parsed */
 };
@@ -54,7 +55,27 @@ struct live_stream {
     size_t retained_bytes;
 };
 
+/* What those who fill chunks and who drains them both touch.  They may be two processes, which have
+ * this, the chunks, their refs and the streams at the same addresses, and may end at any moment:
+ * there is no lock in it. */
+struct live_shared {
+    uint64_t limit_bytes;
+    _Atomic bool stopping;          /* nobody waits any more, reserve fails */
+    _Atomic bool failed;            /* the file could not grow */
+    int code;                       /* then: its errno */
+    _Atomic uint64_t backlog_bytes; /* full chunks not yet written, without forced streams */
+    _Atomic uint64_t waited_ns;
+    _Atomic(struct live_chunk_ref *) full;     /* for the drain, newest first */
+    _Atomic(struct live_chunk_ref *) returned; /* by the drain, to be filled again */
+    _Atomic(struct live_chunk_ref *) made;     /* all; by next_made */
+    _Atomic(struct live_stream *) all_streams;
+    struct futex_gate room; /* opens when a wait for a chunk may be over */
+    struct futex_gate work; /* opens when the drain has something to do */
+};
+
 struct live_map {
+    struct live_shared *shared; /* `own`, where one process does both */
+    struct live_shared own;
     char *path;
     int descriptor; /* the keeper's */
     /* not NULL: it is in a table that only the keeper has, and others grow the file so */
@@ -62,22 +83,19 @@ struct live_map {
     pthread_t keeper;
     uint64_t device, inode;
     struct step_live_header *header;
-    uint64_t limit_bytes;
     bool drop;
-    _Atomic bool stopping; /* nobody waits any more, reserve fails */
-    _Atomic bool failed;   /* the file could not grow */
-    int code;              /* then: its errno */
-    pthread_mutex_t lock;
-    pthread_cond_t room;
+    /* not NULL: where memory for refs and streams comes from, zeroed (with the lock held), how the
+     * file grows, and whether there still is somebody who drains */
+    void *(*allocate)(struct live_map *map, size_t bytes);
+    void *(*grow)(struct live_map *map, uint64_t bytes);
+    bool (*is_drained)(struct live_map *map);
+    pthread_mutex_t lock; /* of the threads that fill chunks */
     struct live_chunk_ref *free_chunks[LIVE_CHUNK_SIZES];
-    struct live_stream *idle_streams, *all_streams;
+    struct live_stream *idle_streams;
     uint64_t stream_count;
     uint64_t active_bytes;
-    _Atomic uint64_t backlog_bytes; /* full chunks not yet written, without forced streams */
-    _Atomic uint64_t waited_ns;
     _Atomic uint64_t next_object;
-    _Atomic(struct live_chunk_ref *) full;
-    sem_t work;
+    uint32_t work_seen; /* the drain's */
     struct segment {
         void *base;
         size_t bytes;
@@ -88,6 +106,10 @@ struct live_map {
 /* Creates the file (an older one is replaced) and locks its header for this process. */
 struct live_map *live_map_create(const char *path, uint64_t limit_bytes, bool drop,
                                  struct step_error *error);
+/* A map whose file and memory are somebody else's: `shared`, all zero at first, `header` and the
+ * three functions say how. */
+void live_map_init(struct live_map *map, struct live_shared *shared, uint64_t limit_bytes,
+                   bool drop);
 /* Unmaps; `keep_file` leaves the file for recovery. */
 void live_map_destroy(struct live_map *map, bool keep_file);
 

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,8 +39,33 @@ void log_from_apart(void)
     is_apart = true;
 }
 
+static bool is_bound, has_stderr;
+static struct stat stderr_then;
+static void (*message_taker)(const char *message, size_t length);
+
+void log_only_to_this_stderr(void)
+{
+    is_bound = true;
+    has_stderr = fstat(STDERR_FILENO, &stderr_then) == 0;
+}
+
+void log_to(void (*taker)(const char *message, size_t length))
+{
+    message_taker = taker;
+}
+
+/* Is it still what it was when log_only_to_this_stderr() looked? */
+static bool is_that_stderr(void)
+{
+    struct stat now;
+    return !is_bound || (has_stderr && fstat(STDERR_FILENO, &now) == 0 &&
+                         now.st_dev == stderr_then.st_dev && now.st_ino == stderr_then.st_ino);
+}
+
 static void put(const char *line, size_t length)
 {
+    if (!is_apart && !is_that_stderr())
+        return;
     int descriptor = is_apart ? borrow_stderr() : STDERR_FILENO;
     if (descriptor < 0)
         return;
@@ -62,6 +88,10 @@ void log_message(const char *format, ...)
     size_t end = start + (size_t) written;
     if (end > sizeof line - 2)
         end = sizeof line - 2;
+    if (message_taker != NULL) {
+        message_taker(line + start, end - start);
+        return;
+    }
     line[end++] = '\n';
     put(line, end);
 }

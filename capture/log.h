@@ -4,9 +4,16 @@
 #define CAPTURE_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Writes "steptrace: message\n" in one piece. */
 __attribute__((format(printf, 1, 2))) void log_message(const char *format, ...);
+
+/* From now on they go to nothing but what is stderr now: where the program has closed it, the
+ * number may be a file of its own. */
+void log_only_to_this_stderr(void);
+/* From now on they go to this function, without "steptrace: " and the line's end. */
+void log_to(void (*taker)(const char *message, size_t length));
 
 /* Whether they could be written by a thread that has not the program's table of descriptors; and
  * from now on the calling one has not. */

@@ -2,9 +2,7 @@
 /* The drain thread's side of the live file: which chunks it keeps, and until when. */
 #include "capture/retained_chunks.h"
 
-#include <time.h>
-
-#define TICK_NS 100000000L
+#define TICK_NS INT64_C(100000000)
 
 size_t live_published_words(const struct step_live_chunk *chunk)
 {
@@ -13,10 +11,7 @@ size_t live_published_words(const struct step_live_chunk *chunk)
 
 struct live_stream *live_all_streams(struct live_map *map)
 {
-    pthread_mutex_lock(&map->lock);
-    struct live_stream *first = map->all_streams;
-    pthread_mutex_unlock(&map->lock);
-    return first;
+    return atomic_load(&map->shared->all_streams);
 }
 
 void live_retain(struct live_chunk_ref *ref)
@@ -45,19 +40,13 @@ void live_release_settled(struct live_map *map, struct live_stream *stream, uint
 
 bool live_needs_relief(const struct live_map *map)
 {
-    return atomic_load(&map->backlog_bytes) >= map->limit_bytes / 2;
+    return atomic_load(&map->shared->backlog_bytes) >= map->shared->limit_bytes / 2;
 }
 
 void live_wait_for_work(struct live_map *map)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += TICK_NS;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_nsec -= 1000000000L;
-        until.tv_sec++;
-    }
-    if (sem_timedwait(&map->work, &until) == 0)
-        while (sem_trywait(&map->work) == 0)
-            ;
+    struct futex_gate *work = &map->shared->work;
+    if (atomic_load(&work->count) == map->work_seen)
+        futex_gate_wait(work, map->work_seen, TICK_NS);
+    map->work_seen = atomic_load(&work->count);
 }

@@ -11,6 +11,15 @@ add_library(steptrace_flags INTERFACE)
 target_compile_definitions(steptrace_flags INTERFACE _GNU_SOURCE _FILE_OFFSET_BITS=64)
 target_compile_options(steptrace_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion
   -Wmissing-prototypes -Wstrict-prototypes -Wundef)
+# Checks at run time, but in what is measured: there they cost 1 to 3 % of the instructions
+# (docs/portability.md).  A target with the property STEPTRACE_HOT has none.  The sanitizers have
+# their own.
+set(cold "$<NOT:$<BOOL:$<TARGET_PROPERTY:STEPTRACE_HOT>>>")
+if(NOT (STEPTRACE_SANITIZE OR STEPTRACE_TSAN OR STEPTRACE_FUZZ))
+  target_compile_options(steptrace_flags INTERFACE $<${cold}:-fstack-protector-strong>
+    $<$<AND:${cold},$<NOT:$<CONFIG:Debug>>>:-U_FORTIFY_SOURCE$<SEMICOLON>-D_FORTIFY_SOURCE=2>)
+endif()
+add_link_options(-Wl,-z,relro -Wl,-z,now)
 if(STEPTRACE_WERROR)
   target_compile_options(steptrace_flags INTERFACE -Werror)
 endif()

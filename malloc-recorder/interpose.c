@@ -8,41 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "malloc-recorder/heap_blocks.h"
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 struct real_allocator real;
 
-static inline bool is_recorded(void)
+/* What is recorded as called, and with which size: the outermost function that knows. */
+static inline uint64_t take_call(enum step_live_heap_call call, size_t alignment, size_t *size)
 {
-    if (__builtin_expect(recorder_local.mode != MODE_PROGRAM, 0))
-        return false;
-    int state = atomic_load_explicit(&recorder.state, memory_order_relaxed);
-    if (__builtin_expect(state != STATE_ON, 0)) {
-        recorder_prepare();
-        return atomic_load_explicit(&recorder.state, memory_order_relaxed) != STATE_OFF;
-    }
-    return true;
-}
-
-/* The recorder's own call, or one before the real functions are known. */
-static inline bool is_own(void)
-{
-    return recorder_local.mode == MODE_OWN || real.malloc == NULL;
-}
-
-static inline void enter_real(void)
-{
-    recorder_local.mode = MODE_BUSY;
-    atomic_signal_fence(memory_order_seq_cst);
-}
-
-static inline void leave_real(void)
-{
-    atomic_signal_fence(memory_order_seq_cst);
-    recorder_local.mode = MODE_PROGRAM;
+    uint64_t outer = recorder_local.call;
+    recorder_local.call = 0;
+    if (__builtin_expect(outer == 0, 1))
+        return call_word(call, alignment);
+    *size = recorder_local.size;
+    return outer;
 }
 
 EXPORT void *malloc(size_t size)
@@ -50,9 +30,11 @@ EXPORT void *malloc(size_t size)
     if (!is_recorded())
         return is_own() ? own_heap_alloc(size, 0) : real.malloc(size);
     enter_real();
+    size_t asked = size;
+    uint64_t call = take_call(STEP_LIVE_CALL_PLAIN, 0, &asked);
     void *block = real.malloc(size);
     if (block != NULL)
-        record_alloc(size, block);
+        record_alloc(asked, block, call);
     leave_real();
     return block;
 }
@@ -62,9 +44,11 @@ EXPORT void *calloc(size_t count, size_t size)
     if (!is_recorded())
         return is_own() ? own_heap_calloc(count, size) : real.calloc(count, size);
     enter_real();
+    size_t asked = count * size;
+    uint64_t call = take_call(STEP_LIVE_CALL_CALLOC, 0, &asked);
     void *block = real.calloc(count, size);
     if (block != NULL)
-        record_alloc(count * size, block);
+        record_alloc(asked, block, call);
     leave_real();
     return block;
 }
@@ -82,7 +66,11 @@ EXPORT void free(void *block)
         return;
     }
     enter_real();
-    record_free(block);
+    uint64_t heap = heap_blocks_take(block);
+    if (__builtin_expect(heap != 0, 0))
+        record_heap_free(heap, block, 0);
+    else
+        record_free(block, 0);
     real.free(block);
     leave_real();
 }
@@ -101,12 +89,28 @@ static void *take_over(void *block, size_t size)
     return moved;
 }
 
+/* A block of a heap of the program's own becomes one of malloc's. */
+static void resize_from_heap(const struct record_resize *resize, uint64_t heap, void *block,
+                             size_t size, void *moved)
+{
+    if (moved == NULL && size != 0) {
+        heap_blocks_put(block, heap);
+        return;
+    }
+    record_heap_free_at(resize->before, heap, block, 0);
+    if (moved != NULL)
+        record_alloc(size, moved, 0);
+}
+
 static void *resize(void *block, size_t size)
 {
     struct record_resize resize = {.before = recorder_stamp()};
     resize.shrinks = block != NULL && size <= real.malloc_usable_size(block);
+    uint64_t heap = heap_blocks_take(block);
     void *moved = real.realloc(block, size);
-    if (moved != NULL || (block != NULL && size == 0))
+    if (__builtin_expect(heap != 0, 0))
+        resize_from_heap(&resize, heap, block, size, moved);
+    else if (moved != NULL || (block != NULL && size == 0))
         record_realloc(&resize, block, size, moved);
     return moved;
 }
@@ -144,33 +148,40 @@ EXPORT int posix_memalign(void **out, size_t alignment, size_t size)
         return own != NULL ? 0 : ENOMEM;
     }
     enter_real();
+    size_t asked = size;
+    uint64_t call = take_call(STEP_LIVE_CALL_POSIX_MEMALIGN, alignment, &asked);
     int code = real.posix_memalign(out, alignment, size);
     if (code == 0 && *out != NULL)
-        record_alloc(size, *out);
+        record_alloc(asked, *out, call);
     leave_real();
     return code;
 }
 
-static void *align(void *(*function)(size_t, size_t), size_t alignment, size_t size)
+static void *align(void *(*function)(size_t, size_t), size_t alignment, size_t size,
+                   enum step_live_heap_call name)
 {
     if (!is_recorded())
         return is_own() ? own_heap_alloc(size, alignment) : function(alignment, size);
     enter_real();
+    size_t asked = size;
+    uint64_t call = take_call(name, alignment, &asked);
     void *block = function(alignment, size);
     if (block != NULL)
-        record_alloc(size, block);
+        record_alloc(asked, block, call);
     leave_real();
     return block;
 }
 
-static void *align_to_page(void *(*function)(size_t), size_t size)
+static void *align_to_page(void *(*function)(size_t), size_t size, enum step_live_heap_call name)
 {
     if (!is_recorded())
         return is_own() ? own_heap_alloc(size, (size_t) getpagesize()) : function(size);
     enter_real();
+    size_t asked = size;
+    uint64_t call = take_call(name, 0, &asked);
     void *block = function(size);
     if (block != NULL)
-        record_alloc(size, block);
+        record_alloc(asked, block, call);
     leave_real();
     return block;
 }
@@ -178,23 +189,23 @@ static void *align_to_page(void *(*function)(size_t), size_t size)
 EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
     recorder_prepare();
-    return align(real.aligned_alloc, alignment, size);
+    return align(real.aligned_alloc, alignment, size, STEP_LIVE_CALL_ALIGNED_ALLOC);
 }
 
 EXPORT void *memalign(size_t alignment, size_t size)
 {
     recorder_prepare();
-    return align(real.memalign, alignment, size);
+    return align(real.memalign, alignment, size, STEP_LIVE_CALL_MEMALIGN);
 }
 
 EXPORT void *valloc(size_t size)
 {
     recorder_prepare();
-    return align_to_page(real.valloc, size);
+    return align_to_page(real.valloc, size, STEP_LIVE_CALL_VALLOC);
 }
 
 EXPORT void *pvalloc(size_t size)
 {
     recorder_prepare();
-    return align_to_page(real.pvalloc, size);
+    return align_to_page(real.pvalloc, size, STEP_LIVE_CALL_PVALLOC);
 }

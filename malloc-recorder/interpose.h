@@ -3,7 +3,10 @@
 #ifndef MALLOC_RECORDER_INTERPOSE_H
 #define MALLOC_RECORDER_INTERPOSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "malloc-recorder/recorder.h"
 
 struct real_allocator {
     void *(*malloc)(size_t);
@@ -19,5 +22,39 @@ struct real_allocator {
 };
 
 extern struct real_allocator real;
+
+/* ---- for the functions that stand in front ---- */
+
+#define EXPORT __attribute__((visibility("default")))
+
+static inline bool is_recorded(void)
+{
+    if (__builtin_expect(recorder_local.mode != MODE_PROGRAM, 0))
+        return false;
+    int state = atomic_load_explicit(&recorder_hot.state, memory_order_relaxed);
+    if (__builtin_expect(state != STATE_ON, 0)) {
+        recorder_prepare();
+        return atomic_load_explicit(&recorder_hot.state, memory_order_relaxed) != STATE_OFF;
+    }
+    return true;
+}
+
+/* The recorder's own call, or one before the real functions are known. */
+static inline bool is_own(void)
+{
+    return recorder_local.mode == MODE_OWN || real.malloc == NULL;
+}
+
+static inline void enter_real(void)
+{
+    recorder_local.mode = MODE_BUSY;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void leave_real(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    recorder_local.mode = MODE_PROGRAM;
+}
 
 #endif

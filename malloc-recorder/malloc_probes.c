@@ -8,6 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "malloc-recorder/stacks/frame_tree.h"
+#include "malloc-recorder/stacks/stack_walk.h"
+
 #define EARLY_EVENTS 4096
 
 /* An event from before the recording could start (libc was not ready). */
@@ -77,10 +80,13 @@ static uint64_t *reserve_slowly(struct recording *recording, struct live_stream 
 {
     struct own_mode own;
     own_mode_enter(&own);
-    uint64_t *room = live_reserve_chunk(recording->map, stream, words);
+    uint64_t *room = live_reserve_chunk(&recording->map, stream, words);
+    if (room == NULL) {
+        atomic_fetch_add(&recording->control->missed, 1);
+        if (atomic_load(&recording->control->shared.stopping))
+            recorder_give_up(recording);
+    }
     own_mode_leave(&own);
-    if (room == NULL)
-        atomic_fetch_add(&recorder.missed, 1);
     return room;
 }
 
@@ -145,10 +151,11 @@ static struct recorder_thread *create_thread(void)
 /* Gives the thread a stream of this recording, and tells of its start. */
 static bool attach(struct recording *recording, struct recorder_thread *thread)
 {
-    thread->stream = live_stream_take(recording->map, false);
+    thread->stream = live_stream_take(&recording->map, false);
     if (thread->stream == NULL)
         return false;
     thread->recording = recording->number;
+    thread->stack_end = recording->options.stack != 0 && thread != &afterlife ? stack_end() : 0;
     if (thread == &afterlife) {
         thread->id = 0;
         put_thread_switch(recording, thread);
@@ -197,7 +204,7 @@ static bool attach_slowly(struct recording *recording, struct recorder_thread *t
 /* Marks the thread as in a probe; NULL when nothing is recorded. */
 static struct recorder_thread *enter(struct recording **out)
 {
-    if (atomic_load_explicit(&recorder.recording, memory_order_relaxed) == NULL)
+    if (atomic_load_explicit(&recorder_hot.recording, memory_order_relaxed) == NULL)
         return NULL;
     struct recorder_thread *thread = find_thread();
     if (thread == NULL)
@@ -209,7 +216,8 @@ static struct recorder_thread *enter(struct recording **out)
         atomic_thread_fence(memory_order_seq_cst);
     else
         atomic_signal_fence(memory_order_seq_cst);
-    struct recording *recording = atomic_load_explicit(&recorder.recording, memory_order_acquire);
+    struct recording *recording =
+        atomic_load_explicit(&recorder_hot.recording, memory_order_acquire);
     if (recording == NULL || (__builtin_expect(thread->recording != recording->number, 0) &&
                               !attach_slowly(recording, thread))) {
         leave(thread);
@@ -223,12 +231,12 @@ static struct recorder_thread *enter(struct recording **out)
 
 static void note_early(const uint64_t *words, uint32_t count)
 {
-    int state = atomic_load(&recorder.state);
+    int state = atomic_load(&recorder_hot.state);
     if (state == STATE_OFF || state == STATE_ON)
         return;
     uint32_t at = atomic_fetch_add(&early_count, 1);
     if (at >= EARLY_EVENTS) {
-        atomic_fetch_add(&recorder.missed, 1);
+        atomic_fetch_add(&recorder.missed_early, 1);
         return;
     }
     for (uint32_t i = 0; i < count; i++)
@@ -265,6 +273,48 @@ void record_early(struct recording *recording)
     }
 }
 
+/* ---- call stacks ---- */
+
+static int define_frame(void *user, uint64_t frame, uint64_t parent, uintptr_t address)
+{
+    struct recording *recording = user;
+    uint64_t *room = reserve(recording, recording->global, 3);
+    if (room == NULL)
+        return 0;
+    room[0] = (uint64_t) STEP_LIVE_HEAP_FRAME | frame << STEP_LIVE_KIND_BITS;
+    room[1] = parent;
+    room[2] = address;
+    live_commit(recording->global, 3, 0);
+    return 1;
+}
+
+/* The calling thread's stack is that of what it records next. */
+__attribute__((noinline)) static void put_stack(struct recorder_thread *thread,
+                                                struct recording *recording)
+{
+    /* no more of the program's stack than need be */
+    uintptr_t *addresses = __builtin_alloca(recording->options.stack * sizeof *addresses);
+    unsigned depth = stack_walk(addresses, recording->options.stack, thread->stack_end,
+                                (uintptr_t) __builtin_return_address(0));
+    uint64_t frame = frame_tree_put(addresses, depth, define_frame, recording);
+    uint64_t *room = reserve(recording, thread->stream, 1);
+    if (room == NULL || frame == thread->stream->stack)
+        return;
+    room[0] = live_word(STEP_LIVE_STACK, frame);
+    thread->stream->stack = frame;
+    live_commit(thread->stream, 1, 0);
+}
+
+static inline void tell_stack(struct recorder_thread *thread, struct recording *recording,
+                              size_t words)
+{
+    if (__builtin_expect(recording->options.stack == 0, 1))
+        return;
+    /* a chunk that begins between the two would not know of it */
+    if (reserve(recording, thread->stream, words + 1) != NULL)
+        put_stack(thread, recording);
+}
+
 /* ---- events ---- */
 
 /* Puts one event; `words[0]` has its kind and stamp. */
@@ -284,30 +334,83 @@ static void put_event(struct recorder_thread *thread, struct recording *recordin
     leave(thread);
 }
 
-void record_alloc(size_t size, const void *block)
+/* An event in a heap of the program's own. */
+static void put_heap_event(struct recorder_thread *thread, struct recording *recording,
+                           uint64_t stamp, uint64_t heap, const uint64_t *words, size_t count)
+{
+    struct live_stream *stream = thread->stream;
+    if (words[0] == STEP_LIVE_HEAP_ALLOC)
+        tell_stack(thread, recording, count + 1);
+    uint64_t *room = reserve(recording, stream, count + 1);
+    if (room != NULL) {
+        room[0] = (uint64_t) STEP_LIVE_HEAP_IN | heap << STEP_LIVE_KIND_BITS;
+        room[1] = live_allocs_word((enum step_live_heap_kind) words[0], later_stamp(stream, stamp));
+        for (size_t i = 1; i < count; i++)
+            room[1 + i] = words[i];
+        live_commit(stream, count + 1, 1);
+    }
+    leave(thread);
+}
+
+void record_heap_alloc(uint64_t heap, size_t size, const void *block, uint64_t call)
 {
     struct recording *recording;
     struct recorder_thread *thread = enter(&recording);
+    const uint64_t words[] = {STEP_LIVE_HEAP_ALLOC, size | call, (uintptr_t) block};
+    if (thread != NULL)
+        put_heap_event(thread, recording, recorder_stamp(), heap, words, 3);
+}
+
+void record_heap_free(uint64_t heap, const void *block, uint64_t call)
+{
+    record_heap_free_at(recorder_stamp(), heap, block, call);
+}
+
+void record_heap_free_at(uint64_t stamp, uint64_t heap, const void *block, uint64_t call)
+{
+    struct recording *recording;
+    struct recorder_thread *thread = enter(&recording);
+    const uint64_t words[] = {STEP_LIVE_HEAP_FREE, (uintptr_t) block | call};
+    if (thread != NULL)
+        put_heap_event(thread, recording, stamp, heap, words, 2);
+}
+
+void record_heap_event(enum step_live_heap_kind kind, uint64_t heap)
+{
+    struct recording *recording;
+    struct recorder_thread *thread = enter(&recording);
+    if (thread != NULL)
+        put_event(thread, recording, kind, recorder_stamp(), heap, 0, 2);
+}
+
+void record_alloc(size_t size, const void *block, uint64_t call)
+{
+    struct recording *recording;
+    struct recorder_thread *thread = enter(&recording);
+    if (thread != NULL)
+        tell_stack(thread, recording, 3);
     uint64_t stamp = recorder_stamp();
     if (thread != NULL) {
-        put_event(thread, recording, STEP_LIVE_HEAP_ALLOC, stamp, size, (uintptr_t) block, 3);
+        put_event(thread, recording, STEP_LIVE_HEAP_ALLOC, stamp, size | call, (uintptr_t) block,
+                  3);
         return;
     }
-    const uint64_t words[] = {live_allocs_word(STEP_LIVE_HEAP_ALLOC, stamp), size,
+    const uint64_t words[] = {live_allocs_word(STEP_LIVE_HEAP_ALLOC, stamp), size | call,
                               (uintptr_t) block};
     note_early(words, 3);
 }
 
-void record_free(const void *block)
+void record_free(const void *block, uint64_t call)
 {
     struct recording *recording;
     struct recorder_thread *thread = enter(&recording);
     uint64_t stamp = recorder_stamp();
     if (thread != NULL) {
-        put_event(thread, recording, STEP_LIVE_HEAP_FREE, stamp, (uintptr_t) block, 0, 2);
+        put_event(thread, recording, STEP_LIVE_HEAP_FREE, stamp, (uintptr_t) block | call, 0, 2);
         return;
     }
-    const uint64_t words[] = {live_allocs_word(STEP_LIVE_HEAP_FREE, stamp), (uintptr_t) block};
+    const uint64_t words[] = {live_allocs_word(STEP_LIVE_HEAP_FREE, stamp),
+                              (uintptr_t) block | call};
     note_early(words, 2);
 }
 
@@ -339,6 +442,7 @@ void record_realloc(const struct record_resize *resize, const void *old_block, s
         return;
     }
     bool in_place = old_block == new_block && old_block != NULL;
+    tell_stack(thread, recording, 9);
     uint64_t after = recorder_stamp();
     struct live_stream *stream = thread->stream;
     uint64_t *room = reserve(recording, stream, 9);
@@ -347,7 +451,7 @@ void record_realloc(const struct record_resize *resize, const void *old_block, s
         unsigned events = 1;
         uint64_t stamp = later_stamp(stream, in_place && !resize->shrinks ? after : resize->before);
         room[0] = live_allocs_word(STEP_LIVE_HEAP_REALLOC, stamp);
-        room[1] = size;
+        room[1] = size | resize->call;
         room[2] = (uintptr_t) old_block;
         room[3] = (uintptr_t) new_block;
         if (!in_place && old_block != NULL) {
@@ -397,7 +501,7 @@ void record_thread_end(void)
         struct own_mode own;
         put_thread_event(recording, thread, STEP_LIVE_HEAP_THREAD_DESTROY);
         own_mode_enter(&own);
-        live_stream_give_back(recording->map, thread->stream);
+        live_stream_give_back(&recording->map, thread->stream);
         own_mode_leave(&own);
         leave(thread);
     }

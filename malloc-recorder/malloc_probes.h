@@ -5,18 +5,33 @@
 
 #include "malloc-recorder/recorder.h"
 
+/* What was called, and how: in one word with a size or an address (steptrace/live.h). */
+static inline uint64_t call_word(enum step_live_heap_call call, size_t alignment)
+{
+    uint64_t log = alignment != 0 ? 63u - (unsigned) __builtin_clzll(alignment) : 0;
+    return (uint64_t) call << STEP_LIVE_HEAP_CALL_SHIFT | log << STEP_LIVE_HEAP_ALIGNMENT_SHIFT;
+}
+
 /* After the real call. */
-void record_alloc(size_t size, const void *block);
+void record_alloc(size_t size, const void *block, uint64_t call);
 /* Before the real call: once it has run another thread may get the address. */
-void record_free(const void *block);
+void record_free(const void *block, uint64_t call);
 
 /* A realloc: the stamp before the real call, and whether the block could only shrink. */
 struct record_resize {
     uint64_t before;
+    uint64_t call;
     bool shrinks;
 };
 void record_realloc(const struct record_resize *resize, const void *old_block, size_t size,
                     const void *new_block);
+
+/* The same in one of the program's heaps, which are numbered from 1. */
+void record_heap_alloc(uint64_t heap, size_t size, const void *block, uint64_t call);
+void record_heap_free(uint64_t heap, const void *block, uint64_t call);
+/* With a stamp from before the real call; heap 0: the program's own. */
+void record_heap_free_at(uint64_t stamp, uint64_t heap, const void *block, uint64_t call);
+void record_heap_event(enum step_live_heap_kind kind, uint64_t heap);
 
 /* A number for a thread that is about to start; 0: nothing is recorded. */
 uint64_t record_thread_number(void);

@@ -7,9 +7,11 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
-#define RANGE_MOST (UINT64_C(1) << 36)
-#define RANGE_LEAST (UINT64_C(1) << 26)
+#define RANGE_MOST (UINT64_C(1) << 30)
+#define RANGE_LEAST (UINT64_C(1) << 20)
+#define LIMITED_SHARE 16u
 #define COMMIT_BYTES (UINT64_C(1) << 20)
 #define GIVE_BACK_BYTES (UINT64_C(1) << 18)
 #define PAGE UINT64_C(4096)
@@ -49,9 +51,20 @@ static uint32_t class_of(uint64_t bytes)
     return (top - FIRST_CLASS_BITS) * 4 + quarter + 1;
 }
 
+/* A program with few addresses keeps most of them. */
+static uint64_t widest_range(void)
+{
+    struct rlimit limit;
+    uint64_t bytes = RANGE_MOST;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        while (bytes > RANGE_LEAST && bytes > limit.rlim_cur / LIMITED_SHARE)
+            bytes /= 2;
+    return bytes;
+}
+
 static bool reserve_range(void)
 {
-    for (uint64_t bytes = RANGE_MOST; bytes >= RANGE_LEAST; bytes /= 2) {
+    for (uint64_t bytes = widest_range(); bytes >= RANGE_LEAST; bytes /= 2) {
         void *base =
             mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base == MAP_FAILED)
@@ -175,6 +188,12 @@ void own_heap_lock(void)
 void own_heap_unlock(void)
 {
     pthread_mutex_unlock(&heap_lock);
+}
+
+void own_heap_reset(void)
+{
+    pthread_mutex_init(&heap_lock, NULL);
+    memset(free_spaces, 0, sizeof free_spaces);
 }
 
 size_t own_heap_size(const void *block)

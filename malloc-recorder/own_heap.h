@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The recorder's own memory, from mmap: what its drain thread and the libraries under it allocate
+ * The recorder's own memory, from mmap: what it and the libraries under it allocate
  * never touches the program's heap, and is told from it by its address.
  */
 #ifndef MALLOC_RECORDER_OWN_HEAP_H
@@ -28,5 +28,8 @@ static inline bool own_heap_has(const void *block)
 /* Around fork(): nobody is in the heap meanwhile. */
 void own_heap_lock(void);
 void own_heap_unlock(void);
+/* In a child that was forked while others may have been in the heap: what lives stays, what was
+ * free is lost. */
+void own_heap_reset(void);
 
 #endif

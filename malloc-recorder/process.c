@@ -4,18 +4,21 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "malloc-recorder/heap_blocks.h"
+#include "malloc-recorder/interpose.h"
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"
-
-#define EXPORT __attribute__((visibility("default")))
+#include "malloc-recorder/shared_map.h"
+#include "malloc-recorder/stacks/frame_tree.h"
+#include "malloc-recorder/stacks/stack_walk.h"
 
 typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*) (void *), void *);
 typedef void (*exit_function)(int) __attribute__((noreturn));
 static create_function real_create;
 static exit_function real_exit, real_exit_c99;
+static int (*real_close_library)(void *);
 
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 
@@ -25,6 +28,7 @@ void process_find_real(void)
     real_create = (create_function) dlsym(RTLD_NEXT, "pthread_create");
     real_exit = (exit_function) dlsym(RTLD_NEXT, "_exit");
     real_exit_c99 = (exit_function) dlsym(RTLD_NEXT, "_Exit");
+    real_close_library = (int (*)(void *)) dlsym(RTLD_NEXT, "dlclose");
 }
 
 /* ---- threads ---- */
@@ -94,9 +98,10 @@ static void before_fork(void)
     struct own_mode own;
     own_mode_enter(&own);
     pthread_mutex_lock(&recorder.control_lock);
-    struct recording *recording = atomic_load(&recorder.recording);
-    if (recording != NULL)
-        pthread_mutex_lock(&recording->map->lock);
+    frame_tree_lock();
+    if (recorder.last != NULL)
+        pthread_mutex_lock(&recorder.last->map.lock);
+    heap_blocks_lock();
     own_heap_lock();
     fork_mode = own;
 }
@@ -105,40 +110,40 @@ static void after_fork_in_parent(void)
 {
     struct own_mode own = fork_mode;
     own_heap_unlock();
-    struct recording *recording = atomic_load(&recorder.recording);
-    if (recording != NULL)
-        pthread_mutex_unlock(&recording->map->lock);
+    heap_blocks_unlock();
+    if (recorder.last != NULL)
+        pthread_mutex_unlock(&recorder.last->map.lock);
+    frame_tree_unlock();
     pthread_mutex_unlock(&recorder.control_lock);
     own_mode_leave(&own);
 }
 
-/* The mapping is the parent's, and so are the files. */
-static void abandon(struct recording *recording)
+/* The live file is the parent's, and this process may not even have it mapped. */
+void process_forget_parent(void)
 {
-    struct live_map *map = recording->map;
-    for (size_t i = 0; i < map->segment_count; i++)
-        munmap(map->segments[i].base, map->segments[i].bytes);
-    close(map->descriptor);
-    close(recording->file->descriptor);
+    struct recording *recording = recorder.last;
+    recorder.last = NULL;
+    atomic_store(&recorder_hot.recording, NULL);
+    pthread_mutex_init(&recorder.control_lock, NULL);
+    record_forget_threads();
+    recorder.is_fork = true;
+    if (recording != NULL) {
+        recorder.parent_id = recording->process_id;
+        if (!recorder.is_wiped_in_forks)
+            shared_map_close(recording);
+        recorder.start = clock_moment_now();
+        atomic_store(&recorder.missed_early, 0);
+    }
+    atomic_store(&recorder_hot.state, recording != NULL ? STATE_PENDING : STATE_OFF);
 }
 
 static void after_fork_in_child(void)
 {
     struct own_mode own = fork_mode;
     own_heap_unlock();
-    struct recording *recording = atomic_load(&recorder.recording);
-    atomic_store(&recorder.recording, NULL);
-    pthread_mutex_init(&recorder.control_lock, NULL);
-    record_forget_threads();
-    recorder.is_fork = true;
-    if (recording != NULL) {
-        recorder.parent_id = recording->process_id;
-        abandon(recording);
-        recorder.start = clock_moment_now();
-        recorder.scale.zero = recorder.start.raw;
-        atomic_store(&recorder.missed, 0);
-        atomic_store(&recorder.state, STATE_PENDING);
-    }
+    heap_blocks_unlock();
+    frame_tree_reset();
+    process_forget_parent();
     own_mode_leave(&own);
 }
 
@@ -169,6 +174,17 @@ EXPORT __attribute__((noreturn)) void _Exit(int code)
         recorder_prepare();
     recorder_stop("exit");
     real_exit_c99(code);
+}
+
+/* The library is looked at while it is there. */
+EXPORT int dlclose(void *library)
+{
+    recorder_prepare();
+    if (recorder_local.mode == MODE_PROGRAM)
+        recorder_look_at_libraries();
+    int code = real_close_library(library);
+    stack_walk_forget();
+    return code;
 }
 
 /* Once for the process and those that it forks; before any of the program's own, so that it is the

@@ -4,8 +4,11 @@
  *
  * The functions in interpose.c stand in front of the allocator's.  Each calls the real one and
  * tells malloc_probes.h of it.  What the recorder does itself (starting, taking a new chunk of the
- * live file, draining) it does in MODE_OWN with all signals blocked: its memory then comes from
- * own_heap.h, and nothing of it is recorded.
+ * live file) it does in MODE_OWN with all signals blocked: its memory then comes from own_heap.h,
+ * and nothing of it is recorded.
+ *
+ * The trace is written by a process of its own (drain/), which shares the live file with this one
+ * (drain/drain_control.h).  Here there is no thread of the recorder's, no descriptor, no write.
  */
 #ifndef MALLOC_RECORDER_RECORDER_H
 #define MALLOC_RECORDER_RECORDER_H
@@ -20,8 +23,7 @@
 #include "agent/base/agent_options.h"
 #include "capture/clock.h"
 #include "capture/live_map.h"
-#include "capture/trace_file.h"
-#include "steptrace/writer.h"
+#include "malloc-recorder/drain/drain_control.h"
 
 /* What the calling thread is at. */
 enum recorder_mode {
@@ -31,7 +33,8 @@ enum recorder_mode {
 };
 
 enum recorder_state {
-    STATE_UNRESOLVED, /* the real functions are not known yet */
+    STATE_UNRESOLVED, /* the real functions are not known yet; or this is a fork that nobody told of
+                       */
     STATE_PENDING,    /* the recording starts with the next event */
     STATE_STARTING,
     STATE_ON,
@@ -46,12 +49,15 @@ struct recorder_thread {
     uint64_t recording; /* the number of that which `stream` belongs to */
     struct live_stream *stream;
     uint64_t id;
+    uintptr_t stack_end; /* where call stacks are recorded */
     struct recorder_thread *next_all, *next_idle;
 };
 
 struct recorder_local {
     enum recorder_mode mode;
-    bool ended; /* the thread's end was recorded: what follows is libc's own */
+    bool ended;    /* the thread's end was recorded: what follows is libc's own */
+    uint64_t call; /* what called the function that allocates next; 0: the program */
+    size_t size;   /* then: what that was asked for */
     struct recorder_thread *thread;
     uint64_t wanted_id; /* set by pthread_create() for the thread that starts */
     unsigned end_rounds;
@@ -60,53 +66,66 @@ struct recorder_local {
 extern _Thread_local struct recorder_local recorder_local
     __attribute__((tls_model("initial-exec")));
 
+/* What the probes look at.  It lies in a page that the kernel clears in a forked child, however it
+ * was forked: nothing is recorded there until recorder_prepare() has seen to it. */
+union recorder_hot {
+    struct {
+        _Atomic int state; /* enum recorder_state */
+        _Atomic(struct recording *) recording;
+    };
+    char page[4096];
+} __attribute__((aligned(4096)));
+
+extern union recorder_hot recorder_hot;
+
 struct recorder {
-    _Atomic int state; /* enum recorder_state */
-    _Atomic(struct recording *) recording;
     _Atomic uint64_t recording_count;
-    _Atomic uint64_t missed; /* calls that could not be recorded */
+    _Atomic uint64_t missed_early; /* calls that could not be recorded before there was a recording
+                                    */
     struct clock_moment start;
-    struct clock_scale scale;
-    bool clock_ready, is_calibrated;
     pthread_mutex_t control_lock;
     pthread_key_t exit_key;
     bool exit_key_made;
-    bool is_fork;       /* of a process that was recorded */
-    uint64_t parent_id; /* its process id */
+    bool is_resolved;       /* the real functions are known */
+    bool is_wiped_in_forks; /* the page above is */
+    bool is_fork;           /* of a process that was recorded */
+    uint64_t parent_id;     /* its process id */
+    struct recording *last; /* that which runs; also seen in a forked child */
 };
 
 extern struct recorder recorder;
 
 struct recording {
+    struct live_map map;
     uint64_t number;
     uint64_t process_id;
     struct options options;
-    struct live_map *map;
+    struct drain_control *control;
+    char *base; /* of the shared addresses */
+    uint64_t range_bytes;
+    uint64_t piece_at, piece_end;    /* memory for refs and streams */
+    _Atomic uint32_t beat, silences; /* of the drain, when it was looked at last */
     _Atomic uint64_t thread_count;
-    /* the drain thread's */
-    struct trace_file *file;
-    uint64_t file_device, file_inode;
-    struct step_writer *writer;
-    struct live_allocs_decoder *decoder;
-    pthread_t drain;
-    _Atomic bool end_wanted;
-    const char *end; /* how it ended */
+    struct live_stream *global; /* definitions of frames */
 };
 
 /* ---- recording.c ---- */
 
 /* Finds the real functions; starts the recording if that is due.  Any thread, any time. */
 void recorder_prepare(void);
-void recorder_start(void);
-/* Ends the recording, if there is one of this process, and waits until the file is closed. */
+/* Ends the recording, if there is one of this process, and waits until the trace is whole. */
 void recorder_stop(const char *end);
+/* The drain takes no more: nothing is recorded from now on. */
+void recorder_give_up(struct recording *recording);
+
+/* Tells of a library that calls the allocator past the recorder. */
+void recorder_look_at_libraries(void);
 
 /* ---- process.c: what else of the program's life is followed ---- */
 void process_follow(void);
 void process_find_real(void);
-
-/* ---- recording_drain.c: the drain thread ---- */
-void *record_drain_run(void *recording);
+/* In a forked child: it has no recording yet. */
+void process_forget_parent(void);
 
 /* ---- own mode ---- */
 struct own_mode {

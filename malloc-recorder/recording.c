@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recording's start and end. */
+/* A recording's start and end, as the program sees them. */
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
+#include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/log.h"
-#include "capture/provenance.h"
-#include "format/live/live_allocs.h"
+#include "malloc-recorder/drain_start.h"
+#include "malloc-recorder/heap_blocks.h"
+#include "malloc-recorder/import_slots.h"
 #include "malloc-recorder/interpose.h"
+#include "malloc-recorder/interpose_heaps.h"
 #include "malloc-recorder/malloc_probes.h"
-#include "steptrace/hatf_trace.h"
+#include "malloc-recorder/own_heap.h"
+#include "malloc-recorder/shared_map.h"
+#include "malloc-recorder/stacks/frame_tree.h"
+#include "malloc-recorder/stacks/unwind_rule.h"
 
 #define OPTIONS_VARIABLE "STEPTRACE_MALLOC"
 #define OWNER_VARIABLE "STEPTRACE_MALLOC_PROCESS"
 #define DEFAULT_OPTIONS "file=steptrace-%p.step"
-#define IMAGES_MOST 10000u
-#define HIGH_DESCRIPTOR 960
+#define QUIET_NS 50000L
+#define CLOSED_NS INT64_C(1000000000)
 
 struct recorder recorder = {.control_lock = PTHREAD_MUTEX_INITIALIZER};
+union recorder_hot recorder_hot;
 
 void own_mode_enter(struct own_mode *own)
 {
@@ -56,183 +60,43 @@ uint64_t recorder_stamp(void)
     return stamp;
 }
 
-/* ---- files ---- */
-
-static bool log_error(const struct step_error *error)
-{
-    char text[900];
-    step_error_print(error, text, sizeof text);
-    log_message("%s", text);
-    return false;
-}
-
-static bool lock_start(int descriptor, off_t length)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = length};
-    return fcntl(descriptor, F_SETLK, &lock) == 0;
-}
-
-/* The program counts on the numbers of the files that it opens: ours go out of the way.  Closing
- * the old number gives the lock up. */
-static void move_high(int *descriptor, off_t lock_length)
-{
-    struct rlimit limit;
-    int base = HIGH_DESCRIPTOR;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < HIGH_DESCRIPTOR + 32)
-        base = limit.rlim_cur > 64 ? (int) limit.rlim_cur - 32 : 32;
-    int high = fcntl(*descriptor, F_DUPFD_CLOEXEC, base);
-    if (high < 0)
-        return;
-    close(*descriptor);
-    *descriptor = high;
-    lock_start(high, lock_length);
-}
-
-/* The text before the file's ending. */
-static size_t stem_length(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *ending = strrchr(slash != NULL ? slash : path, '.');
-    return ending != NULL ? (size_t) (ending - path) : strlen(path);
-}
-
-/* A process that has called exec() left its trace to be recovered: the one that follows gets a
- * number. */
-static void choose_name(char *name)
-{
-    char base[OPTION_TEXT], live[OPTION_TEXT + sizeof STEP_LIVE_SUFFIX];
-    snprintf(base, sizeof base, "%s", name);
-    size_t stem = stem_length(base);
-    for (unsigned image = 2; image < IMAGES_MOST; image++) {
-        snprintf(live, sizeof live, "%s%s", name, STEP_LIVE_SUFFIX);
-        if (access(live, F_OK) != 0)
-            return;
-        snprintf(name, OPTION_TEXT, "%.*s-%u%.64s", (int) stem, base, image, base + stem);
-    }
-}
-
-static bool open_files(struct recording *recording)
-{
-    struct step_error error = {.status = STEP_STATUS_OK};
-    char live_path[OPTION_TEXT + sizeof STEP_LIVE_SUFFIX];
-    struct stat status;
-    if (trace_file_open(recording->options.file, &recording->file, &error) != STEP_STATUS_OK)
-        return log_error(&error);
-    move_high(&recording->file->descriptor, 0);
-    if (fstat(recording->file->descriptor, &status) == 0) {
-        recording->file_device = (uint64_t) status.st_dev;
-        recording->file_inode = (uint64_t) status.st_ino;
-    }
-    snprintf(live_path, sizeof live_path, "%s%s", recording->options.file, STEP_LIVE_SUFFIX);
-    recording->map = live_map_create(live_path, recording->options.buffer_bytes,
-                                     recording->options.overflow == OVERFLOW_DROP, &error);
-    if (recording->map == NULL)
-        return log_error(&error);
-    move_high(&recording->map->descriptor, 1);
-    return true;
-}
-
-/* Before each write: is the file still the one behind that number, or has the program closed all
- * files that it does not know of? */
-static enum step_status write_checked(void *user, const void *data, size_t length,
-                                      struct step_error *error)
-{
-    struct recording *recording = user;
-    struct stat status;
-    if (fstat(recording->file->descriptor, &status) != 0 ||
-        (uint64_t) status.st_dev != recording->file_device ||
-        (uint64_t) status.st_ino != recording->file_inode)
-        return step_error_set(error, STEP_STATUS_IO, recording->options.file, STEP_NO_OFFSET,
-                              "the program has closed the trace's file");
-    struct step_output output = trace_file_output(recording->file);
-    return output.write(output.user, data, length, error);
-}
-
-static bool open_writer(struct recording *recording)
-{
-    struct step_error error = {.status = STEP_STATUS_OK};
-    struct step_writer_options options;
-    step_writer_options_init(&options);
-    options.definition = &step_hatf_trace_definition;
-    options.output = (struct step_output){recording, write_checked};
-    options.level = (int) recording->options.level;
-    if (step_writer_create(&options, &recording->writer, &error) != STEP_STATUS_OK)
-        return log_error(&error);
-    return true;
-}
-
-/* ---- provenance ---- */
-
-static void put_property(struct recording *recording, const char *key, const char *value)
-{
-    step_writer_property(recording->writer, key, value);
-}
-
-static void put_provenance(struct recording *recording)
-{
-    char command_line[4096];
-    put_property(recording, "producer", "StepTrace libmalloctracer.so");
-    put_property(recording, "events", "alloc+free+realloc+thread");
-    put_property(recording, "options", recording->options.text);
-    provenance_number(recording->writer, "resolution-ns", 1);
-    put_property(recording, "clock", clock_name());
-    provenance_number(recording->writer, "start-time-ns", recorder.start.wall_ns);
-    provenance_host(recording->writer);
-    provenance_number(recording->writer, "process-id", recording->process_id);
-    if (recorder.is_fork)
-        provenance_number(recording->writer, "forked-from", recorder.parent_id);
-    provenance_command_line(recording->writer, command_line, sizeof command_line);
-}
-
 /* ---- start ---- */
-
-static void destroy(struct recording *recording)
-{
-    step_writer_destroy(recording->writer);
-    live_allocs_decoder_destroy(recording->decoder);
-    live_map_destroy(recording->map, false);
-    trace_file_close(recording->file);
-    free(recording);
-}
-
-static void fill_header(struct step_live_header *header)
-{
-    header->clock_zero = recorder.start.raw;
-    header->clock_multiplier = recorder.scale.multiplier;
-    header->clock_shift = recorder.scale.shift;
-    header->resolution_ns = 1;
-    header->definition = STEP_LIVE_DEFINITION_HEAP;
-}
 
 /* A name without the process id is that of one process: the one that `steptrace record-malloc`
  * started.  Others that it starts are not recorded. */
-static bool may_use_name(const char *text)
+static bool may_use_name(bool names_processes)
 {
     const char *owner = getenv(OWNER_VARIABLE);
-    if (strstr(text, "%p") != NULL)
+    if (names_processes)
         return true;
     return !recorder.is_fork && (owner == NULL || strtol(owner, NULL, 10) == (long) getpid());
+}
+
+/* The drain has another directory. */
+static bool make_absolute(char *name)
+{
+    char relative[OPTION_TEXT];
+    if (name[0] == '/')
+        return true;
+    memcpy(relative, name, sizeof relative);
+    if (getcwd(name, OPTION_TEXT) == NULL)
+        return false;
+    size_t used = strlen(name);
+    return (size_t) snprintf(name + used, OPTION_TEXT - used, "/%s", relative) < OPTION_TEXT - used;
 }
 
 static bool begin(struct recording *recording, const char *text)
 {
     if (!options_parse_shared(&recording->options, text))
         return false;
-    recording->options.resolution_ns = 1; /* a coarser one would lose the order across threads */
-    if (strstr(text, "%p") != NULL)
-        choose_name(recording->options.file);
-    if (!open_files(recording) || !open_writer(recording))
+    if (!make_absolute(recording->options.file)) {
+        log_message("%s: cannot be found from every directory", recording->options.file);
         return false;
-    if (!recorder.is_calibrated)
-        clock_calibrate(&recorder.start, &recorder.scale);
-    recorder.is_calibrated = true;
-    fill_header(recording->map->header);
-    put_provenance(recording);
-    recording->decoder = live_allocs_decoder_create(recording->map->header, recording->writer);
+    }
     /* streams 0 and 1 have a meaning of their own in Java traces */
-    return recording->decoder != NULL && live_stream_create(recording->map, true) != NULL &&
-           live_stream_create(recording->map, true) != NULL &&
-           step_writer_flush(recording->writer) == STEP_STATUS_OK;
+    return drain_start(recording, strstr(text, "%p") != NULL) &&
+           (recording->global = live_stream_create(&recording->map, true)) != NULL &&
+           live_stream_create(&recording->map, true) != NULL;
 }
 
 static struct recording *create(void)
@@ -240,7 +104,7 @@ static struct recording *create(void)
     const char *text = getenv(OPTIONS_VARIABLE);
     if (text == NULL || text[0] == '\0')
         text = DEFAULT_OPTIONS;
-    if (!may_use_name(text))
+    if (!may_use_name(strstr(text, "%p") != NULL))
         return NULL;
     struct recording *recording = calloc(1, sizeof *recording);
     if (recording == NULL)
@@ -248,7 +112,10 @@ static struct recording *create(void)
     recording->number = atomic_fetch_add(&recorder.recording_count, 1) + 1;
     recording->process_id = (uint64_t) getpid();
     if (!begin(recording, text)) {
-        destroy(recording);
+        if (recording->options.required && !recorder.is_fork)
+            _exit(EXIT_FAILURE);
+        shared_map_close(recording);
+        free(recording);
         return NULL;
     }
     return recording;
@@ -257,23 +124,20 @@ static struct recording *create(void)
 static void start(void)
 {
     struct recording *recording = create();
-    if (recording != NULL)
+    if (recording != NULL) {
+        interpose_heaps();
         record_early(recording);
-    if (recording != NULL &&
-        pthread_create(&recording->drain, NULL, record_drain_run, recording) != 0) {
-        log_message("the drain thread could not be started");
-        destroy(recording);
-        recording = NULL;
     }
-    atomic_store(&recorder.recording, recording);
-    atomic_store(&recorder.state, recording != NULL ? STATE_ON : STATE_OFF);
+    recorder.last = recording;
+    atomic_store(&recorder_hot.recording, recording);
+    atomic_store(&recorder_hot.state, recording != NULL ? STATE_ON : STATE_OFF);
 }
 
-void recorder_start(void)
+static void start_pending(void)
 {
     int pending = STATE_PENDING;
     if (environ == NULL ||
-        !atomic_compare_exchange_strong(&recorder.state, &pending, STATE_STARTING))
+        !atomic_compare_exchange_strong(&recorder_hot.state, &pending, STATE_STARTING))
         return;
     struct own_mode own;
     own_mode_enter(&own);
@@ -284,6 +148,7 @@ void recorder_start(void)
 
 static void find_real(void)
 {
+    unwind_rule_prepare();
     real.calloc = (void *(*) (size_t, size_t)) dlsym(RTLD_NEXT, "calloc");
     real.realloc = (void *(*) (void *, size_t)) dlsym(RTLD_NEXT, "realloc");
     real.free = (void (*)(void *)) dlsym(RTLD_NEXT, "free");
@@ -297,24 +162,161 @@ static void find_real(void)
     real.malloc = (void *(*) (size_t)) dlsym(RTLD_NEXT, "malloc"); /* the last: see is_own() */
 }
 
+/* The page is new memory, since that of a file cannot be cleared in forks. */
+static void clear_page_in_forks(void)
+{
+    void *page = &recorder_hot;
+    if (mmap(page, sizeof recorder_hot, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+        recorder.is_wiped_in_forks = madvise(page, sizeof recorder_hot, MADV_WIPEONFORK) == 0;
+}
+
+static void resolve(void)
+{
+    recorder_local.mode = MODE_OWN;
+    clear_page_in_forks();
+    log_only_to_this_stderr();
+    find_real();
+    record_initialize();
+    clock_select(CLOCK_AUTO);
+    recorder.start = clock_moment_now();
+    recorder.is_resolved = true;
+    atomic_store(&recorder_hot.state, STATE_PENDING);
+    recorder_local.mode = MODE_PROGRAM;
+}
+
+/* A child of _Fork() or the bare system call: fork()'s handlers have not run, and what other
+ * threads of the parent held is held for ever. */
+static void adopt_fork(void)
+{
+    struct own_mode own;
+    own_mode_enter(&own);
+    own_heap_reset();
+    heap_blocks_reset();
+    frame_tree_reset();
+    process_forget_parent();
+    own_mode_leave(&own);
+}
+
 void recorder_prepare(void)
 {
-    int state = atomic_load(&recorder.state);
-    if (state == STATE_UNRESOLVED && recorder_local.mode == MODE_PROGRAM) {
-        recorder_local.mode = MODE_OWN;
-        find_real();
-        record_initialize();
-        clock_select(CLOCK_AUTO);
-        recorder.start = clock_moment_now();
-        atomic_store(&recorder.state, STATE_PENDING);
-        recorder_local.mode = MODE_PROGRAM;
-        state = STATE_PENDING;
+    if (atomic_load(&recorder_hot.state) == STATE_UNRESOLVED &&
+        recorder_local.mode == MODE_PROGRAM) {
+        if (recorder.is_resolved)
+            adopt_fork();
+        else
+            resolve();
     }
-    if (state == STATE_PENDING)
-        recorder_start();
+    if (atomic_load(&recorder_hot.state) == STATE_PENDING)
+        start_pending();
+}
+
+/* ---- libraries that the recorder is not in front of ---- */
+
+static void look_at_import(void *user, const struct import_slot *slot)
+{
+    struct recording *recording = user;
+    const void *const functions[] = {(void *) real.malloc, (void *) real.calloc,
+                                     (void *) real.realloc, (void *) real.free};
+    bool bypasses = false;
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        bypasses = bypasses || *slot->place == functions[i];
+    if (!bypasses || slot->is_inside || recording->control->bypassed[0] != '\0')
+        return;
+    snprintf(recording->control->bypassed, sizeof recording->control->bypassed, "%s",
+             slot->library);
+    log_message("%s calls the allocator past the recorder (was it opened with RTLD_DEEPBIND?): "
+                "what it allocates is missing",
+                slot->library);
+}
+
+void recorder_look_at_libraries(void)
+{
+    struct recording *recording = recorder.last;
+    struct own_mode own;
+    if (recording == NULL || recording->process_id != (uint64_t) getpid())
+        return;
+    own_mode_enter(&own);
+    import_slots_each(look_at_import, recording);
+    own_mode_leave(&own);
 }
 
 /* ---- end ---- */
+
+static void turn_off(void)
+{
+    atomic_store(&recorder_hot.state, STATE_OFF);
+    atomic_store(&recorder_hot.recording, NULL);
+    record_order_probes();
+}
+
+static void say_message(const struct recording *recording)
+{
+    const struct drain_control *control = recording->control;
+    uint32_t length = atomic_load(&control->message_bytes);
+    if (length != 0 && length < sizeof control->message)
+        log_message("%.*s", (int) length, control->message);
+}
+
+/* Its memory stays: another thread may be in a probe. */
+void recorder_give_up(struct recording *recording)
+{
+    struct recording *current = recording;
+    if (!atomic_compare_exchange_strong(&recorder_hot.recording, &current, NULL))
+        return;
+    atomic_store(&recorder_hot.state, STATE_OFF);
+    if (atomic_load(&recording->control->is_closed))
+        return; /* said at the end */
+}
+
+static bool is_silent(struct recording *recording)
+{
+    return !shared_map_is_drained(&recording->map);
+}
+
+/* Until no thread is in a probe; what they still write is drained meanwhile. */
+static void wait_until_quiet(struct recording *recording)
+{
+    int64_t waited_ns = 0;
+    while (!record_all_outside()) {
+        nanosleep(&(struct timespec){0, QUIET_NS}, NULL);
+        waited_ns += QUIET_NS;
+        if (waited_ns >= CLOSED_NS) {
+            waited_ns = 0;
+            if (is_silent(recording))
+                return;
+        }
+    }
+}
+
+static void wait_until_closed(struct recording *recording)
+{
+    struct drain_control *control = recording->control;
+    while (!atomic_load(&control->is_closed)) {
+        uint32_t seen = atomic_load(&control->closed.count);
+        if (!atomic_load(&control->is_closed) &&
+            !futex_gate_wait(&control->closed, seen, CLOSED_NS) && is_silent(recording)) {
+            log_message("%s: its drain does not answer: the trace has to be recovered",
+                        recording->options.file);
+            return;
+        }
+    }
+}
+
+static void end_recording(struct recording *recording, const char *end)
+{
+    recorder_look_at_libraries();
+    struct drain_control *control = recording->control;
+    turn_off();
+    wait_until_quiet(recording);
+    atomic_fetch_add(&control->missed, atomic_exchange(&recorder.missed_early, 0));
+    snprintf(control->end, sizeof control->end, "%s", end);
+    atomic_store(&control->end_wanted, 1);
+    futex_gate_open(&control->shared.work);
+    wait_until_closed(recording);
+    say_message(recording);
+    recorder.last = NULL;
+}
 
 void recorder_stop(const char *end)
 {
@@ -322,20 +324,14 @@ void recorder_stop(const char *end)
     if (recorder_local.mode != MODE_PROGRAM ||
         (thread != NULL && atomic_load(&thread->in_probe) != 0))
         return; /* a signal handler ends the program inside malloc: the live file has it all */
+    if (recorder.last == NULL || recorder.last->process_id != (uint64_t) getpid())
+        return;
     struct own_mode own;
     own_mode_enter(&own);
     pthread_mutex_lock(&recorder.control_lock);
-    struct recording *recording = atomic_load(&recorder.recording);
-    if (recording != NULL && recording->process_id == (uint64_t) getpid()) {
-        atomic_store(&recorder.state, STATE_OFF);
-        atomic_store(&recorder.recording, NULL);
-        record_order_probes();
-        recording->end = end;
-        atomic_store(&recording->end_wanted, true);
-        sem_post(&recording->map->work);
-        pthread_join(recording->drain, NULL);
-        free(recording);
-    }
+    struct recording *recording = recorder.last;
+    if (recording != NULL)
+        end_recording(recording, end);
     pthread_mutex_unlock(&recorder.control_lock);
     own_mode_leave(&own);
 }

@@ -13,10 +13,11 @@ export PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig
 cmake --install "$build" --prefix "$prefix" >"$prefix/log" || { cat "$prefix/log" && exit 1; }
 
 missing=0
-for path in bin/steptrace bin/stepc bin/metatfc "$libdir"/libsteptrace.{a,so} "$libdir/libtracer.so" \
+for path in bin/steptrace bin/stepc bin/metatfc "$libdir"/libsteptrace.{a,so} "$libdir"/steptrace/lib{tracer,malloctracer}.so \
     "$libdir/pkgconfig/steptrace.pc" include/steptrace/{reader,writer,definition,java_trace}.h \
     share/steptrace/{java,hatf}.step share/steptrace/java.dtd share/man/man1/steptrace.1 share/man/man1/stepc.1 \
-    share/man/man1/metatfc.1; do
+    share/man/man1/{metatfc,steptrace-check}.1 share/man/man3/libsteptrace.3 share/man/man5/{step,step-dl,hatf,metatf}.5 \
+    share/man/man7/libtracer.7 share/bash-completion/completions/steptrace share/doc/steptrace/docs/formats/step.md; do
     [ -e "$prefix/$path" ] || { echo "not installed: $path" && missing=1; }
 done
 [ "$missing" = 0 ] || exit 1
@@ -53,6 +54,35 @@ read -ra static < <(pkg-config --static --cflags --libs steptrace)
 try shared "${shared[@]}"
 try static "${static[@]/#-lsteptrace/$prefix/$libdir/libsteptrace.a}"
 
+# The same through CMake's find_package().
+mkdir "$prefix/consumer"
+cat >"$prefix/consumer/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(consumer C)
+find_package(StepTrace 0.2 REQUIRED COMPONENTS static)
+foreach(form steptrace steptrace_static)
+  add_executable(with_${form} ../program.c)
+  target_link_libraries(with_${form} PRIVATE StepTrace::${form})
+endforeach()
+if(NOT EXISTS ${StepTrace_AGENT} OR NOT EXISTS ${StepTrace_DEFINITIONS}/java.step)
+  message(FATAL_ERROR "no agent or no definitions: ${StepTrace_AGENT} ${StepTrace_DEFINITIONS}")
+endif()
+END
+cmake -G Ninja -S "$prefix/consumer" -B "$prefix/consumer/build" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_C_COMPILER="${CC:-cc}" >"$prefix/log" && cmake --build "$prefix/consumer/build" >>"$prefix/log" ||
+    { cat "$prefix/log" && exit 1; }
+for form in steptrace steptrace_static; do
+    program=$prefix/consumer/build/with_$form
+    [ "$("$program" "$program")" = FORMAT ] || { echo "find_package: $form does not work" && exit 1; }
+done
+echo "find_package: built and run"
+
+# Links between installed pages lead somewhere.
+while IFS=: read -r page link; do
+    [ -e "$(dirname "$page")/$link" ] || { echo "$page: $link: leads nowhere" && exit 1; }
+done < <(grep -roE --include='*.md' '\]\([^)#: ]+' "$prefix"/share/doc/* | sed 's/](//' |
+    grep -vE ':https?$')
+
 # The examples, as somebody with an installed StepTrace would build them.
 examples=$(cd "$(dirname "$0")/../examples" && pwd)
 for definition in net net2; do
@@ -73,3 +103,4 @@ if command -v c++ >/dev/null; then # what stepc makes is for C++ as well
 fi
 "$prefix/bin/stepc" --check "$prefix"/share/steptrace/*.step
 "$prefix/bin/steptrace" --version
+[ "$("$prefix/bin/steptrace" agent-path)" = "$(realpath "$(pkg-config --variable=agent steptrace)")" ]

@@ -11,7 +11,7 @@ import re
 import sys
 
 TOPS = ("format", "compilers", "capture", "agent", "converter", "malloc-recorder")
-EVERYBODYS = ("format/include/steptrace", "converter/replay/driver")
+EVERYBODYS = ("format/include/steptrace", "converter/replay/driver", "malloc-recorder/drain")
 INLINE = ("format/core/grow.h", "format/core/hash.h")  # without a symbol: everybody's as well
 
 

@@ -5,13 +5,17 @@
 # deps_install.  The README's dependency table gives the reason for each package.
 
 deps_build=(cmake ninja-build gcc libc6-dev bison flex pkg-config zlib1g-dev libzstd-dev liblzma-dev
-    libminizip-dev libxxhash-dev uthash-dev openjdk-17-jdk-headless)
+    libminizip-dev libdw-dev libxxhash-dev uthash-dev openjdk-17-jdk-headless)
 deps_demo=(unzip)
 deps_test=(libcunit1-dev libsqlite3-dev clang libclang-rt-14-dev clang-format clang-tidy python3 unzip zip zstd
     jattach mandoc protobuf-compiler
     valgrind sqlite3 gawk libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0)
 # What some tests are skipped without: large, or not to be had everywhere.
-deps_optional=(chromium libjacoco-java)
+deps_optional=(chromium libjacoco-java abigail-tools)
+
+# What scripts/packages.sh and scripts/aarch64.sh need besides.
+deps_packages=(debhelper debootstrap dpkg-dev fakeroot libcunit1-dev lintian)
+deps_aarch64=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static)
 
 # What tests/bench measures with besides: programs to trace, and packers.
 deps_bench=(sqlite3 perl gawk graphviz gzip bzip2 xz-utils zstd)
@@ -23,8 +27,10 @@ deps_group() {
         demo) printf '%s\n' "${deps_demo[@]}" ;;
         test) printf '%s\n' "${deps_test[@]}" ;;
         bench) printf '%s\n' "${deps_bench[@]}" ;;
+        packages) printf '%s\n' "${deps_packages[@]}" ;;
+        aarch64) printf '%s\n' "${deps_aarch64[@]}" ;;
         optional) printf '%s\n' "${deps_optional[@]}" ;;
-        *) echo "deps.sh: no group '$1' (build, demo, test, optional, bench)" >&2 && return 2 ;;
+        *) echo "deps.sh: no group '$1' (build, demo, test, optional, bench, packages, aarch64)" >&2 && return 2 ;;
     esac
 }
 

@@ -135,6 +135,7 @@ done
 
 merge command check.format check scripts/check-format.sh
 merge command check.layers check scripts/check-layers.py
+merge command check.licences check scripts/check-licences.sh
 merge command check.docs check scripts/check-docs.py
 if [[ " ${failed[*]} " != *" gcc "* ]]; then
     merge command check.readme check scripts/readme-examples.sh build-gcc

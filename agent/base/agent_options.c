@@ -291,6 +291,13 @@ static void set_existing(struct parse *parse, const char *key, const char *value
         parse->options->existing = on != 0;
 }
 
+static void set_required(struct parse *parse, const char *key, const char *value)
+{
+    uint32_t on = 0;
+    if (parse_word(parse, key, value, WORDS(switch_words), &on))
+        parse->options->required = on != 0;
+}
+
 static void set_resolution(struct parse *parse, const char *key, const char *value)
 {
     parse_quantity(parse, key, value, time_units, 3, 1, 1000000000, &parse->options->resolution_ns);
@@ -378,7 +385,7 @@ static const struct option {
     {"existing", "yes|no", "yes", "report the objects that exist when tracing starts", set_existing,
      false},
     {"stack", "0..1024", "0", "frames of the call stack that each allocation gets", set_stack,
-     false},
+     true},
     {"walk", "auto|jvmti|check", "auto", "how call stacks are found; check: both ways, compared",
      set_walk, false},
     {"include", "GLOB+GLOB..", "the application's",
@@ -399,6 +406,7 @@ static const struct option {
     {"clock", "auto|tsc|monotonic", "auto", "where time stamps come from", set_clock, false},
     {"internals", "auto|proven|none|NAME+NAME..", "auto",
      "which parts of the JVM are used that no specification promises", set_internals, false},
+    {"required", "yes|no", "no", "what cannot be traced does not run", set_required, true},
     {"options", "FILE", "none", "read options from a file, one or more a line", set_options_file,
      true},
 };

@@ -46,6 +46,7 @@ struct options {
     uint32_t command; /* for attach; COMMAND_START when none was named */
     bool command_named;
     bool existing;
+    bool required; /* what cannot be traced does not run */
     bool help;
     uint64_t resolution_ns;
     uint64_t limit_bytes; /* 0: none */

@@ -12,6 +12,7 @@
 
 #include <jvmti.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -126,17 +126,22 @@ static int search_library(struct dl_phdr_info *library, size_t size, void *unuse
     return 1;
 }
 
+/* Only x86-64's interpreter and compilers call the routine through a variable. */
+#if defined(__x86_64__)
+#define HAS_ROUTINE true
+#else
+#define HAS_ROUTINE false
+#endif
+
 bool leaf_calls_possible(void)
 {
-#if defined(__x86_64__)
-    if (tan_calls.routine == 0) {
+    if (HAS_ROUTINE && tan_calls.routine == 0) {
         find_routine();
         if (tan_calls.routine != 0)
             dl_iterate_phdr(search_library, NULL);
         if (tan_calls.places != 1)
             tan_calls.variable = NULL;
     }
-#endif
     if (tan_calls.variable == NULL)
         internal_refused(INTERNAL_TAN, "the JVM does not tell of its routine, or where it is kept");
     return tan_calls.variable != NULL;

@@ -214,7 +214,7 @@ void reaper_keep_pace(const struct session *session)
     uint64_t from = clock_monotonic_ns();
     for (int i = 0; i < PACE_STEPS && is_behind() && !tracer.dying; i++)
         nanosleep(&(struct timespec){0, PACE_STEP_NS}, NULL);
-    atomic_fetch_add(&session->map->waited_ns, clock_monotonic_ns() - from);
+    atomic_fetch_add(&session->map->shared->waited_ns, clock_monotonic_ns() - from);
 }
 
 /* The lock comes first: whoever waits for all probes to end while it holds it must not wait for

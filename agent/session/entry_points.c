@@ -19,7 +19,9 @@
 #include "agent/session/triggers.h"
 #include "agent/stacks/stacks.h"
 #include "capture/log.h"
+#include "capture/modules/late_zstd.h"
 
+#define OLDEST_JAVA 17
 #define VIRTUAL_THREADS_SINCE 21
 
 struct tracer tracer = {.control_lock = PTHREAD_MUTEX_INITIALIZER};
@@ -117,14 +119,26 @@ static void set_start_of_process(void)
     tracer.start.wall_ns -= age_ns;
 }
 
+/* What a message of what cannot be traced ends with. */
+static const char *consequence(void)
+{
+    return tracer.attached || tracer.options.required ? "" : "; the program runs untraced";
+}
+
 static bool get_jvmti(JavaVM *vm)
 {
-    tracer.vm = vm;
     if ((*vm)->GetEnv(vm, (void **) &tracer.jvmti, JVMTI_VERSION_11) != JNI_OK) {
-        log_message("this JVM has no JVMTI 11: JDK 17 or later is needed");
+        log_message("this JVM has no JVMTI 11: JDK %d or later is needed%s", OLDEST_JAVA,
+                    consequence());
         return false;
     }
     tracer.java_major = java_major_version();
+    if (tracer.java_major < OLDEST_JAVA) {
+        log_message("this JVM is of Java %d: JDK %d or later is needed%s", tracer.java_major,
+                    OLDEST_JAVA, consequence());
+        return false;
+    }
+    tracer.vm = vm;
     tracer.early_collection = tracer.java_major < VIRTUAL_THREADS_SINCE;
     return true;
 }
@@ -135,17 +149,21 @@ static bool enable(jvmtiEvent event)
            JVMTI_ERROR_NONE;
 }
 
+static bool set_clock(void)
+{
+    if (clock_select((enum option_clock) tracer.options.clock))
+        return true;
+    log_message("option clock: this machine's time stamp counter is not invariant");
+    return false;
+}
+
 /* Once in a process: the agent's own set-up. */
 static bool initialize(JavaVM *vm)
 {
     if (tracer.vm != NULL)
         return true;
-    if (!get_jvmti(vm))
+    if (!late_zstd_load(consequence()) || !get_jvmti(vm))
         return false;
-    if (!clock_select((enum option_clock) tracer.options.clock)) {
-        log_message("option clock: this machine's time stamp counter is not invariant");
-        return false;
-    }
     threads_initialize();
     thread_at_end(reaper_thread_ended);
     thread_at_end(stacks_thread_ended);
@@ -169,8 +187,10 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     }
     if (!archive_dump_allows(&tracer.options))
         return JNI_OK;
-    if (!initialize(vm) || !entry_points_prepare(&tracer.options))
+    if (!set_clock())
         return JNI_ERR;
+    if (!initialize(vm) || !entry_points_prepare(&tracer.options))
+        return tracer.options.required ? JNI_ERR : JNI_OK;
     tracer.start = clock_moment_now();
     internals_begin(tracer.options.internals, tracer.options.internals_proven);
     prepared = session_prepare(&tracer.options);
@@ -194,7 +214,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
             if (tracer.vm == NULL) {
                 tracer.attached = true;
                 tracer.options = *parsed;
-                if (!initialize(vm))
+                if (!set_clock() || !initialize(vm))
                     code = JNI_ERR;
                 else
                     set_start_of_process();

@@ -316,7 +316,7 @@ void session_stop(enum session_end end)
         if (!session->ending) {
             session->wanted_end = end;
             atomic_store(&session->end_wanted, true);
-            sem_post(&session->map->work);
+            futex_gate_open(&session->map->shared->work);
         }
         pthread_mutex_unlock(&session->state_lock);
         if (is_last)

@@ -134,15 +134,15 @@ static bool must_end(struct drain *drain)
     struct session *session = session_of(drain);
     if (!atomic_load(&session->published))
         return false;
-    uint64_t backlog = atomic_load(&session->map->backlog_bytes);
+    uint64_t backlog = atomic_load(&session->map->shared->backlog_bytes);
     uint64_t likely = step_writer_size(session->writer) + backlog / LIKELY_RATIO;
     if (drain->failed) {
         session->end = session->file->full ? END_DISK_FULL : END_FAILED;
     } else if (session->options.limit_bytes != 0 && likely >= session->options.limit_bytes) {
         session->end = END_LIMIT;
         log_message("%s: the trace ends here: limit reached", session->options.file);
-    } else if (atomic_load(&session->map->failed)) {
-        end_for_file(session, session->map->code);
+    } else if (atomic_load(&session->map->shared->failed)) {
+        end_for_file(session, session->map->shared->code);
     } else if (!trace_file_reserve(session->file, backlog / WORST_RATIO)) {
         end_for_file(session, session->file->code);
     } else if (atomic_load(&session->end_wanted)) {
@@ -160,7 +160,7 @@ static void end_probes(struct drain *drain)
     atomic_store(&tracer.session, NULL);
     atomic_store(&session->ended_probes, threads_order_probes());
     event_wait_for_frees();
-    if (drain->failed || atomic_load(&session->map->failed))
+    if (drain->failed || atomic_load(&session->map->shared->failed))
         live_map_stop(session->map);
     drain_until_quiet(drain);
 }
@@ -193,7 +193,7 @@ static void close_trace(struct drain *drain)
     drain_put_text(drain, "internals", internals);
     drain_put_text(drain, "end", session_end_name(session->end));
     drain_put_number(drain, "dropped", atomic_load(&session->map->header->dropped));
-    drain_put_number(drain, "waited-ns", atomic_load(&session->map->waited_ns));
+    drain_put_number(drain, "waited-ns", atomic_load(&session->map->shared->waited_ns));
     drain_close(drain);
 }
 

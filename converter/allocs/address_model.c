@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Size classes with their last frees, the last frees of all, and the end of fresh memory. */
+/* What was freed, by size class and thread; where the program goes on taking it; the last frees of
+ * all, and the end of fresh memory. */
 #include "converter/allocs/address_model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/allocs/freed_blocks.h"
 #include "format/core/hash.h"
 
-enum { BIN_BITS = 12, BINS = 1 << BIN_BITS, BIN_DEPTH = 64, RECENT = 256, GAP_BITS = 12 };
+enum { BIN_BITS = 12, CURSORS = 32, WALK = 64, RECENT = 256, GAP_BITS = 12 };
 
-/* Places: the expected end of fresh memory, then those of the bin, then the last frees of all, then
- * any distance from the expected end. */
-enum { PLACE_FRESH = 0, PLACE_BIN = 1, PLACE_RECENT = PLACE_BIN + BIN_DEPTH };
-#define PLACE_FAR ((uint64_t) (PLACE_RECENT + RECENT))
+/* Ranks: the expected end of fresh memory, the newest of the bin, the neighbours of what was taken
+ * from the bin before, what is near the newest, the last frees of all, then any distance from the
+ * expected end. */
+enum {
+    RANK_FRESH = 0,
+    RANK_NEWEST = 1,
+    RANK_CURSOR = 2,
+    RANK_WALK = RANK_CURSOR + 2 * CURSORS,
+    RANK_RECENT = RANK_WALK + WALK - 1
+};
+#define RANK_FAR ((uint64_t) (RANK_RECENT + RECENT))
 #define GAP_MAX (UINT64_C(1) << 24)
 
-/* What the last frees of a size class and thread left, the newest last. */
-struct bin {
-    uint32_t count;
-    uint64_t addresses[BIN_DEPTH];
+/* The neighbours that an address had in its bin when it was taken; 0: none. */
+struct cursor {
+    uint64_t older, newer;
 };
 
 struct address_model {
@@ -33,7 +41,8 @@ struct address_model {
     uint32_t recent_at;
     bool has_hint; /* a realloc gave the address of the allocation that follows */
     uint64_t hint;
-    struct bin bins[BINS];
+    struct freed_blocks freed;
+    struct cursor cursors[FREED_BINS][CURSORS]; /* the last first */
 };
 
 struct address_model *address_model_create(bool reads)
@@ -42,7 +51,8 @@ struct address_model *address_model_create(bool reads)
     if (model == NULL)
         return NULL;
     model->reads = reads;
-    if (object_table_init(&model->objects) && (!reads || object_table_init(&model->births)))
+    if (object_table_init(&model->objects) && (!reads || object_table_init(&model->births)) &&
+        freed_blocks_init(&model->freed))
         return model;
     address_model_destroy(model);
     return NULL;
@@ -54,10 +64,11 @@ void address_model_destroy(struct address_model *model)
         return;
     object_table_reset(&model->objects);
     object_table_reset(&model->births);
+    freed_blocks_reset(&model->freed);
     free(model);
 }
 
-/* ---- places ---- */
+/* ---- ranks ---- */
 
 /* What malloc takes for a size: a header, and the next multiple of 16. */
 static uint64_t chunk_of(uint64_t size)
@@ -70,10 +81,9 @@ static uint32_t hash_of(uint64_t a, uint64_t b, unsigned bits)
     return (uint32_t) (step_hash(a ^ b * UINT64_C(0xff51afd7ed558ccd)) >> (64 - bits));
 }
 
-static struct bin *bin_of(struct address_model *model, const struct hatf_record *record,
-                          uint64_t size)
+static uint32_t bin_of(const struct hatf_record *record, uint64_t size)
 {
-    return &model->bins[hash_of(chunk_of(size), record->thread + (record->heap << 20), BIN_BITS)];
+    return hash_of(chunk_of(size), record->thread + (record->heap << 20), BIN_BITS);
 }
 
 static uint64_t *gap_of(struct address_model *model)
@@ -81,9 +91,9 @@ static uint64_t *gap_of(struct address_model *model)
     return &model->gaps[hash_of(model->fresh_chunk, 0, GAP_BITS)];
 }
 
-static uint64_t expected_of(struct address_model *model)
+static uint64_t expected_of(const struct address_model *model)
 {
-    uint64_t gap = *gap_of(model);
+    uint64_t gap = model->gaps[hash_of(model->fresh_chunk, 0, GAP_BITS)];
     return model->fresh + (gap != 0 ? gap : model->fresh_chunk);
 }
 
@@ -97,47 +107,84 @@ static uint64_t unzigzag(uint64_t value)
     return value >> 1 ^ (0 - (value & 1));
 }
 
+static uint64_t address_of(const struct address_model *model, uint32_t entry)
+{
+    return entry != FREED_NONE ? model->freed.entries[entry].address : 0;
+}
+
+/* The rank of what was freed, as its bin has it; 0: the bin has none for it. */
+static uint64_t rank_in_bin(const struct address_model *model, uint32_t bin, uint64_t address,
+                            bool is_expected)
+{
+    const struct cursor *cursors = model->cursors[bin];
+    uint32_t at = model->freed.newest[bin];
+    if (at != FREED_NONE && model->freed.entries[at].address == address)
+        return RANK_NEWEST;
+    for (uint32_t i = 0; i < CURSORS; i++) {
+        if (cursors[i].older == address)
+            return RANK_CURSOR + 2 * (uint64_t) i;
+        if (cursors[i].newer == address)
+            return RANK_CURSOR + 2 * (uint64_t) i + 1;
+    }
+    for (uint32_t i = 0; i < WALK && at != FREED_NONE && !is_expected; i++) {
+        if (model->freed.entries[at].address == address)
+            return (uint64_t) RANK_WALK + i - 1;
+        at = model->freed.entries[at].older;
+    }
+    return 0;
+}
+
 /* False: the distance is too far for a number. */
-static bool find_place(struct address_model *model, const struct hatf_record *record,
-                       uint64_t address, uint64_t *place)
+static bool find_rank(const struct address_model *model, const struct hatf_record *record,
+                      uint64_t address, uint64_t *rank)
 {
     uint64_t expected = expected_of(model);
-    const struct bin *bin = bin_of(model, record, record->size);
-    for (uint32_t i = 0; i < bin->count; i++)
-        if (bin->addresses[bin->count - 1 - i] == address) {
-            *place = PLACE_BIN + i;
-            return true;
-        }
-    if (address == expected) {
-        *place = PLACE_FRESH;
+    bool is_freed = freed_blocks_find(&model->freed, address) != FREED_NONE;
+    *rank = is_freed && address != 0
+                ? rank_in_bin(model, bin_of(record, record->size), address, address == expected)
+                : 0;
+    if (*rank != 0 || address == expected)
         return true;
-    }
-    for (uint32_t i = 0; i < RECENT; i++)
+    for (uint32_t i = 0; i < RECENT && is_freed; i++)
         if (model->recent[(model->recent_at - 1 - i) % RECENT] == address) {
-            *place = (uint64_t) PLACE_RECENT + i;
+            *rank = (uint64_t) RANK_RECENT + i;
             return true;
         }
     uint64_t distance = zigzag(address - expected);
-    *place = PLACE_FAR + distance;
-    return distance < UINT64_MAX - PLACE_FAR - 1;
+    *rank = RANK_FAR + distance;
+    return distance < UINT64_MAX - RANK_FAR - 1;
 }
 
-/* False: there is no such place. */
-static bool find_address(struct address_model *model, const struct hatf_record *record,
-                         uint64_t place, uint64_t *address)
+/* The newest of the bin, or `steps` before it; false: there are fewer. */
+static bool find_near_newest(const struct address_model *model, uint32_t bin, uint64_t steps,
+                             uint64_t *address)
 {
-    const struct bin *bin = bin_of(model, record, record->size);
-    if (place == PLACE_FRESH) {
+    uint32_t at = model->freed.newest[bin];
+    for (; steps > 0 && at != FREED_NONE; steps--)
+        at = model->freed.entries[at].older;
+    *address = address_of(model, at);
+    return at != FREED_NONE;
+}
+
+/* False: there is no such rank. */
+static bool find_address(const struct address_model *model, const struct hatf_record *record,
+                         uint64_t rank, uint64_t *address)
+{
+    uint32_t bin = bin_of(record, record->size);
+    if (rank == RANK_FRESH) {
         *address = expected_of(model);
-    } else if (place < PLACE_RECENT) {
-        if (place - PLACE_BIN >= bin->count)
-            return false;
-        *address = bin->addresses[bin->count - 1 - (place - PLACE_BIN)];
-    } else if (place < PLACE_FAR) {
-        *address =
-            model->recent[(model->recent_at - 1 - (uint32_t) (place - PLACE_RECENT)) % RECENT];
+    } else if (rank == RANK_NEWEST) {
+        return find_near_newest(model, bin, 0, address);
+    } else if (rank < RANK_WALK) {
+        const struct cursor *cursor = &model->cursors[bin][(rank - RANK_CURSOR) / 2];
+        *address = (rank - RANK_CURSOR) % 2 == 0 ? cursor->older : cursor->newer;
+        return *address != 0;
+    } else if (rank < RANK_RECENT) {
+        return find_near_newest(model, bin, rank - RANK_WALK + 1, address);
+    } else if (rank < RANK_FAR) {
+        *address = model->recent[(model->recent_at - 1 - (uint32_t) (rank - RANK_RECENT)) % RECENT];
     } else {
-        *address = expected_of(model) + unzigzag(place - PLACE_FAR);
+        *address = expected_of(model) + unzigzag(rank - RANK_FAR);
     }
     return true;
 }
@@ -157,19 +204,30 @@ static bool add_object(struct address_model *model, const struct hatf_record *re
            (!model->reads || object_table_put(&model->births, &birth));
 }
 
-/* The address is taken from its bin, or fresh memory ends behind it. */
-static bool settle(struct address_model *model, const struct hatf_record *record, uint64_t place)
+/* Its neighbours become the first cursor, in the place of the one that led to it. */
+static void take_freed(struct address_model *model, uint32_t bin, uint32_t entry, uint64_t rank)
 {
-    if (place >= PLACE_BIN && place < PLACE_RECENT) {
-        struct bin *bin = bin_of(model, record, record->size);
-        uint32_t at = bin->count - 1 - (uint32_t) (place - PLACE_BIN);
-        bin->count--;
-        memmove(&bin->addresses[at], &bin->addresses[at + 1],
-                (bin->count - at) * sizeof bin->addresses[0]);
-    } else {
+    const struct freed_block *block = &model->freed.entries[entry];
+    struct cursor *cursors = model->cursors[bin];
+    const struct cursor first = {address_of(model, block->older), address_of(model, block->newer)};
+    bool is_own = block->bin == bin;
+    size_t moved = rank >= RANK_CURSOR && rank < RANK_WALK ? (rank - RANK_CURSOR) / 2 : CURSORS - 1;
+    freed_blocks_remove(&model->freed, entry);
+    if (!is_own || rank == RANK_FRESH)
+        return;
+    memmove(&cursors[1], &cursors[0], moved * sizeof cursors[0]);
+    cursors[0] = first;
+}
+
+/* The address is taken from what was freed, or fresh memory ends behind it. */
+static bool settle(struct address_model *model, const struct hatf_record *record, uint64_t rank)
+{
+    uint32_t entry = freed_blocks_find(&model->freed, record->address);
+    if (entry != FREED_NONE)
+        take_freed(model, bin_of(record, record->size), entry, rank);
+    if (rank == RANK_FRESH || rank >= RANK_FAR) {
         uint64_t gap = record->address - model->fresh;
-        bool is_fresh = place == PLACE_FRESH || place >= PLACE_FAR;
-        if (is_fresh && gap != 0 && gap < GAP_MAX)
+        if (gap != 0 && gap < GAP_MAX)
             *gap_of(model) = gap;
         model->fresh = record->address;
         model->fresh_chunk = chunk_of(record->size);
@@ -177,19 +235,15 @@ static bool settle(struct address_model *model, const struct hatf_record *record
     return add_object(model, record);
 }
 
-static void end_object(struct address_model *model, const struct hatf_record *record,
+/* False: out of memory. */
+static bool end_object(struct address_model *model, const struct hatf_record *record,
                        const struct live_object *object)
 {
     struct live_object birth;
-    struct bin *bin = bin_of(model, record, object->size);
     if (model->reads)
         object_table_take(&model->births, object->value + 1, &birth);
-    if (bin->count == BIN_DEPTH) {
-        bin->count--;
-        memmove(&bin->addresses[0], &bin->addresses[1], bin->count * sizeof bin->addresses[0]);
-    }
-    bin->addresses[bin->count++] = record->address;
     model->recent[model->recent_at++ % RECENT] = record->address;
+    return freed_blocks_add(&model->freed, bin_of(record, object->size), record->address);
 }
 
 static bool resize(struct address_model *model, const struct hatf_record *record,
@@ -209,9 +263,10 @@ enum address_answer address_model_note(struct address_model *model,
         model->has_hint = false;
         return add_object(model, record) ? HEAP_PLAIN : HEAP_NO_MEMORY;
     case HATF_FREE:
-        if (object_table_take(&model->objects, key, &object))
-            end_object(model, record, &object);
-        return HEAP_PLAIN;
+        return !object_table_take(&model->objects, key, &object) ||
+                       end_object(model, record, &object)
+                   ? HEAP_PLAIN
+                   : HEAP_NO_MEMORY;
     case HATF_REALLOC_NO_ALLOC:
         if (record->new_address == record->address &&
             object_table_find(&model->objects, key, &object) && !resize(model, record, &object))
@@ -232,12 +287,12 @@ static uint64_t age_of(const struct address_model *model, const struct live_obje
 static enum address_answer place_alloc(struct address_model *model,
                                        const struct hatf_record *record, struct address_place *out)
 {
-    uint64_t place;
-    if (!find_place(model, record, record->address, &place))
+    uint64_t rank;
+    if (!find_rank(model, record, record->address, &rank))
         return address_model_note(model, record);
-    out->place = !model->has_hint ? place : record->address == model->hint ? 0 : place + 1;
+    out->rank = !model->has_hint ? rank : record->address == model->hint ? 0 : rank + 1;
     model->has_hint = false;
-    return settle(model, record, place) ? HEAP_PLACED : HEAP_NO_MEMORY;
+    return settle(model, record, rank) ? HEAP_PLACED : HEAP_NO_MEMORY;
 }
 
 static enum address_answer place_free(struct address_model *model, const struct hatf_record *record,
@@ -247,8 +302,7 @@ static enum address_answer place_free(struct address_model *model, const struct 
     if (!object_table_take(&model->objects, live_address_key(record->address), &object))
         return HEAP_PLAIN;
     out->age = age_of(model, &object);
-    end_object(model, record, &object);
-    return HEAP_PLACED;
+    return end_object(model, record, &object) ? HEAP_PLACED : HEAP_NO_MEMORY;
 }
 
 static enum address_answer place_realloc(struct address_model *model,
@@ -268,7 +322,7 @@ static enum address_answer place_realloc(struct address_model *model,
     }
     if (record->tag == HATF_REALLOC_FREE)
         return record->new_address == 0 ? HEAP_PLACED : address_model_note(model, record);
-    if (!find_place(model, record, record->new_address, &out->place))
+    if (!find_rank(model, record, record->new_address, &out->rank))
         return address_model_note(model, record);
     model->has_hint = true;
     model->hint = record->new_address;
@@ -312,18 +366,18 @@ static bool object_of_age(const struct address_model *model, uint64_t age,
 static enum address_answer find_alloc(struct address_model *model, uint64_t code,
                                       struct hatf_record *record)
 {
-    uint64_t place = code;
+    uint64_t rank = code;
     if (model->has_hint && code == 0) {
         record->address = model->hint;
-        if (!find_place(model, record, record->address, &place))
+        if (!find_rank(model, record, record->address, &rank))
             return HEAP_IMPOSSIBLE;
     } else {
-        place -= model->has_hint;
-        if (!find_address(model, record, place, &record->address))
+        rank -= model->has_hint;
+        if (!find_address(model, record, rank, &record->address))
             return HEAP_IMPOSSIBLE;
     }
     model->has_hint = false;
-    return settle(model, record, place) ? HEAP_PLACED : HEAP_NO_MEMORY;
+    return settle(model, record, rank) ? HEAP_PLACED : HEAP_NO_MEMORY;
 }
 
 static enum address_answer find_free(struct address_model *model, uint64_t age,
@@ -333,8 +387,7 @@ static enum address_answer find_free(struct address_model *model, uint64_t age,
     if (!object_of_age(model, age, &object, &record->address))
         return HEAP_IMPOSSIBLE;
     object_table_take(&model->objects, object.object, &object);
-    end_object(model, record, &object);
-    return HEAP_PLACED;
+    return end_object(model, record, &object) ? HEAP_PLACED : HEAP_NO_MEMORY;
 }
 
 static enum address_answer find_realloc(struct address_model *model,
@@ -352,7 +405,7 @@ static enum address_answer find_realloc(struct address_model *model,
     }
     if (record->tag == HATF_REALLOC_FREE)
         return HEAP_PLACED;
-    if (!find_address(model, record, place->place, &record->new_address))
+    if (!find_address(model, record, place->rank, &record->new_address))
         return HEAP_IMPOSSIBLE;
     model->has_hint = true;
     model->hint = record->new_address;
@@ -365,7 +418,7 @@ enum address_answer address_model_find(struct address_model *model,
 {
     switch (record->tag) {
     case HATF_ALLOC:
-        return find_alloc(model, place->place, record);
+        return find_alloc(model, place->rank, record);
     case HATF_FREE:
         return find_free(model, place->age, record);
     default:

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A model of a heap, which expects where an allocator will put the next object: at the place of one
- * of the last frees of its size class, or behind the last object that was put in fresh memory.  An
- * address is then a small number, its place among those expected, and an object to be freed is
- * named by its age (docs/formats/hatf.md, "The heap's model").  Writer and reader run the same
- * model.
+ * A model of a heap, which expects where an allocator will put the next object: where one of its
+ * size class was freed last, or beside what was taken last of those that were, or behind the last
+ * object that was put in fresh memory.  An address is then a small number, its rank among those
+ * expected, and an object to be freed is named by its age (docs/formats/hatf.md, "The heap's
+ * model").  Writer and reader run the same model.
  */
 #ifndef CONVERTER_ALLOCS_ADDRESS_MODEL_H
 #define CONVERTER_ALLOCS_ADDRESS_MODEL_H
@@ -20,8 +20,8 @@ void address_model_destroy(struct address_model *model);
 
 /* What a record becomes: both 0 where it does not have them. */
 struct address_place {
-    uint64_t age;   /* of an object that is freed; of a realloc: 1 more, 0 for none */
-    uint64_t place; /* of a new address */
+    uint64_t age;  /* of an object that is freed; of a realloc: 1 more, 0 for none */
+    uint64_t rank; /* of a new address */
 };
 
 enum address_answer {

@@ -115,7 +115,7 @@ static enum step_text_kind kind_of(enum hatf_tag tag)
 bool alloc_filter_takes(struct alloc_filter *filter, const struct hatf_record *record)
 {
     const struct event_selection *selected = filter->selected;
-    if (filter->everything)
+    if (filter->everything || record->tag == HATF_METADATA)
         return true;
     if (filter->is_of_objects && !takes_object(filter, record))
         return false;

@@ -2,13 +2,14 @@
 /*
  * Where HATF's records come from: .hatf (plain, gzip, zstd), a split ZIP file, .hatf.txt, a STEP
  * trace of a native program (hatf.step), or a Java trace, whose objects become allocations.
- * Records come in the trace's order; comments too, metadata never.
+ * Records come in the trace's order; comments too, metadata only where they are asked for.
  */
 #ifndef CONVERTER_ALLOCS_ALLOC_SOURCE_H
 #define CONVERTER_ALLOCS_ALLOC_SOURCE_H
 
 #include <stdbool.h>
 
+#include "converter/base/standard_input.h"
 #include "converter/events/event_source.h"
 #include "steptrace/hatf.h"
 #include "steptrace/reader.h"
@@ -19,7 +20,17 @@ struct alloc_source {
     uint64_t record_count; /* given so far */
     bool has_damage;
     struct step_damage damage; /* why the input could not be read on */
+    /* Called where the source is about to wait for a slow input, so that what was made of the
+     * records until then can be handed on.  NULL: nobody cares. */
+    void (*before_wait)(void *user);
+    void *before_wait_user;
 };
+
+/* Opens standard input, of which `start` was read. */
+typedef enum step_status (*alloc_stream_opener)(const struct standard_input *start,
+                                                const struct event_selection *selected,
+                                                struct alloc_source **out,
+                                                struct step_error *error);
 
 /* What the kinds of sources implement; the functions below are for the others. */
 struct alloc_source_operations {

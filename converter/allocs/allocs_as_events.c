@@ -2,10 +2,10 @@
 /*
  * Events that are made of a heap trace's records, for the verbs that know of nothing else: an
  * allocation is an object, whose number is how many there were before it, plus one; its class is
- * what its attributes say, or `malloc`.  A realloc in place frees the object and makes another one
- * of the new size.  Classes and threads are introduced before they are used, and VS, VI and VD
- * frame all, so that the events are a closed trace.  Frees of what does not live are left out, and
- * counted as damage.
+ * what its attributes say, or `malloc`, and its call stack is what the recorder put behind that.  A
+ * realloc in place frees the object and makes another one of the new size.  Classes and threads are
+ * told of before they are used, and VS, VI and VD frame all, so that the events are a closed trace.
+ * Frees of what does not live are left out, and counted as damage.
  */
 #include "converter/allocs/allocs_as_events.h"
 
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/allocs/recorded_calls.h"
 #include "converter/base/name_index.h"
 #include "converter/base/no_memory.h"
 
@@ -25,6 +26,7 @@ struct allocs_event_source {
     struct object_table objects; /* by live_address_key(): value is the object */
     struct name_index classes;
     struct name_index threads;
+    struct recorded_calls calls;
     uint64_t object_count;
     uint64_t last_ns;
     uint64_t unknown_frees;
@@ -108,11 +110,21 @@ static void note_unknown(struct allocs_event_source *source, const struct hatf_r
 static bool add_object(struct allocs_event_source *source, const struct hatf_record *record,
                        uint64_t address, uint32_t thread)
 {
-    uint32_t class_id = class_of(source, record->attributes, record->time);
+    struct step_bytes call = record->attributes, stack;
+    uint32_t frame = 0;
+    if (recorded_call_split(record->attributes, &call, &stack)) {
+        frame = recorded_calls_frame(&source->calls, &source->base.names, stack);
+        if (frame == 0)
+            return false;
+    } else {
+        call = record->attributes;
+    }
+    uint32_t class_id = class_of(source, call, record->time);
     struct trace_event *event = add(source, EVENT_OBJECT_ALLOC, record->time);
     event->object = ++source->object_count;
     event->size = record->size;
     event->class_id = class_id;
+    event->stack_id = frame;
     event->thread_id = thread;
     struct live_object object = {
         .object = live_address_key(address), .value = event->object, .class_id = class_id};
@@ -249,6 +261,7 @@ static void destroy(struct event_source *base)
     object_table_reset(&source->objects);
     name_index_reset(&source->classes);
     name_index_reset(&source->threads);
+    recorded_calls_reset(&source->calls);
     event_source_reset(base);
     free(source);
 }

@@ -41,6 +41,13 @@ void arguments_print_help(const struct arguments *arguments)
     printf("  %-*s  %s\n", HELP_COLUMN, "-h, --help", "print this");
 }
 
+static arguments_printer printer = arguments_print_help;
+
+void arguments_print_with(arguments_printer print)
+{
+    printer = print;
+}
+
 /* Number of letters to change, add or leave out. */
 static size_t distance(const char *a, const char *b)
 {
@@ -129,7 +136,7 @@ static enum step_status parse_option(struct arguments *arguments, int argc, char
     size_t length = is_long ? strcspn(name, "=") : 1;
     const char *value = NULL;
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-        arguments_print_help(arguments);
+        printer(arguments);
         arguments->help_wanted = true;
         return STEP_STATUS_OK;
     }

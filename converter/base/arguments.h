@@ -47,6 +47,9 @@ enum step_status arguments_expect(const struct arguments *arguments, size_t leas
 __attribute__((format(printf, 2, 3))) enum step_status arguments_fault(
     const struct arguments *arguments, const char *format, ...);
 void arguments_print_help(const struct arguments *arguments);
+/* What `--help` prints, from now on; arguments_print_help() at first. */
+typedef void (*arguments_printer)(const struct arguments *arguments);
+void arguments_print_with(arguments_printer print);
 
 /* The nearest of the words to what was typed, or NULL where none is near. */
 const char *nearest_word(const char *typed, const char *const *words, size_t count);

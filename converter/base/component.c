@@ -26,7 +26,8 @@ bool component_find(const char *name, const char *directory, const char *wanted,
         return false;
     base[length] = '\0';
     char *slash = strrchr(base, '/');
-    const char *const places[] = {directory, "../" STEPTRACE_LIBDIR, "../lib", "."};
+    const char *const places[] = {directory, "../" STEPTRACE_LIBDIR "/steptrace",
+                                  "../lib/steptrace", "."};
     for (size_t i = 0; slash != NULL && i < sizeof places / sizeof places[0]; i++) {
         char place[PATH_MAX + 256];
         snprintf(place, sizeof place, "%.*s/%s/%s", (int) (slash - base), base, places[i], name);

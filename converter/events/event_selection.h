@@ -51,6 +51,7 @@ struct event_selection {
     /* What the deaths of objects tell is found out in a pass of its own (open/chosen_objects.h):
      * those that `lifetime`, `alive_at` and `temporary` leave; borrowed.  NULL: not asked for. */
     const struct id_set *objects;
+    bool metadata; /* HATF: metadata records are given too */
 };
 
 /* Everything. */

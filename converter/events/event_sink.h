@@ -19,12 +19,19 @@ struct alloc_options;
 struct event_sink_options {
     struct alloc_options *records; /* how events become HATF's records; NULL: defaults */
     enum hatf_encoding encoding;
+    enum step_compression packed_by; /* HATF: what the encoding is chosen for; NONE: as it is */
     enum hatf_split split;
+    bool has_short_fields;    /* simple binary: of 4 bytes, not 8 */
     unsigned omitted;         /* bits of HATF's fields that are left out, 1 << enum hatf_field */
     bool is_plain;            /* STEP: addresses as they are, without the heap's model */
     struct heap_export *heap; /* formats of heaps */
     uint64_t calls_from_ns;   /* formats of calls: where the slice begins */
     bool is_unpacked;         /* Meta-TF: sections are not compressed */
+    struct metatf_look {      /* Meta-TF: zeros: the defaults */
+        enum { METATF_BY_SEGMENTS, METATF_BY_INDEX, METATF_BY_RECORDS } layout;
+        bool is_narrow; /* class 1 */
+        enum { METATF_OWN_ORDER, METATF_LITTLE_ENDIAN, METATF_BIG_ENDIAN } order;
+    } metatf;
     uint32_t packed_block_records; /* STEP: not 0: packed as `steptrace pack` does */
     int level;                     /* of the compression; 0: the default */
     bool is_shown;                 /* lines for people: controls in names are escaped as well */

@@ -2,11 +2,9 @@
 /* The table of formats. */
 #include "converter/open/format_table.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "converter/allocs/events_as_allocs.h"
 #include "converter/base/arguments.h"
@@ -15,6 +13,7 @@
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/step/stepfile.h"
 #include "converter/formats/text/text_format.h"
+#include "steptrace/packed.h"
 
 static size_t compression_options(struct option_row *rows, struct event_sink_options *options)
 {
@@ -53,6 +52,7 @@ static const struct trace_format formats[] = {
     {.name = "hatf",
      .ending = ".hatf",
      .open_source = hatf_source_create,
+     .open_stream = hatf_stream_create,
      .open_alloc_sink = hatf_alloc_sink_create,
      .help_line = 4,
      .help = ".hatf      HATF 1.0; also .hatf.gz and .hatf.zst             (in and out)",
@@ -61,12 +61,14 @@ static const struct trace_format formats[] = {
     {.name = "hatf.gz",
      .ending = ".hatf.gz",
      .open_source = hatf_source_create,
+     .open_stream = hatf_stream_create,
      .open_alloc_sink = hatf_gzip_alloc_sink_create,
      .options_place = 4,
      .options = compression_options},
     {.name = "hatf.zst",
      .ending = ".hatf.zst",
      .open_source = hatf_source_create,
+     .open_stream = hatf_stream_create,
      .open_alloc_sink = hatf_zstd_alloc_sink_create},
     {.name = "hatf.zip",
      .ending = ".hatf.zip",
@@ -78,6 +80,7 @@ static const struct trace_format formats[] = {
      .ending = ".hatf.txt",
      .magic = "# HATF",
      .open_source = hatf_text_source_create,
+     .open_stream = hatf_text_stream_create,
      .open_alloc_sink = hatf_text_alloc_sink_create,
      .help_line = 6,
      .help = ".hatf.txt  HATF's records as text, a line a record            (in and out)"},
@@ -91,6 +94,11 @@ static const struct trace_format formats[] = {
      .help = ".mtf       Meta-TF, with its DTD in it; --split=address too   (in and out)",
      .options_place = 3,
      .options = metatf_options},
+    {.name = "simple-binary",
+     .ending = ".simple.bin",
+     .open_alloc_sink = simple_binary_alloc_sink_create,
+     .help_line = 9,
+     .help = ".simple.bin the HATF paper's simple binary, 4 numbers a record (out)"},
     {.name = "memory-replay",
      .ending = ".memory-replay.txt",
      .open_alloc_sink = replay_alloc_sink_create,
@@ -184,20 +192,51 @@ static const struct trace_format *hatf_by_content(const char *start, size_t leng
     return NULL;
 }
 
-const struct trace_format *trace_format_by_content(const char *path)
+const struct trace_format *trace_format_of_start(const char *start, size_t length)
 {
-    char start[40] = {0};
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return NULL;
-    ssize_t got = read(file, start, sizeof start - 1);
-    close(file);
-    const struct trace_format *format = got > 0 ? hatf_by_content(start, (size_t) got) : NULL;
-    for (size_t i = 0; got > 0 && format == NULL && i < FORMAT_COUNT; i++)
+    const struct trace_format *format = length > 0 ? hatf_by_content(start, length) : NULL;
+    for (size_t i = 0; length > 0 && format == NULL && i < FORMAT_COUNT; i++)
         if (formats[i].magic != NULL &&
             strncmp(start, formats[i].magic, strlen(formats[i].magic)) == 0)
             format = &formats[i];
     return format;
+}
+
+static size_t read_start(const char *path, char *start, size_t size)
+{
+    struct step_packed_input *input;
+    size_t length = 0, got = 1;
+    if (step_packed_input_open(path, &input, NULL) != STEP_STATUS_OK)
+        return 0;
+    while (length < size && got > 0 &&
+           step_packed_input_read(input, start + length, size - length, &got, NULL) ==
+               STEP_STATUS_OK)
+        length += got;
+    step_packed_input_close(input);
+    return length;
+}
+
+const struct trace_format *trace_format_by_content(const char *path)
+{
+    char start[40] = {0};
+    return trace_format_of_start(start, read_start(path, start, sizeof start - 1));
+}
+
+/* The entries of a ZIP file are found from its end. */
+bool trace_format_streams(const struct trace_format *format, const struct standard_input *start)
+{
+    return format != NULL && format->open_stream != NULL &&
+           (start->length < 4 || memcmp(start->start, "PK\3\4", 4) != 0);
+}
+
+bool take_input_format(void *format_target, const char *value, const char **fault)
+{
+    static char expected[576];
+    const struct trace_format *format = trace_format_by_name(value);
+    snprintf(expected, sizeof expected, "formats are %s", trace_format_names());
+    *fault = expected;
+    *(const struct trace_format **) format_target = format;
+    return format != NULL;
 }
 
 const char *trace_format_names(void)

@@ -5,6 +5,8 @@
 #define CONVERTER_OPEN_FORMAT_TABLE_H
 
 #include "converter/allocs/alloc_sink.h"
+#include "converter/allocs/alloc_source.h"
+#include "converter/base/standard_input.h"
 #include "converter/events/event_sink.h"
 #include "converter/events/event_source.h"
 #include "converter/heap/heap_writer.h"
@@ -21,6 +23,7 @@ struct trace_format {
     bool is_gzipped;        /* what `heap_writer` writes is */
     /* reading and writing */
     trace_opener open_source;        /* NULL: the format is only written */
+    alloc_stream_opener open_stream; /* standard input as it comes; NULL: it must be seekable */
     event_sink_open open_sink;       /* NULL: it takes no events, but records or heaps */
     alloc_sink_open open_alloc_sink; /* NULL: it takes no records */
     const struct heap_writer_operations *heap_writer; /* of a format of heaps; else NULL */
@@ -34,8 +37,19 @@ struct trace_format {
 /* NULL where there is none. */
 const struct trace_format *trace_format_by_name(const char *name);
 const struct trace_format *trace_format_by_ending(const char *path);
-/* By what the file starts with. */
+/* By what the file starts with, unpacked where gzip or zstd packed it. */
 const struct trace_format *trace_format_by_content(const char *path);
+/* By that start itself; a zero follows its `length` bytes. */
+const struct trace_format *trace_format_of_start(const char *start, size_t length);
+/* May standard input, which starts so, be read as it comes? */
+bool trace_format_streams(const struct trace_format *format, const struct standard_input *start);
+
+/* The option by which verbs are told what IN is. */
+bool take_input_format(void *format_target, const char *value, const char **fault);
+#define FROM_ROW(format)                                                                           \
+    {                                                                                              \
+        "from", 0, "FORMAT", "the format of IN, by name", take_input_format, (format)              \
+    }
 /* The help's lines of all formats of a kind, two spaces before each. */
 void trace_format_help(enum format_kind kind, char *out, size_t out_size);
 /* The option rows of all formats; returns how many, `capacity` at most. */

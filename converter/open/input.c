@@ -15,14 +15,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#define COPY_BYTES ((size_t) 1 << 16)
+#include "converter/base/standard_input.h"
 
 enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 200, MOST_DAMAGE_REPORTED = 20 };
 
 enum step_status report_error(const struct step_error *error)
 {
     char text[900];
-    step_error_print(error, text, sizeof text);
+    struct step_error shown = *error;
+    if (strncmp(shown.file, COPY_PATH_START, sizeof COPY_PATH_START - 1) == 0)
+        snprintf(shown.file, sizeof shown.file, "%s", STANDARD_INPUT_NAME);
+    step_error_print(&shown, text, sizeof text);
     report_line("%s", text);
     return error->status;
 }
@@ -32,31 +35,6 @@ static uint64_t now_ms(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
-}
-
-enum step_status input_spool_stdin(int *spool, struct step_error *error)
-{
-    char *buffer = malloc(COPY_BYTES);
-    bool ok = buffer != NULL && (*spool = output_file_spool()) >= 0;
-    while (ok) {
-        ssize_t got = read(STDIN_FILENO, buffer, COPY_BYTES);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            ok = got == 0;
-            break;
-        }
-        for (ssize_t done = 0; ok && done < got;) {
-            ssize_t put = write(*spool, buffer + done, (size_t) (got - done));
-            ok = put > 0 || (put < 0 && errno == EINTR);
-            done += put > 0 ? put : 0;
-        }
-    }
-    int code = errno;
-    free(buffer);
-    return ok ? STEP_STATUS_OK
-              : step_error_set(error, STEP_STATUS_IO, "standard input", STEP_NO_OFFSET, "%s",
-                               strerror(code));
 }
 
 /* Statuses of a bad input, whatever the library calls them. */
@@ -95,24 +73,52 @@ enum step_status input_choose_objects(struct input *input, const char *path,
     return status == STEP_STATUS_OK ? status : as_bad_input(report_error(&error));
 }
 
-enum step_status input_open(struct input *input, const char *path,
-                            const struct trace_format *format,
-                            const struct event_selection *selected)
+/* As it comes where its format can be read so, else through a file. */
+static enum step_status open_standard_input(struct input *input, const struct trace_format *format,
+                                            struct event_selection *selected, bool is_seekable,
+                                            struct step_error *error)
+{
+    struct standard_input start;
+    struct alloc_source *allocs;
+    enum step_status status = standard_input_peek(&start, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (format == NULL)
+        format = trace_format_of_start(start.start, start.length);
+    if (!is_seekable && trace_format_streams(format, &start)) {
+        status = format->open_stream(&start, selected, &allocs, error);
+        if (status == STEP_STATUS_OK)
+            status = record_trace_source_create(allocs, selected, &input->source, error);
+        input->allocs = status == STEP_STATUS_OK ? allocs : NULL;
+        return status;
+    }
+    status = standard_input_spool(&start, &input->spool, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    snprintf(input->spool_path, sizeof input->spool_path, COPY_PATH_START "%d", input->spool);
+    status = choose_objects(input, input->spool_path, format, selected, error);
+    return status == STEP_STATUS_OK ? trace_open_events(input->spool_path, format, selected,
+                                                        &input->source, &input->allocs, error)
+                                    : status;
+}
+
+static enum step_status open_input(struct input *input, const char *path,
+                                   const struct trace_format *format,
+                                   const struct event_selection *selected, bool is_seekable)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     *input = (struct input){
         .spool = -1, .shows_progress = isatty(STDERR_FILENO) != 0, .started_ms = now_ms()};
-    enum step_status status = STEP_STATUS_OK;
-    if (strcmp(path, "-") == 0) {
-        status = input_spool_stdin(&input->spool, &error);
-        snprintf(input->spool_path, sizeof input->spool_path, "/proc/self/fd/%d", input->spool);
-        path = input->spool_path;
-    }
-    bool is_there = access(path, F_OK) == 0;
+    bool is_standard = strcmp(path, "-") == 0;
+    bool is_there = is_standard || access(path, F_OK) == 0;
     struct event_selection chosen = *selected;
-    if (status == STEP_STATUS_OK)
+    is_seekable = is_seekable || event_selection_needs_deaths(selected); /* a pass of its own */
+    enum step_status status = STEP_STATUS_OK;
+    if (is_standard)
+        status = open_standard_input(input, format, &chosen, is_seekable, &error);
+    else
         status = choose_objects(input, path, format, &chosen, &error);
-    if (status == STEP_STATUS_OK)
+    if (status == STEP_STATUS_OK && input->source == NULL)
         status = trace_open_events(path, format, &chosen, &input->source, &input->allocs, &error);
     if (status == STEP_STATUS_OK)
         return status;
@@ -121,6 +127,20 @@ enum step_status input_open(struct input *input, const char *path,
     report_error(&error);
     input_close(input);
     return as_bad_input(status);
+}
+
+enum step_status input_open(struct input *input, const char *path,
+                            const struct trace_format *format,
+                            const struct event_selection *selected)
+{
+    return open_input(input, path, format, selected, false);
+}
+
+enum step_status input_open_seekable(struct input *input, const char *path,
+                                     const struct trace_format *format,
+                                     const struct event_selection *selected)
+{
+    return open_input(input, path, format, selected, true);
 }
 
 static void show_progress(struct input *input)

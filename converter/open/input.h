@@ -28,11 +28,15 @@ struct input {
     uint64_t events;
 };
 
-/* Opens `path` ("-": standard input); `format` NULL: by ending and content.  Faults are reported.
- */
+/* Opens `path` ("-": standard input, read as it comes where its format allows it); `format` NULL:
+ * by ending and content.  Faults are reported. */
 enum step_status input_open(struct input *input, const char *path,
                             const struct trace_format *format,
                             const struct event_selection *selected);
+/* The same; standard input can be opened once more, as `spool_path`. */
+enum step_status input_open_seekable(struct input *input, const char *path,
+                                     const struct trace_format *format,
+                                     const struct event_selection *selected);
 
 /* For a selection that is not that of the input: finds the objects that deaths choose, and lets
  * `selected` borrow them from the input.  Faults are told. */
@@ -55,9 +59,6 @@ enum step_status input_report_damage(struct input *input);
 
 /* After input_report_damage() where the verb says so by itself. */
 void input_close(struct input *input);
-
-/* Standard input in an unlinked file. */
-enum step_status input_spool_stdin(int *spool, struct step_error *error);
 
 /* Tells an error on stderr as "steptrace: ...", and returns its status. */
 enum step_status report_error(const struct step_error *error);

@@ -42,13 +42,14 @@ enum step_status trace_open_events(const char *path, const struct trace_format *
     return status;
 }
 
-enum step_status trace_open_allocs(const char *path, const struct alloc_options *options,
-                                   struct alloc_source **out, struct step_error *error)
+enum step_status trace_open_allocs(const char *path, const struct trace_format *format,
+                                   const struct alloc_options *options, struct alloc_source **out,
+                                   struct step_error *error)
 {
     struct event_selection selected;
     struct opened_trace trace;
     event_selection_init(&selected);
-    enum step_status status = trace_open(path, NULL, &selected, &trace, error);
+    enum step_status status = trace_open(path, format, &selected, &trace, error);
     if (status == STEP_STATUS_OK && trace.events != NULL)
         return event_alloc_source_create(trace.events, options, out, error);
     *out = trace.allocs;

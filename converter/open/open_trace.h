@@ -21,7 +21,8 @@ enum step_status trace_open_events(const char *path, const struct trace_format *
                                    struct step_error *error);
 
 /* All of it; `options` (of Java traces) NULL: the defaults. */
-enum step_status trace_open_allocs(const char *path, const struct alloc_options *options,
-                                   struct alloc_source **out, struct step_error *error);
+enum step_status trace_open_allocs(const char *path, const struct trace_format *format,
+                                   const struct alloc_options *options, struct alloc_source **out,
+                                   struct step_error *error);
 
 #endif

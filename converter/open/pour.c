@@ -45,10 +45,21 @@ static enum step_status open_sink(struct flow *flow, struct output_file *file,
     return trace_format_open_sink(to, file, source, options, &flow->events, error);
 }
 
+/* A fault is met again at the next record. */
+static void flush_allocs(void *user)
+{
+    struct alloc_sink *sink = user;
+    sink->operations->flush(sink, NULL);
+}
+
 static enum step_status feed(struct flow *flow)
 {
     if (flow->events != NULL)
         return input_each(flow->input, put_events, flow->events);
+    if (flow->allocs->operations->flush != NULL) {
+        flow->input->allocs->before_wait = flush_allocs;
+        flow->input->allocs->before_wait_user = flow->allocs;
+    }
     return flow->how->options->omitted != 0
                ? input_each_alloc(flow->input, put_part, flow)
                : input_each_alloc(flow->input, put_alloc, flow->allocs);

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "converter/base/no_memory.h"
 #include "converter/open/input.h"
@@ -21,7 +20,7 @@ struct dumping {
     const struct step_definition *definition;
     struct record_filter *filter;
     struct record_text *text;
-    int spool;
+    struct seekable_path seekable;
 };
 
 static enum step_status prepare(struct dumping *dumping, struct step_error *error)
@@ -76,19 +75,12 @@ static enum step_status report_damage(const struct step_reader *reader, const ch
     return count > 0 || !step_reader_is_whole(reader) ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }
 
-enum step_status record_open(const char *path, struct step_reader **reader, int *spool,
-                             struct step_error *error)
+enum step_status record_open(const char *path, struct step_reader **reader,
+                             struct seekable_path *seekable, struct step_error *error)
 {
-    char spooled[64];
-    enum step_status status = STEP_STATUS_OK;
-    *spool = -1;
-    if (strcmp(path, "-") == 0) {
-        status = input_spool_stdin(spool, error);
-        snprintf(spooled, sizeof spooled, "/proc/self/fd/%d", *spool);
-        path = spooled;
-    }
+    enum step_status status = seekable_path_open(seekable, path, error);
     if (status == STEP_STATUS_OK)
-        status = open_with_given_definition(path, reader, error);
+        status = open_with_given_definition(seekable->path, reader, error);
     if (status == STEP_STATUS_OK || status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO ||
         status == STEP_STATUS_NOT_FOUND)
         return status;
@@ -100,15 +92,14 @@ static void finish(struct dumping *dumping)
     record_filter_destroy(dumping->filter);
     record_text_destroy(dumping->text);
     step_reader_destroy(dumping->reader);
-    if (dumping->spool >= 0)
-        close(dumping->spool);
+    seekable_path_close(&dumping->seekable);
 }
 
 enum step_status record_dump(const char *path, const struct record_dump *dump)
 {
     struct dumping dumping = {.dump = dump};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = record_open(path, &dumping.reader, &dumping.spool, &error);
+    enum step_status status = record_open(path, &dumping.reader, &dumping.seekable, &error);
     if (status == STEP_STATUS_OK)
         status = prepare(&dumping, &error);
     if (status == STEP_STATUS_OK && dump->entries)
@@ -127,7 +118,7 @@ enum step_status record_dump_definition(const char *path)
 {
     struct dumping dumping = {.dump = NULL};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = record_open(path, &dumping.reader, &dumping.spool, &error);
+    enum step_status status = record_open(path, &dumping.reader, &dumping.seekable, &error);
     if (status == STEP_STATUS_OK) {
         const struct step_definition *definition = step_reader_borrow_definition(dumping.reader);
         print_shown_lines(definition->text, stdout);

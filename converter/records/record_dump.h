@@ -3,6 +3,7 @@
 #ifndef CONVERTER_RECORDS_RECORD_DUMP_H
 #define CONVERTER_RECORDS_RECORD_DUMP_H
 
+#include "converter/base/standard_input.h"
 #include "converter/records/record_filter.h"
 
 struct record_dump {
@@ -17,10 +18,10 @@ static inline bool record_dump_is_wanted(const struct record_dump *dump)
            dump->selected.condition_count > 0 || dump->all || dump->entries;
 }
 
-/* Opens a STEP trace of any definition; of standard input ("-") `*spool` has a copy, to be closed,
- * else it is -1.  CORRUPT also for what is no STEP trace. */
-enum step_status record_open(const char *path, struct step_reader **reader, int *spool,
-                             struct step_error *error);
+/* Opens a STEP trace of any definition, or standard input ("-"); `seekable` is to be closed.
+ * CORRUPT also for what is no STEP trace. */
+enum step_status record_open(const char *path, struct step_reader **reader,
+                             struct seekable_path *seekable, struct step_error *error);
 
 /* Prints to standard output.  `path` is a STEP trace.  Faults are reported. */
 enum step_status record_dump(const char *path, const struct record_dump *dump);

@@ -19,7 +19,7 @@ struct exporting {
     struct step_reader *reader;
     struct record_filter *filter;
     struct output_file file;
-    int spool;
+    struct seekable_path seekable;
 };
 
 /* STEP has no name here: it is meant where records are chosen. */
@@ -205,7 +205,7 @@ enum step_status record_export(const char *path, const char *output, enum record
 {
     struct exporting exporting = {0};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = record_open(path, &exporting.reader, &exporting.spool, &error);
+    enum step_status status = record_open(path, &exporting.reader, &exporting.seekable, &error);
     if (status == STEP_STATUS_OK)
         status = record_filter_create(exporting.reader, selected, &exporting.filter, &error);
     if (status == STEP_STATUS_OK)
@@ -216,7 +216,6 @@ enum step_status record_export(const char *path, const char *output, enum record
         report_error(&error);
     record_filter_destroy(exporting.filter);
     step_reader_destroy(exporting.reader);
-    if (exporting.spool >= 0)
-        close(exporting.spool);
+    seekable_path_close(&exporting.seekable);
     return status;
 }

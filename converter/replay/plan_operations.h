@@ -12,6 +12,7 @@
 
 #define NO_SLOT UINT32_MAX
 #define WAITS 16u
+#define PAUSE_NS UINT64_C(20000) /* the least that is waited for */
 
 /* The last thread that did something with the object, and how many operations it had done then. */
 struct plan_slot {
@@ -36,6 +37,7 @@ struct plan_thread {
     uint32_t free_slots;
     uint32_t next_free; /* of the threads that have ended */
     bool is_in_piece;
+    uint64_t paused_until; /* since the first record */
     struct own_records own;
     struct {
         uint32_t thread;
@@ -61,6 +63,7 @@ struct replay_plan {
     uint64_t piece_ops;
     uint64_t since_sample, sampled_bytes;
     uint64_t record_number;
+    uint64_t first_time; /* of the records */
     const struct hatf_record *record;
     struct step_error *error;
     enum step_status status; /* the first that failed */

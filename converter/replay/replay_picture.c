@@ -103,8 +103,8 @@ void replay_print_picture(const struct replay *replay, FILE *out)
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
             "<text x=\"%.0f\" y=\"22\" font-size=\"14\">Memory by allocator: ",
             WIDTH, HEIGHT, WIDTH, HEIGHT, LEFT);
-    const char *slash = strrchr(replay->settings.path, '/');
-    print_text(out, slash != NULL ? slash + 1 : replay->settings.path);
+    const char *slash = strrchr(replay->settings.name, '/');
+    print_text(out, slash != NULL ? slash + 1 : replay->settings.name);
     fputs("</text>\n", out);
     print_frame(&scale, out);
     if (replay->allocator_count > 0)

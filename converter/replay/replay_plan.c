@@ -152,6 +152,26 @@ static bool take_own(struct replay_plan *plan, struct plan_thread *thread,
 
 /* ---- records ---- */
 
+/* What was called, as the recorder says it in the attributes (docs/replay.md); 0: malloc. */
+static uint32_t how_of(const struct hatf_record *record)
+{
+    static const char mark[] = "align=";
+    const char *text = (const char *) record->attributes.data;
+    size_t length = record->attributes.length, at = 0;
+    uint64_t alignment = 0;
+    if (length >= 6 && memcmp(text, "calloc", 6) == 0)
+        return REPLAY_AS_CALLOC;
+    while (at + sizeof mark <= length && memcmp(text + at, mark, sizeof mark - 1) != 0)
+        at++;
+    if (at + sizeof mark > length)
+        return REPLAY_AS_MALLOC;
+    for (at += sizeof mark - 1; at < length && text[at] >= '0' && text[at] <= '9'; at++)
+        alignment = alignment * 10 + (uint64_t) (text[at] - '0');
+    bool is_good = alignment >= sizeof(void *) && alignment <= UINT64_C(1) << 30 &&
+                   (alignment & (alignment - 1)) == 0;
+    return is_good ? REPLAY_ALIGNED + (uint32_t) __builtin_ctzll(alignment) : REPLAY_AS_MALLOC;
+}
+
 static void take_alloc(struct replay_plan *plan, uint32_t thread, const struct hatf_record *record)
 {
     if (is_overlapping(plan, record)) {
@@ -165,7 +185,8 @@ static void take_alloc(struct replay_plan *plan, uint32_t thread, const struct h
     put_object(plan, record->address, record->size, record->heap, slot);
     plan_use_slot(plan, thread,
                   replay_op_make(heap != 0 ? REPLAY_HEAP_MALLOC : REPLAY_MALLOC,
-                                 fitting_size(record->size), slot, heap));
+                                 fitting_size(record->size), slot,
+                                 heap != 0 ? heap : how_of(record)));
 }
 
 static void take_free(struct replay_plan *plan, uint32_t thread, const struct hatf_record *record)
@@ -305,6 +326,18 @@ static void take_thread_end(struct replay_plan *plan, uint32_t origin,
     }
 }
 
+static void put_pause(struct replay_plan *plan, uint32_t number, uint64_t time)
+{
+    struct plan_thread *thread = &plan->threads[number];
+    if (plan->counts.records == 1)
+        plan->first_time = time;
+    uint64_t since = time > plan->first_time ? time - plan->first_time : 0;
+    if (since < thread->paused_until + PAUSE_NS || since > REPLAY_SIZE_MAX)
+        return;
+    thread->paused_until = since;
+    plan_put_op(plan, number, replay_op_make(REPLAY_PAUSE, since, 0, 0), false);
+}
+
 enum step_status replay_plan_put(struct replay_plan *plan, const struct hatf_record *record,
                                  struct step_error *error)
 {
@@ -323,6 +356,8 @@ enum step_status replay_plan_put(struct replay_plan *plan, const struct hatf_rec
     uint32_t thread = plan->options.is_threaded ? origin : 0;
     if (plan->status != STEP_STATUS_OK || take_own(plan, &plan->threads[origin], record))
         return plan->status;
+    if (plan->options.is_paced)
+        put_pause(plan, thread, record->time);
     switch (record->tag) {
     case HATF_ALLOC:
         take_alloc(plan, thread, record);

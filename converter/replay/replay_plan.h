@@ -24,6 +24,7 @@ const char *replay_fault_name(enum replay_fault fault);
 
 struct replay_plan_options {
     bool is_threaded; /* an operation belongs to its thread; else to thread 0 */
+    bool is_paced;    /* what the trace did later is done later */
     bool refuses;     /* the first fault ends the replay */
     /* Room for the next piece; NULL: there is none, and the plan ends with IO. */
     struct replay_piece *(*begin_piece)(void *user);

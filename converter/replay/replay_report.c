@@ -47,10 +47,16 @@ static void print_faults(const struct replay *replay, FILE *out)
                     replay_fault_name((enum replay_fault) i));
 }
 
+/* With one thread, as fast as it goes, wall time tells nothing that CPU time does not. */
+static bool has_walls(const struct replay *replay)
+{
+    return replay->settings.is_threaded || replay->settings.is_paced;
+}
+
 void replay_print_table(const struct replay *replay, FILE *out)
 {
     const struct replay_control *any = replay->driver.best;
-    fprintf(out, "trace     %s, %s records\n", replay->settings.path,
+    fprintf(out, "trace     %s, %s records\n", replay->settings.name,
             quantity_of_count(replay->counts.records).text);
     print_faults(replay, out);
     fprintf(out, "calls     %s by %u thread%s, %s objects at most\n",
@@ -59,18 +65,25 @@ void replay_print_table(const struct replay *replay, FILE *out)
     fprintf(out, "live      %s at most, %s at the end\n",
             quantity_of_bytes((double) replay->counts.peak_live_bytes).text,
             quantity_of_bytes((double) replay->counts.final_live_bytes).text);
-    fprintf(out, "driver    %.2f ns a call (taken off below); touch=%s threads=%s%s\n\n",
+    fprintf(out, "driver    %.2f ns a call (taken off below); touch=%s threads=%s%s%s\n\n",
             replay_driver_ns_per_call(replay), touch_name(replay), threads_name(replay),
+            replay->settings.is_paced ? " pace=trace" : "",
             replay->is_streamed ? ", read ahead in pieces" : "");
-    fprintf(out, "%-12s %10s %8s %9s %11s %11s %9s %7s\n", "allocator", "time", "ns/call",
-            "Mcalls/s", "peak RSS", "final RSS", "RSS/live", "failed");
+    fprintf(out, "%-12s %10s", "allocator", "time");
+    if (has_walls(replay))
+        fprintf(out, " %10s %10s", "wall", "blocked");
+    fprintf(out, " %8s %9s %11s %11s %9s %7s\n", "ns/call", "Mcalls/s", "peak RSS", "final RSS",
+            "RSS/live", "failed");
     for (size_t i = 0; i < replay->allocator_count; i++) {
         const struct replay_allocator *allocator = &replay->allocators[i];
         const struct replay_control *result = allocator->best;
         const char *slash = strrchr(allocator->name, '/');
-        fprintf(out, "%-12s %10s %8.1f %9.2f %11s %11s %9.3f %7" PRIu64 "\n",
-                slash != NULL ? slash + 1 : allocator->name,
-                quantity_of_ns(allocator_ns(replay, allocator)).text,
+        fprintf(out, "%-12s %10s", slash != NULL ? slash + 1 : allocator->name,
+                quantity_of_ns(allocator_ns(replay, allocator)).text);
+        if (has_walls(replay))
+            fprintf(out, " %10s %10s", quantity_of_ns((double) result->wall_ns).text,
+                    quantity_of_ns((double) result->blocked_ns).text);
+        fprintf(out, " %8.1f %9.2f %11s %11s %9.3f %7" PRIu64 "\n",
                 replay_ns_per_call(replay, allocator), calls_per_second(replay, allocator) / 1e6,
                 quantity_of_bytes((double) result->peak_resident_bytes).text,
                 quantity_of_bytes((double) result->final_resident_bytes).text,
@@ -81,19 +94,20 @@ void replay_print_table(const struct replay *replay, FILE *out)
 void replay_print_csv(const struct replay *replay, FILE *out)
 {
     fprintf(out, "allocator,calls,threads,touch,allocator_ns,ns_per_call,driver_ns_per_call,"
-                 "calls_per_second,wall_ns,peak_resident_bytes,final_resident_bytes,"
+                 "calls_per_second,wall_ns,blocked_ns,peak_resident_bytes,final_resident_bytes,"
                  "peak_live_bytes,final_live_bytes,failed\n");
     for (size_t i = 0; i < replay->allocator_count; i++) {
         const struct replay_allocator *allocator = &replay->allocators[i];
         const struct replay_control *result = allocator->best;
         fprintf(out,
                 "\"%s\",%" PRIu64 ",%u,%s,%.0f,%.3f,%.3f,%.0f,%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+                ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
                 allocator->name, result->operations, result->thread_count, touch_name(replay),
                 allocator_ns(replay, allocator), replay_ns_per_call(replay, allocator),
                 replay_driver_ns_per_call(replay), calls_per_second(replay, allocator),
-                result->wall_ns, result->peak_resident_bytes, result->final_resident_bytes,
-                replay->counts.peak_live_bytes, replay->counts.final_live_bytes, result->failures);
+                result->wall_ns, result->blocked_ns, result->peak_resident_bytes,
+                result->final_resident_bytes, replay->counts.peak_live_bytes,
+                replay->counts.final_live_bytes, result->failures);
     }
 }
 
@@ -122,6 +136,7 @@ static void put_allocator(const struct replay *replay, struct json_output *json,
     json_real(json, "ns_per_call", replay_ns_per_call(replay, allocator));
     json_real(json, "calls_per_second", calls_per_second(replay, allocator));
     json_number(json, "wall_ns", result->wall_ns);
+    json_number(json, "blocked_ns", result->blocked_ns);
     json_begin_array(json, "loop_ns");
     for (uint64_t i = 0; i < allocator->run_count; i++)
         json_number(json, NULL, allocator->busy_ns[i]);
@@ -136,7 +151,7 @@ static void put_allocator(const struct replay *replay, struct json_output *json,
 static void put_faults(const struct replay *replay, struct json_output *json)
 {
     static const char *const keys[REPLAY_FAULT_COUNT] = {
-        "double_frees", "unknown_frees", "unknown_reallocs", "overlaps", "unknown_heaps"};
+        "double_frees", "unknown_frees", "unknown_reallocs", "overlaps", "out_of_order"};
     json_begin_object(json, "skipped");
     for (unsigned i = 0; i < REPLAY_FAULT_COUNT; i++)
         json_number(json, keys[i], replay->counts.faults[i]);
@@ -149,12 +164,13 @@ void replay_print_json(const struct replay *replay, FILE *out)
     struct json_output json;
     json_init(&json, out);
     json_begin_object(&json, NULL);
-    json_text(&json, "trace", replay->settings.path);
+    json_text(&json, "trace", replay->settings.name);
     json_number(&json, "records", replay->counts.records);
     json_number(&json, "calls", any->operations);
     json_number(&json, "threads", any->thread_count);
     json_text(&json, "order", threads_name(replay));
     json_text(&json, "touch", touch_name(replay));
+    json_text(&json, "pace", replay->settings.is_paced ? "trace" : "none");
     json_bool(&json, "streamed", replay->is_streamed);
     json_number(&json, "peak_objects", replay->counts.peak_objects);
     json_number(&json, "peak_live_bytes", replay->counts.peak_live_bytes);

@@ -214,7 +214,7 @@ static void note_damage(struct replay *replay, const struct alloc_source *source
     size_t count = alloc_source_damage_count(source);
     for (size_t i = 0; i < count && !replay->is_damaged; i++) {
         const struct step_damage *damage = alloc_source_damage(source, i);
-        report_line("%s: offset %" PRIu64 ": %s", replay->settings.path, damage->offset,
+        report_line("%s: offset %" PRIu64 ": %s", replay->settings.name, damage->offset,
                     damage->message);
     }
     replay->is_damaged = replay->is_damaged || count > 0;
@@ -225,6 +225,7 @@ static enum step_status decode(struct replay *replay, struct step_error *error)
 {
     const struct alloc_options options = {.addresses = ADDRESSES_BUMP};
     const struct replay_plan_options plan_options = {.is_threaded = replay->settings.is_threaded,
+                                                     .is_paced = replay->settings.is_paced,
                                                      .refuses = replay->settings.refuses,
                                                      .begin_piece = begin_piece,
                                                      .end_piece = end_piece,
@@ -233,7 +234,8 @@ static enum step_status decode(struct replay *replay, struct step_error *error)
     struct replay_plan *plan = NULL;
     replay->piece_count = 0;
     replay->is_full = false;
-    enum step_status status = trace_open_allocs(replay->settings.path, &options, &source, error);
+    enum step_status status =
+        trace_open_allocs(replay->settings.path, replay->settings.format, &options, &source, error);
     if (status == STEP_STATUS_OK && (plan = replay_plan_create(&plan_options)) == NULL)
         status = step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, OUT_OF_MEMORY);
     if (status == STEP_STATUS_OK)
@@ -244,7 +246,7 @@ static enum step_status decode(struct replay *replay, struct step_error *error)
         replay->counts = *replay_plan_counts(plan);
         note_damage(replay, source);
     } else if (error->file[0] == '\0') {
-        snprintf(error->file, sizeof error->file, "%.255s", replay->settings.path);
+        snprintf(error->file, sizeof error->file, "%.255s", replay->settings.name);
     }
     replay_plan_destroy(plan);
     if (source != NULL)

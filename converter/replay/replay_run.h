@@ -6,11 +6,15 @@
 #include <limits.h>
 #include <sys/types.h>
 
+#include "converter/open/format_table.h"
 #include "converter/replay/replay_plan.h"
 
 struct replay_settings {
-    const char *path;
+    const char *path;                  /* of a file that can be read again and again */
+    const char *name;                  /* what the person calls it */
+    const struct trace_format *format; /* NULL: by ending and content */
     bool is_threaded;
+    bool is_paced;
     bool refuses;
     uint32_t touch; /* enum replay_touch */
     uint64_t repeat;

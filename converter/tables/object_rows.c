@@ -7,24 +7,14 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/object_table.h"
+#include "converter/tables/birth_pages.h"
 #include "converter/tables/block_choice.h"
 #include "converter/tables/made_columns.h"
 #include "converter/tables/record_rows.h"
 #include "converter/tables/row_builder.h"
 #include "converter/tables/table_scan.h"
 
-#define NO_BIRTH UINT32_MAX
-
-/* What is kept of an object besides its number and size; on the free list, `born` is the next. */
-struct birth {
-    uint64_t born_ns;
-    uint32_t thread;
-    uint32_t site;
-    uint32_t class_id;
-    bool is_existing;
-};
-
+enum { GROUP_ROWS = 256 };
 enum phase { READING_FREES, READING_REST, GIVING_LIVE };
 
 struct object_rows {
@@ -40,11 +30,9 @@ struct object_rows {
     const struct table_batch *batch; /* READING_REST: the batch at hand, */
     size_t batch_row;                /* and how far it was given */
     /* what lives */
-    struct object_table live; /* `value` is the place in `kept` */
-    struct birth *kept;
-    size_t kept_count, kept_capacity;
-    uint32_t free_birth;
+    struct birth_pages live;
     size_t live_slot; /* GIVING_LIVE */
+    unsigned live_bit;
     /* frees */
     uint32_t free_record;
     size_t time_slot, object_slot;
@@ -63,6 +51,12 @@ struct object_rows {
     size_t era_collections;
     enum phase phase;
     bool wants_survived;
+    /* rows that go together */
+    uint64_t group_objects[GROUP_ROWS];
+    const struct birth *group_births[GROUP_ROWS];
+    uint64_t dead_ns[GROUP_ROWS];
+    size_t dead_collections[GROUP_ROWS];
+    struct birth rest[GROUP_ROWS];
 };
 
 static struct object_rows *of(struct table_rows *rows)
@@ -77,66 +71,51 @@ static uint32_t narrow(uint64_t value)
 
 /* ---- what lives ---- */
 
-static uint32_t take_birth(struct object_rows *rows)
-{
-    if (rows->free_birth != NO_BIRTH) {
-        uint32_t place = rows->free_birth;
-        rows->free_birth = (uint32_t) rows->kept[place].born_ns;
-        return place;
-    }
-    if (rows->kept_count == rows->kept_capacity) {
-        size_t capacity = rows->kept_capacity * 2 + 1024;
-        struct birth *kept =
-            capacity < NO_BIRTH ? realloc(rows->kept, capacity * sizeof *kept) : NULL;
-        if (kept == NULL)
-            return NO_BIRTH;
-        rows->kept = kept;
-        rows->kept_capacity = capacity;
-    }
-    return (uint32_t) rows->kept_count++;
-}
-
-static void give_birth_back(struct object_rows *rows, uint32_t place)
-{
-    rows->kept[place].born_ns = rows->free_birth;
-    rows->free_birth = place;
-}
-
 static const uint64_t *numbers_of(const struct object_rows *rows, size_t column)
 {
     size_t place = rows->places[column];
     return place != SIZE_MAX ? rows->batch->vectors[place].numbers : NULL;
 }
 
-static void read_birth(const struct object_rows *rows, size_t row, struct birth *out)
+/* The batch's columns, or NULL where a column is not needed. */
+struct birth_columns {
+    const uint64_t *object, *born, *size, *thread, *site, *class_id;
+    const uint8_t *existing;
+};
+
+static struct birth_columns columns_of(const struct object_rows *rows)
 {
-    const uint64_t *born = numbers_of(rows, OBJECTS_BORN);
-    const uint64_t *thread = numbers_of(rows, OBJECTS_THREAD);
-    const uint64_t *site = numbers_of(rows, OBJECTS_SITE);
-    const uint64_t *class_id = numbers_of(rows, OBJECTS_CLASS_ID);
     size_t existing = rows->places[OBJECTS_EXISTING];
-    *out = (struct birth){.born_ns = born != NULL ? born[row] : 0,
-                          .thread = thread != NULL ? narrow(thread[row]) : 0,
-                          .site = site != NULL ? narrow(site[row]) : 0,
-                          .class_id = class_id != NULL ? narrow(class_id[row]) : 0,
-                          .is_existing = existing != SIZE_MAX &&
-                                         rows->batch->vectors[existing].flags[row] != 0};
+    return (struct birth_columns){
+        .object = numbers_of(rows, OBJECTS_OBJECT),
+        .born = numbers_of(rows, OBJECTS_BORN),
+        .size = numbers_of(rows, OBJECTS_SIZE),
+        .thread = numbers_of(rows, OBJECTS_THREAD),
+        .site = numbers_of(rows, OBJECTS_SITE),
+        .class_id = numbers_of(rows, OBJECTS_CLASS_ID),
+        .existing = existing != SIZE_MAX ? rows->batch->vectors[existing].flags : NULL};
+}
+
+static inline void read_birth(const struct birth_columns *columns, size_t row, struct birth *out)
+{
+    out->born_ns = columns->born != NULL ? columns->born[row] : 0;
+    out->size = columns->size != NULL ? columns->size[row] : 0;
+    out->thread = columns->thread != NULL ? narrow(columns->thread[row]) : 0;
+    out->site = columns->site != NULL ? narrow(columns->site[row]) : 0;
+    out->class_id = columns->class_id != NULL ? narrow(columns->class_id[row]) : 0;
+    out->is_existing = columns->existing != NULL && columns->existing[row] != 0;
 }
 
 static bool keep_batch(struct object_rows *rows)
 {
-    const uint64_t *objects = numbers_of(rows, OBJECTS_OBJECT);
-    const uint64_t *sizes = numbers_of(rows, OBJECTS_SIZE);
-    for (size_t i = 0; i < rows->batch->row_count; i++) {
-        uint32_t place = take_birth(rows);
-        if (place == NO_BIRTH)
+    const struct birth_columns columns = columns_of(rows);
+    size_t count = rows->batch->row_count;
+    bool was;
+    for (size_t i = 0; i < count; i++) {
+        struct birth *birth = birth_pages_put(&rows->live, columns.object[i], &was);
+        if (birth == NULL)
             return false;
-        read_birth(rows, i, &rows->kept[place]);
-        if (!object_table_put(&rows->live,
-                              &(struct live_object){.object = objects[i],
-                                                    .value = place,
-                                                    .size = sizes != NULL ? sizes[i] : 0}))
-            return false;
+        read_birth(&columns, i, birth);
     }
     return true;
 }
@@ -173,28 +152,77 @@ static size_t collections_before(struct object_rows *rows, uint64_t time_ns)
     return count;
 }
 
-static void put_row(struct object_rows *rows, uint64_t object, uint64_t size,
-                    const struct birth *birth, bool is_dead)
+/* Rows are put column by column: these are the objects, `count` of them, that go behind the batch's
+ * rows. */
+struct births {
+    const uint64_t *objects;
+    const struct birth *const *births;
+    size_t count;
+};
+
+#define PUT(column, kind, value)                                                                   \
+    do {                                                                                           \
+        kind *values = builder->values[column];                                                    \
+        for (size_t i = 0; values != NULL && i < births->count; i++)                               \
+            values[builder->count + i] = (kind) (value);                                           \
+    } while (0)
+#define PUT_VALID(column, value)                                                                   \
+    do {                                                                                           \
+        uint8_t *validity = builder->validity[column];                                             \
+        for (size_t i = 0; validity != NULL && i < births->count; i++) {                           \
+            size_t row = builder->count + i;                                                       \
+            validity[row / 8] |= (uint8_t) ((value) << row % 8);                                   \
+        }                                                                                          \
+    } while (0)
+
+/* A class that is met again and again. */
+static void put_classes(struct object_rows *rows, const struct births *births)
 {
     struct row_builder *builder = &rows->builder;
-    row_put(builder, OBJECTS_OBJECT, object, false);
-    if (builder->values[OBJECTS_CLASS] != NULL)
-        row_put_code(builder, OBJECTS_CLASS, tables_class_code(rows->base.tables, birth->class_id),
-                     birth->class_id == 0);
-    row_put(builder, OBJECTS_CLASS_ID, birth->class_id, false);
-    row_put(builder, OBJECTS_THREAD, birth->thread, false);
-    row_put(builder, OBJECTS_SITE, birth->site, birth->site == 0);
-    row_put(builder, OBJECTS_SIZE, size, false);
-    row_put(builder, OBJECTS_BORN, birth->born_ns, false);
-    row_put(builder, OBJECTS_DIED, is_dead ? rows->died_ns : 0, !is_dead);
-    row_put_flag(builder, OBJECTS_ALIVE, !is_dead);
-    row_put_flag(builder, OBJECTS_EXISTING, birth->is_existing);
-    if (rows->wants_survived) {
-        size_t seen = is_dead ? rows->died_collection : rows->base.tables->collection_count;
-        size_t before = collections_before(rows, birth->born_ns);
-        row_put(builder, OBJECTS_SURVIVED, seen > before ? seen - before : 0, false);
+    uint32_t *codes = builder->values[OBJECTS_CLASS];
+    for (size_t i = 0; codes != NULL && i < births->count; i++) {
+        uint32_t class_id = births->births[i]->class_id;
+        codes[builder->count + i] =
+            class_id != 0 ? tables_class_code(rows->base.tables, class_id) : 0;
     }
-    row_builder_end_row(builder);
+    PUT_VALID(OBJECTS_CLASS, births->births[i]->class_id != 0);
+}
+
+static void put_survived(struct object_rows *rows, const struct births *births, bool are_dead)
+{
+    uint64_t *values = rows->builder.values[OBJECTS_SURVIVED];
+    size_t all = rows->base.tables->collection_count;
+    for (size_t i = 0; values != NULL && i < births->count; i++) {
+        size_t seen = are_dead ? rows->dead_collections[i] : all;
+        size_t before = collections_before(rows, births->births[i]->born_ns);
+        values[rows->builder.count + i] = seen > before ? seen - before : 0;
+    }
+}
+
+static void put_rows(struct object_rows *rows, const struct births *births, bool are_dead)
+{
+    struct row_builder *builder = &rows->builder;
+    PUT(OBJECTS_OBJECT, uint64_t, births->objects[i]);
+    put_classes(rows, births);
+    PUT(OBJECTS_CLASS_ID, uint64_t, births->births[i]->class_id);
+    PUT(OBJECTS_THREAD, uint64_t, births->births[i]->thread);
+    PUT(OBJECTS_SITE, uint64_t, births->births[i]->site);
+    PUT_VALID(OBJECTS_SITE, births->births[i]->site != 0);
+    PUT(OBJECTS_SIZE, uint64_t, births->births[i]->size);
+    PUT(OBJECTS_BORN, uint64_t, births->births[i]->born_ns);
+    PUT(OBJECTS_DIED, uint64_t, are_dead ? rows->dead_ns[i] : 0);
+    PUT_VALID(OBJECTS_DIED, are_dead);
+    PUT(OBJECTS_ALIVE, uint8_t, !are_dead);
+    PUT(OBJECTS_EXISTING, uint8_t, births->births[i]->is_existing);
+    put_survived(rows, births, are_dead);
+    builder->count += births->count;
+}
+
+/* How many rows go together. */
+static size_t group_of(const struct object_rows *rows)
+{
+    size_t room = rows->builder.capacity - rows->builder.count;
+    return room < GROUP_ROWS ? room : (size_t) GROUP_ROWS;
 }
 
 /* ---- frees ---- */
@@ -233,18 +261,23 @@ static void set_death(struct object_rows *rows, uint64_t ticks)
         rows->died_collection = tables_collections_before(rows->base.tables, rows->died_ns);
 }
 
+/* Births that were taken stay readable as long as nothing is born. */
 static void put_dead(struct object_rows *rows)
 {
-    struct live_object object;
-    for (; rows->free_row < rows->objects.count && !row_builder_is_full(&rows->builder);
-         rows->free_row++) {
+    size_t room = group_of(rows);
+    size_t count = 0;
+    for (; rows->free_row < rows->objects.count && count < room; rows->free_row++) {
         uint64_t number = rows->objects.values[rows->free_row * rows->objects.step];
-        set_death(rows, rows->times.values[rows->free_row * rows->times.step]);
-        if (!object_table_take(&rows->live, number, &object))
+        const struct birth *birth = birth_pages_take(&rows->live, number);
+        if (birth == NULL)
             continue;
-        put_row(rows, number, object.size, &rows->kept[object.value], true);
-        give_birth_back(rows, (uint32_t) object.value);
+        set_death(rows, rows->times.values[rows->free_row * rows->times.step]);
+        rows->group_objects[count] = number;
+        rows->group_births[count] = birth;
+        rows->dead_ns[count] = rows->died_ns;
+        rows->dead_collections[count++] = rows->died_collection;
     }
+    put_rows(rows, &(struct births){rows->group_objects, rows->group_births, count}, true);
 }
 
 static enum step_status read_frees(struct object_rows *rows, struct step_error *error)
@@ -265,7 +298,6 @@ static enum step_status read_frees(struct object_rows *rows, struct step_error *
 /* What was born after the last block of frees lives. */
 static enum step_status read_rest(struct object_rows *rows, struct step_error *error)
 {
-    struct birth birth;
     if (rows->batch == NULL || rows->batch_row == rows->batch->row_count) {
         enum step_status status = table_scan_next(rows->scan, &rows->batch, error);
         rows->batch_row = 0;
@@ -273,27 +305,30 @@ static enum step_status read_rest(struct object_rows *rows, struct step_error *e
             rows->phase = GIVING_LIVE;
         return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
     }
-    const uint64_t *objects = numbers_of(rows, OBJECTS_OBJECT);
-    const uint64_t *sizes = numbers_of(rows, OBJECTS_SIZE);
-    for (; rows->batch_row < rows->batch->row_count && !row_builder_is_full(&rows->builder);
-         rows->batch_row++) {
-        read_birth(rows, rows->batch_row, &birth);
-        put_row(rows, objects[rows->batch_row], sizes != NULL ? sizes[rows->batch_row] : 0, &birth,
-                false);
+    const struct birth_columns columns = columns_of(rows);
+    size_t left = rows->batch->row_count - rows->batch_row;
+    size_t room = group_of(rows);
+    size_t count = left < room ? left : room;
+    for (size_t i = 0; i < count; i++) {
+        read_birth(&columns, rows->batch_row + i, &rows->rest[i]);
+        rows->group_births[i] = &rows->rest[i];
     }
+    put_rows(rows, &(struct births){columns.object + rows->batch_row, rows->group_births, count},
+             false);
+    rows->batch_row += count;
     return STEP_STATUS_OK;
 }
 
 static bool give_live(struct object_rows *rows)
 {
-    struct live_object object;
-    for (; rows->live_slot <= rows->live.mask && !row_builder_is_full(&rows->builder);
-         rows->live_slot++) {
-        uint64_t number = rows->live.slots[rows->live_slot].object;
-        if (number != 0 && object_table_find(&rows->live, number, &object))
-            put_row(rows, number, object.size, &rows->kept[object.value], false);
-    }
-    return rows->live_slot <= rows->live.mask;
+    size_t room = group_of(rows);
+    size_t count = 0;
+    while (count < room &&
+           birth_pages_next(&rows->live, &rows->live_slot, &rows->live_bit,
+                            &rows->group_objects[count], &rows->group_births[count]))
+        count++;
+    put_rows(rows, &(struct births){rows->group_objects, rows->group_births, count}, false);
+    return count > 0;
 }
 
 static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
@@ -324,10 +359,9 @@ static void destroy(struct table_rows *base)
     struct object_rows *rows = of(base);
     table_scan_destroy(rows->scan);
     row_builder_reset(&rows->builder);
-    object_table_reset(&rows->live);
+    birth_pages_reset(&rows->live);
     wanted_fields_destroy(rows->free_fields, base->tables->definition);
     step_block_destroy(rows->block);
-    free(rows->kept);
     free(rows->free_blocks);
     table_rows_reset(base);
     free(rows);
@@ -462,13 +496,10 @@ static enum step_status create_joined(struct tables *tables, const struct table_
     struct object_rows *rows = calloc(1, sizeof *rows);
     if (rows == NULL)
         return no_memory(error);
-    rows->free_birth = NO_BIRTH;
     rows->died_ticks = UINT64_MAX;
     rows->died_ns = UINT64_MAX;
     rows->dictionaries[OBJECTS_CLASS] = &tables->class_names.dictionary;
     enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
-    if (status == STEP_STATUS_OK && !object_table_init(&rows->live))
-        status = no_memory(error);
     if (status == STEP_STATUS_OK)
         status = row_builder_init(&rows->builder, wish, error);
     choose_columns(rows);

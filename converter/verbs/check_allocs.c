@@ -20,14 +20,32 @@ static struct heap_check *of(struct check_run *run)
     return (struct heap_check *) run;
 }
 
+static void put_heap_breach(const struct heap_check *run, enum alloc_rule rule, const char *text)
+{
+    struct json_output *json = run->base.json;
+    const struct alloc_source *allocs = run->base.input->allocs;
+    uint64_t offset = alloc_source_offset(allocs);
+    json_begin_object(json, NULL);
+    json_text(json, "rule", alloc_rule_text(rule));
+    if (!run->is_finished)
+        json_number(json, "record", alloc_source_number(allocs));
+    if (!run->is_finished && offset != STEP_NO_OFFSET)
+        json_number(json, "offset", offset);
+    json_text(json, "text", text);
+    json_end_object(json);
+}
+
 static void print_heap_breach(void *user, enum alloc_rule rule, const char *text)
 {
     struct heap_check *run = user;
     const struct alloc_source *allocs = run->base.input->allocs;
     uint64_t offset = alloc_source_offset(allocs);
-    (void) rule;
     if (!check_run_prints(&run->base))
         return;
+    if (run->base.json != NULL) {
+        put_heap_breach(run, rule, text);
+        return;
+    }
     if (run->is_finished)
         printf("at the end");
     else
@@ -73,6 +91,28 @@ static void print_heap_verdict(const struct check_run *run, const struct alloc_c
                is_damaged ? "no breach in what could be read" : "consistent", check->live.count);
 }
 
+static void put_heap_verdict(struct heap_check *heap, bool is_damaged)
+{
+    struct check_run *run = &heap->base;
+    const struct alloc_check *check = &heap->check;
+    uint64_t count = alloc_check_breach_count(check);
+    check_run_put_verdict(run,
+                          count > 0          ? "breached"
+                          : heap->is_running ? "running"
+                          : is_damaged       ? "damaged"
+                                             : "consistent",
+                          check->record_count, count);
+    json_number(run->json, "live_at_end", check->live.count);
+    json_begin_array(run->json, "rules");
+    for (unsigned rule = 0; rule < ALLOC_RULE_COUNT; rule++) {
+        json_begin_object(run->json, NULL);
+        json_text(run->json, "rule", alloc_rule_text((enum alloc_rule) rule));
+        json_number(run->json, "breaches", check->rules.breaches[rule]);
+        json_end_object(run->json);
+    }
+    json_end_array(run->json);
+}
+
 static enum step_status read_allocs(struct check_run *run)
 {
     return input_each_alloc(run->input, of(run)->is_running ? count_record : visit_record, run);
@@ -84,7 +124,9 @@ static void print_verdict(struct check_run *run, bool is_damaged)
     heap->is_finished = true;
     if (!is_damaged)
         alloc_check_finish(&heap->check);
-    if (heap->is_running)
+    if (run->json != NULL)
+        put_heap_verdict(heap, is_damaged);
+    else if (heap->is_running)
         printf("%" PRIu64 " records: its process still runs, and the rules are of whole traces\n",
                heap->check.record_count);
     else

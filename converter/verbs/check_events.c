@@ -22,8 +22,18 @@ static struct event_check *of(struct check_run *run)
 
 static void print_breach(void *user, const struct check_breach *breach)
 {
+    struct json_output *json = ((struct check_run *) user)->json;
     if (!check_run_prints(user))
         return;
+    if (json != NULL) {
+        json_begin_object(json, NULL);
+        json_number(json, "rule", breach->rule);
+        json_number(json, "event", breach->event_number);
+        json_number(json, "time_ns", breach->time_ns);
+        json_text(json, "text", breach->text);
+        json_end_object(json);
+        return;
+    }
     printf("rule %u: event %" PRIu64 " at %" PRIu64 " ns: ", breach->rule, breach->event_number,
            breach->time_ns);
     print_shown_text(breach->text, stdout);
@@ -52,12 +62,37 @@ static void print_end(const struct check_rules *rules)
                rules->unknown_objects);
 }
 
+static void put_verdict(struct check_run *run, const struct check_rules *rules, bool is_damaged)
+{
+    uint64_t count = check_rules_breach_count(rules);
+    check_run_put_verdict(run,
+                          count > 0                               ? "breached"
+                          : rules->judged == CHECK_RULES_OF_PARTS ? "running"
+                          : is_damaged                            ? "damaged"
+                                                                  : "closed",
+                          rules->event_count - 1, count);
+    json_bool(run->json, "cut", rules->is_cut);
+    json_begin_array(run->json, "rules");
+    for (unsigned rule = 1; rule <= CHECK_RULE_COUNT; rule++) {
+        json_begin_object(run->json, NULL);
+        json_number(run->json, "rule", rule);
+        json_text(run->json, "text", check_rule_text(rule));
+        json_number(run->json, "breaches", rules->breaches[rule]);
+        json_end_object(run->json);
+    }
+    json_end_array(run->json);
+}
+
 static void print_verdict(struct check_run *run, bool is_damaged)
 {
     const struct check_rules *rules = &of(run)->rules;
     uint64_t count = check_rules_breach_count(rules);
     uint64_t events = rules->event_count - 1;
     bool is_part = rules->judged == CHECK_RULES_OF_PARTS;
+    if (run->json != NULL) {
+        put_verdict(run, rules, is_damaged);
+        return;
+    }
     if (count > run->printed)
         printf("and %" PRIu64 " more (--limit=N prints more)\n", count - run->printed);
     for (unsigned rule = 1; rule <= CHECK_RULE_COUNT; rule++)

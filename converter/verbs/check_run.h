@@ -4,12 +4,14 @@
 #define CONVERTER_VERBS_CHECK_RUN_H
 
 #include "converter/open/input.h"
+#include "format/json/json_output.h"
 
 struct check_run {
     const struct check_operations *operations;
     struct input *input;
     uint64_t limit; /* of breaches that are printed */
     uint64_t printed;
+    struct json_output *json; /* NULL: text; else within the array of breaches until the verdict */
 };
 
 struct check_operations {
@@ -29,5 +31,9 @@ struct check_run *alloc_check_create(struct input *input);
 
 /* Is the next breach to be printed?  Counts those. */
 bool check_run_prints(struct check_run *run);
+
+/* JSON: the array of breaches ends, and with it what is said of the whole begins. */
+void check_run_put_verdict(struct check_run *run, const char *verdict, uint64_t count,
+                           uint64_t breaches);
 
 #endif

@@ -28,14 +28,11 @@ bool heap_of_dump_is_meant(const char *path, const struct trace_format *format)
 
 enum step_status heap_of_dump_open(struct heap_of_dump *import, const char *path)
 {
-    *import = (struct heap_of_dump){.spool = -1, .error = {.offset = STEP_NO_OFFSET}};
-    if (strcmp(path, "-") == 0) {
-        enum step_status status = input_spool_stdin(&import->spool, &import->error);
-        if (status != STEP_STATUS_OK)
-            return report_error(&import->error);
-        snprintf(import->spool_path, sizeof import->spool_path, "/proc/self/fd/%d", import->spool);
-        path = import->spool_path;
-    }
+    *import = (struct heap_of_dump){.error = {.offset = STEP_NO_OFFSET}};
+    enum step_status opened = seekable_path_open(&import->seekable, path, &import->error);
+    if (opened != STEP_STATUS_OK)
+        return report_error(&import->error);
+    path = import->seekable.path;
     enum step_status status = memory_infra_open(&import->infra, path, &import->error);
     if (status == STEP_STATUS_CUT || status == STEP_STATUS_CORRUPT || status == STEP_STATUS_LIMIT) {
         import->damage = status;
@@ -51,9 +48,7 @@ void heap_of_dump_close(struct heap_of_dump *import)
 {
     if (import->infra.path != NULL)
         memory_infra_reset(&import->infra);
-    if (import->spool >= 0)
-        close(import->spool);
-    import->spool = -1;
+    seekable_path_close(&import->seekable);
 }
 
 enum step_status heap_of_dump_report_damage(const struct heap_of_dump *import)

@@ -3,6 +3,7 @@
 #ifndef CONVERTER_VERBS_HEAP_OF_DUMP_H
 #define CONVERTER_VERBS_HEAP_OF_DUMP_H
 
+#include "converter/base/standard_input.h"
 #include "converter/formats/memory_infra/memory_infra.h"
 #include "converter/open/format_table.h"
 
@@ -13,8 +14,7 @@ bool heap_of_dump_is_meant(const char *path, const struct trace_format *format);
 /* A file of dumps that a verb reads; standard input ("-") is kept in a file. */
 struct heap_of_dump {
     struct memory_infra infra;
-    char spool_path[64];
-    int spool;               /* -1: none */
+    struct seekable_path seekable;
     enum step_status damage; /* CUT or CORRUPT: the file was good up to there */
     struct step_error error; /* of that */
 };

@@ -31,6 +31,7 @@ const struct verb verbs[] = {
     {"replay", "drive memory allocators with a trace: time, memory, fragmentation", verb_replay,
      true},
     {"recover", "make a whole trace of a cut or damaged one", verb_recover, true},
+    {"agent-path", "print where the agent lies", verb_agent_path, false},
     {"help", "tell about the verbs", verb_help, false},
     {"version", "print the version", verb_version, false},
 };

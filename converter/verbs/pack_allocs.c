@@ -18,7 +18,8 @@ static void report_sizes(const struct input *input, const char *output, uint64_t
                                        : 0.0);
 }
 
-enum step_status pack_allocs(const char *path, const char *output, uint32_t block_records)
+enum step_status pack_allocs(const char *path, const struct trace_format *from, const char *output,
+                             uint32_t block_records)
 {
     const struct event_sink_options options = {.packed_block_records = block_records};
     const struct pouring pouring = {.to = trace_format_by_name("step"), .options = &options};
@@ -26,9 +27,17 @@ enum step_status pack_allocs(const char *path, const char *output, uint32_t bloc
     struct input input;
     uint64_t size_bytes;
     event_selection_init(&selected);
-    enum step_status status = input_open(&input, path, NULL, &selected);
+    enum step_status status = input_open(&input, path, from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
+    if (input.allocs == NULL) {
+        struct step_error error;
+        step_error_set(&error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,
+                       "neither STEP (steptrace convert makes it) nor a heap trace");
+        report_error(&error);
+        input_close(&input);
+        return STEP_STATUS_CORRUPT;
+    }
     status = input_pour(&input, &pouring, output, &size_bytes);
     if (status == STEP_STATUS_OK) {
         report_sizes(&input, output, size_bytes);

@@ -5,9 +5,11 @@
 
 #include <stdint.h>
 
+#include "converter/open/format_table.h"
 #include "steptrace/status.h"
 
 /* Writes the trace `path` anew; all faults are reported, and the sizes too. */
-enum step_status pack_allocs(const char *path, const char *output, uint32_t block_records);
+enum step_status pack_allocs(const char *path, const struct trace_format *from, const char *output,
+                             uint32_t block_records);
 
 #endif

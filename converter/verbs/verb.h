@@ -48,6 +48,7 @@ enum step_status verb_pack(int argc, char **argv);
 enum step_status verb_sql(int argc, char **argv);
 enum step_status verb_replay(int argc, char **argv);
 enum step_status verb_recover(int argc, char **argv);
+enum step_status verb_agent_path(int argc, char **argv);
 enum step_status verb_help(int argc, char **argv);
 enum step_status verb_version(int argc, char **argv);
 

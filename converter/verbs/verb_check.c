@@ -3,6 +3,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
+#include "converter/records/metatf_records.h"
 #include "converter/verbs/check_run.h"
 #include "converter/verbs/verb.h"
 
@@ -31,8 +32,28 @@ bool check_run_prints(struct check_run *run)
     return prints;
 }
 
-static enum step_status check_input(struct input *input, uint64_t limit)
+void check_run_put_verdict(struct check_run *run, const char *verdict, uint64_t count,
+                           uint64_t breaches)
 {
+    json_end_array(run->json);
+    json_text(run->json, "verdict", verdict);
+    json_number(run->json, "count", count);
+    json_number(run->json, "breach_count", breaches);
+}
+
+static void begin_json(struct check_run *run, const char *path)
+{
+    json_init(run->json, stdout);
+    json_begin_object(run->json, NULL);
+    json_text(run->json, "trace", path);
+    json_text(run->json, "counted", run->input->allocs != NULL ? "records" : "events");
+    json_begin_array(run->json, "breaches");
+}
+
+static enum step_status check_input(struct input *input, const char *path, uint64_t limit,
+                                    bool as_json)
+{
+    struct json_output json;
     struct check_run *run =
         input->allocs != NULL ? alloc_check_create(input) : event_check_create(input);
     if (run == NULL) {
@@ -41,6 +62,9 @@ static enum step_status check_input(struct input *input, uint64_t limit)
     }
     run->input = input;
     run->limit = limit;
+    run->json = as_json ? &json : NULL;
+    if (as_json)
+        begin_json(run, path);
     enum step_status status = run->operations->read(run);
     if (status == STEP_STATUS_OK) {
         if (run->operations->finish != NULL)
@@ -49,6 +73,12 @@ static enum step_status check_input(struct input *input, uint64_t limit)
         run->operations->print_verdict(run, status != STEP_STATUS_OK);
         if (run->operations->breach_count(run) > 0)
             status = STEP_STATUS_CORRUPT;
+    } else if (as_json) {
+        check_run_put_verdict(run, "failed", 0, run->operations->breach_count(run));
+    }
+    if (as_json) {
+        json_end_object(&json);
+        json_finish(&json);
     }
     run->operations->destroy(run);
     return status;
@@ -57,10 +87,14 @@ static enum step_status check_input(struct input *input, uint64_t limit)
 enum step_status verb_check(int argc, char **argv)
 {
     uint64_t limit = LIMIT_DEFAULT;
+    const struct trace_format *from = NULL;
+    bool as_json = false;
     struct event_selection selected;
     event_selection_init(&selected);
     const struct option_row rows[] = {
         {"limit", 0, "N", "print at most N breaches (20)", take_count, &limit},
+        FROM_ROW(&from),
+        {"json", 0, NULL, "as JSON", take_flag, &as_json},
         {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
          &selected.dtd_path},
         DEFINITION_ROW,
@@ -74,10 +108,14 @@ enum step_status verb_check(int argc, char **argv)
     if (status != STEP_STATUS_OK)
         return status;
     struct input input;
-    status = input_open(&input, arguments.operands[0], NULL, &selected);
+    status = input_open(&input, arguments.operands[0], from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
-    status = check_input(&input, limit);
+    if (input.source->is_foreign && metatf_records_are_meant(input.source->path, from))
+        status = as_json ? arguments_fault(&arguments, "--json is not for Meta-TF's own records")
+                         : metatf_records_check(input.source->path, selected.dtd_path);
+    else
+        status = check_input(&input, arguments.operands[0], limit, as_json);
     input_close(&input);
     return status;
 }

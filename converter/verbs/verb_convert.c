@@ -2,6 +2,7 @@
 /* steptrace convert: a trace from one format into another. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "converter/allocs/events_as_allocs.h"
 #include "converter/base/given_definition.h"
@@ -10,10 +11,12 @@
 #include "converter/heap/heap_export.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/open/pour.h"
+#include "converter/records/metatf_records.h"
 #include "converter/records/record_export.h"
 #include "converter/table_export/table_export.h"
 #include "converter/verbs/heap_of_dump.h"
 #include "converter/verbs/verb.h"
+#include "format/json/json_output.h"
 
 enum { OPTIONS_MOST = 64 };
 
@@ -26,20 +29,11 @@ struct conversion {
     const struct trace_format *from;
     const struct trace_format *to;
     const char *output;
+    bool as_json; /* what was done is told */
     struct record_selection records;
     enum record_format record_format; /* of records of any definition; NOTHING: not these */
     struct table_export tables;       /* the same of tables */
 };
-
-static bool take_format(void *format_target, const char *value, const char **fault)
-{
-    static char expected[576];
-    const struct trace_format *format = trace_format_by_name(value);
-    snprintf(expected, sizeof expected, "formats are %s", trace_format_names());
-    *fault = expected;
-    *(const struct trace_format **) format_target = format;
-    return format != NULL;
-}
 
 static bool take_output_format(void *conversion_target, const char *value, const char **fault)
 {
@@ -49,7 +43,7 @@ static bool take_output_format(void *conversion_target, const char *value, const
     conversion->to = NULL;
     return conversion->tables.format != TABLES_AS_NOTHING ||
            conversion->record_format != RECORDS_AS_NOTHING ||
-           take_format(&conversion->to, value, fault);
+           take_input_format(&conversion->to, value, fault);
 }
 
 /* Of the tables of formats. */
@@ -148,7 +142,7 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     const struct option_row first[] = {
         {"output", 'o', "OUT", "the file to write", take_text, &conversion->output},
         {"to", 0, "FORMAT", "its format, by name: see above", take_output_format, conversion},
-        {"from", 0, "FORMAT", "the format of IN", take_format, &conversion->from}};
+        FROM_ROW(&conversion->from)};
     const struct option_row last[] = {
         {"record", 0, "NAMES", "records: of these types and those that extend them", take_text,
          &conversion->records.names},
@@ -162,6 +156,7 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
          &conversion->tables.by_clock},
         {"where", 0, "FIELD=VALUE", "records: whose field is so; also != < <= > >=", take_condition,
          &conversion->records},
+        {"json", 0, NULL, "tell as JSON what was written", take_flag, &conversion->as_json},
         SELECTION_ROWS(&conversion->selected),
         DEFINITION_ROW,
         MEMORY_ROW};
@@ -171,7 +166,8 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     size_t count =
         FIRST + trace_format_options(rows + FIRST, OPTIONS_MOST - FIRST - LAST, &conversion->sink);
     memcpy(rows + count, last, sizeof last);
-    const struct verb_help help = {"convert", "IN -o OUT [OPTION]...", help_text()};
+    static struct verb_help help;
+    help = (struct verb_help){"convert", "IN -o OUT [OPTION]...", help_text()};
     arguments->help = &help;
     arguments->rows = rows;
     arguments->row_count = count + LAST;
@@ -191,11 +187,109 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     return prepare_heap(arguments, conversion);
 }
 
+/* A trace with a DTD of its own, or the records of any as JSON lines or a table. */
+static enum step_status convert_metatf(const struct arguments *arguments, const char *path,
+                                       const struct conversion *conversion)
+{
+    struct metatf_choice choice = {.dtd_path = conversion->selected.dtd_path,
+                                   .names = conversion->records.names,
+                                   .sink = &conversion->sink};
+    if (!event_selection_is_all(&conversion->selected) || conversion->records.condition_count > 0)
+        return arguments_fault(arguments, "of Meta-TF's records only --record chooses");
+    if (conversion->record_format == RECORDS_AS_JSON_LINES)
+        choice.form = METATF_AS_JSON_LINES;
+    else if (conversion->record_format == RECORDS_AS_CSV)
+        choice.form = METATF_AS_CSV;
+    else if (conversion->to == trace_format_by_name("mtf") && choice.names == NULL)
+        choice.form = METATF_AS_METATF;
+    else if (conversion->to == trace_format_by_name("lines"))
+        choice.form = METATF_AS_LINES;
+    else
+        return arguments_fault(
+            arguments, "the records of its DTD become .txt, .jsonl, .csv, or all of them .mtf");
+    return metatf_records_put(path, conversion->output, &choice);
+}
+
+static enum step_status convert(const struct arguments *arguments, struct conversion *conversion)
+{
+    const char *in = arguments->operands[0];
+    struct input input;
+    if (conversion->tables.format != TABLES_AS_NOTHING) {
+        conversion->tables.output = conversion->output;
+        conversion->tables.level = conversion->sink.level;
+        conversion->tables.selected = &conversion->selected;
+        return table_export(in, &conversion->tables);
+    }
+    if (conversion->record_format != RECORDS_AS_NOTHING &&
+        metatf_records_are_meant(in, conversion->from))
+        return convert_metatf(arguments, in, conversion);
+    if (conversion->record_format != RECORDS_AS_NOTHING)
+        return record_export(in, conversion->output, conversion->record_format,
+                             conversion->sink.level, &conversion->records);
+    if (heap_of_dump_is_meant(in, conversion->from))
+        return heap_of_dump_convert(in, conversion->to, &conversion->sink, conversion->output);
+    enum step_status status = input_open(&input, in, conversion->from, &conversion->selected);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (input.source->is_foreign &&
+        metatf_records_are_meant(input.source->path, conversion->from)) {
+        status = convert_metatf(arguments, input.source->path, conversion);
+        input_close(&input);
+        return status;
+    }
+    if (input.source->is_foreign && conversion->to->takes_any_records) {
+        const char *path = input.spool >= 0 ? input.spool_path : in;
+        status = record_export(path, conversion->output, RECORDS_AS_STEP, conversion->sink.level,
+                               &conversion->records);
+        input_close(&input);
+        return status;
+    }
+    const struct pouring pouring = {.to = conversion->to, .options = &conversion->sink};
+    status = input_choose_objects(&input, in, conversion->from, &conversion->of_heap);
+    if (status == STEP_STATUS_OK)
+        status = input_pour(&input, &pouring, conversion->output, NULL);
+    enum step_status damage = input_report_damage(&input);
+    input_close(&input);
+    return status == STEP_STATUS_OK ? damage : status;
+}
+
+static const char *output_format_name(const struct conversion *conversion)
+{
+    if (conversion->tables.format != TABLES_AS_NOTHING)
+        return conversion->tables.format == TABLES_AS_PARQUET ? "parquet" : "clickhouse-native";
+    switch (conversion->record_format) {
+    case RECORDS_AS_JSON_LINES:
+        return "jsonl";
+    case RECORDS_AS_CSV:
+        return "csv";
+    case RECORDS_AS_STEP:
+        return "step";
+    default:
+        return conversion->to->name;
+    }
+}
+
+/* After a conversion: of what could be read, where the input was damaged. */
+static void tell_as_json(const struct conversion *conversion, const char *in, bool is_whole)
+{
+    struct json_output json;
+    struct stat status;
+    json_init(&json, stdout);
+    json_begin_object(&json, NULL);
+    json_text(&json, "input", in);
+    json_text(&json, "output", conversion->output);
+    json_text(&json, "format", output_format_name(conversion));
+    json_bool(&json, "whole", is_whole);
+    if (stat(conversion->output, &status) == 0)
+        json_number(&json, "file_bytes", (uint64_t) status.st_size);
+    json_end_object(&json);
+    json_finish(&json);
+}
+
 enum step_status verb_convert(int argc, char **argv)
 {
     struct conversion conversion = {.heap = {.at = {.kind = HEAP_AT_PEAK}}};
     struct arguments arguments = {0};
-    struct input input;
     event_selection_init(&conversion.selected);
     event_selection_init(&conversion.of_heap);
     conversion.records.selected = &conversion.selected;
@@ -204,34 +298,10 @@ enum step_status verb_convert(int argc, char **argv)
     enum step_status status = parse(&conversion, &arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
-    if (conversion.tables.format != TABLES_AS_NOTHING) {
-        conversion.tables.output = conversion.output;
-        conversion.tables.level = conversion.sink.level;
-        conversion.tables.selected = &conversion.selected;
-        return table_export(arguments.operands[0], &conversion.tables);
-    }
-    if (conversion.record_format != RECORDS_AS_NOTHING)
-        return record_export(arguments.operands[0], conversion.output, conversion.record_format,
-                             conversion.sink.level, &conversion.records);
-    if (heap_of_dump_is_meant(arguments.operands[0], conversion.from))
-        return heap_of_dump_convert(arguments.operands[0], conversion.to, &conversion.sink,
-                                    conversion.output);
-    status = input_open(&input, arguments.operands[0], conversion.from, &conversion.selected);
-    if (status != STEP_STATUS_OK)
-        return status;
-    if (input.source->is_foreign && conversion.to->takes_any_records) {
-        const char *path = input.spool >= 0 ? input.spool_path : arguments.operands[0];
-        status = record_export(path, conversion.output, RECORDS_AS_STEP, conversion.sink.level,
-                               &conversion.records);
-        input_close(&input);
-        return status;
-    }
-    const struct pouring pouring = {.to = conversion.to, .options = &conversion.sink};
-    status =
-        input_choose_objects(&input, arguments.operands[0], conversion.from, &conversion.of_heap);
-    if (status == STEP_STATUS_OK)
-        status = input_pour(&input, &pouring, conversion.output, NULL);
-    enum step_status damage = input_report_damage(&input);
-    input_close(&input);
-    return status == STEP_STATUS_OK ? damage : status;
+    if (conversion.as_json && strcmp(conversion.output, "-") == 0)
+        return arguments_fault(&arguments, "--json: standard output is the trace's");
+    status = convert(&arguments, &conversion);
+    if (conversion.as_json && (status == STEP_STATUS_OK || status == STEP_STATUS_CORRUPT))
+        tell_as_json(&conversion, arguments.operands[0], status == STEP_STATUS_OK);
+    return status;
 }

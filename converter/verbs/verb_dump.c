@@ -4,7 +4,9 @@
 #include "converter/base/memory_limit.h"
 #include "converter/events/selection_options.h"
 #include "converter/open/pour.h"
+#include "converter/records/metatf_records.h"
 #include "converter/records/record_dump.h"
+#include "converter/records/record_export.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {
@@ -25,24 +27,53 @@ static enum step_status print(struct input *input)
     return input_pour(input, &pouring, "-", NULL);
 }
 
+static enum step_status dump_json(const struct arguments *arguments,
+                                  const struct record_dump *records)
+{
+    if (!event_selection_is_slice(records->selected.selected) || records->entries ||
+        records->selected.maps)
+        return arguments_fault(arguments, "--json: records are chosen by time, thread number, "
+                                          "--record and --where; no --entries, no --maps");
+    return record_export(arguments->operands[0], "-", RECORDS_AS_JSON_LINES, 0, &records->selected);
+}
+
 /* Records of any definition have but times and threads. */
-static enum step_status dump_records(const struct arguments *arguments,
+static enum step_status dump_records(const struct arguments *arguments, const char *path,
                                      const struct record_dump *records)
 {
     if (!event_selection_is_slice(records->selected.selected))
         return arguments_fault(arguments,
                                "records are chosen by time, thread number, --record and --where");
-    return record_dump(arguments->operands[0], records);
+    return record_dump(path, records);
+}
+
+/* Of a trace with a DTD of its own, or where records are asked for. */
+static enum step_status dump_metatf(const struct arguments *arguments, const char *path,
+                                    const struct record_dump *records)
+{
+    const struct event_selection *selected = records->selected.selected;
+    const struct metatf_choice choice = {.dtd_path = selected->dtd_path,
+                                         .names = records->selected.names,
+                                         .metadata = selected->metadata};
+    if (!event_selection_is_all(selected) || records->selected.condition_count > 0 ||
+        records->selected.maps || records->entries)
+        return arguments_fault(arguments, "of Meta-TF's records only --record chooses");
+    return metatf_records_put(path, "-", &choice);
 }
 
 enum step_status verb_dump(int argc, char **argv)
 {
     struct event_selection selected;
     struct input input;
+    const struct trace_format *from = NULL;
     event_selection_init(&selected);
+    bool as_json = false;
     struct record_dump records = {.selected = {.selected = &selected}};
     const struct option_row rows[] = {
+        FROM_ROW(&from),
         SELECTION_ROWS(&selected),
+        {"metadata", 0, NULL, "of HATF, also where widths and interpretations change", take_flag,
+         &selected.metadata},
         {"record", 0, "NAMES", "only records of these types and those that extend them", take_text,
          &records.selected.names},
         {"records", 0, NULL, "all records with their fields, of a Java or heap trace too",
@@ -53,6 +84,7 @@ enum step_status verb_dump(int argc, char **argv)
          "only records whose field is so; also != < <= > >=", take_condition, &records.selected},
         {"entries", 0, NULL, "the entries of the dictionaries, not the records", take_flag,
          &records.entries},
+        {"json", 0, NULL, "of a STEP trace: its records as JSON, one a line", take_flag, &as_json},
         DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
@@ -62,13 +94,19 @@ enum step_status verb_dump(int argc, char **argv)
         status = arguments_expect(&arguments, 1, 1);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
+    if (as_json)
+        return dump_json(&arguments, &records);
+    if (record_dump_is_wanted(&records) && metatf_records_are_meant(arguments.operands[0], from))
+        return dump_metatf(&arguments, arguments.operands[0], &records);
     if (record_dump_is_wanted(&records))
-        return dump_records(&arguments, &records);
-    status = input_open(&input, arguments.operands[0], NULL, &selected);
+        return dump_records(&arguments, arguments.operands[0], &records);
+    status = input_open(&input, arguments.operands[0], from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
     if (input.source->is_foreign) {
-        status = dump_records(&arguments, &records);
+        status = metatf_records_are_meant(input.source->path, from)
+                     ? dump_metatf(&arguments, input.source->path, &records)
+                     : dump_records(&arguments, input.source->path, &records);
         input_close(&input);
         return status;
     }

@@ -33,6 +33,7 @@ struct heap_options {
     size_t moment_count;
     bool has_moment; /* one was asked for */
     bool ages;
+    const struct trace_format *from;
     const char *heap; /* of an imported dump: the allocator; NULL: all */
     struct event_selection selected;
 };
@@ -282,7 +283,8 @@ static enum step_status follow_to_peak(struct heap_run *run, const char *path,
 {
     struct input first;
     enum step_status status =
-        input_open(&first, run->input->spool >= 0 ? run->input->spool_path : path, NULL, selected);
+        input_open(&first, run->input->spool >= 0 ? run->input->spool_path : path,
+                   run->options->from, selected);
     if (status != STEP_STATUS_OK)
         return status;
     struct heap_options options = *run->options;
@@ -300,7 +302,7 @@ static enum step_status run_heap(struct heap_options *options, const char *path)
     struct input input;
     struct event_selection selected;
     select_heap(&selected, options->selected.dtd_path);
-    enum step_status status = input_open(&input, path, NULL, &selected);
+    enum step_status status = input_open_seekable(&input, path, options->from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
     status = input_choose_objects(&input, path, NULL, &options->selected);
@@ -399,6 +401,7 @@ enum step_status verb_heap(int argc, char **argv)
         {"heap", 0, "NAME", "of an imported dump: only this allocator's", take_text, &options.heap},
         {"top", 'n', "N", "lines of the table (20; 0: all)", take_count, &options.report.top},
         {"depth", 0, "N", "frames of a site (4; 0: all)", take_count, &options.report.depth},
+        FROM_ROW(&options.from),
         {"json", 0, NULL, "as JSON", take_json, &options.report.form},
         {"csv", 0, NULL, "as CSV", take_csv, &options.report.form},
         OBJECT_SELECTION_ROWS(&options.selected),
@@ -419,7 +422,7 @@ enum step_status verb_heap(int argc, char **argv)
         status = check_options(&arguments, &options);
     if (status != STEP_STATUS_OK)
         return status;
-    return heap_of_dump_is_meant(arguments.operands[0], NULL)
+    return heap_of_dump_is_meant(arguments.operands[0], options.from)
                ? run_import(&options, arguments.operands[0])
                : run_heap(&options, arguments.operands[0]);
 }

@@ -1,37 +1,71 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace help, steptrace version. */
+/* steptrace help. */
 #include <stdio.h>
 #include <string.h>
 
+#include "converter/verbs/explain_verbs.h"
 #include "converter/verbs/verb.h"
+
+static const struct verb_help help = {
+    "help", "[VERB] [OPTION]...",
+    "Tells about the verbs, or about one of them.  For bash, this in ~/.bashrc completes\n"
+    "command lines: source <(steptrace help --completion=bash)\n"};
 
 static void list_verbs(FILE *out)
 {
     fprintf(out, "usage: steptrace VERB [ARGUMENT]...\n\n");
     for (size_t i = 0; i < verb_count; i++)
-        fprintf(out, "  %-8s  %s\n", verbs[i].name, verbs[i].summary);
+        fprintf(out, "  %-13s  %s\n", verbs[i].name, verbs[i].summary);
     fprintf(out, "\n`steptrace VERB --help` tells about one.\n");
+}
+
+void explain_verb(const struct verb *verb, arguments_printer print)
+{
+    static char word[] = "--help";
+    char *arguments[] = {word, NULL};
+    arguments_print_with(print);
+    verb->run(1, arguments);
+    arguments_print_with(arguments_print_help);
+}
+
+static const struct verb *find_verb(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < verb_count; i++)
+        if (strcmp(verbs[i].name, name) == 0)
+            return &verbs[i];
+    return NULL;
 }
 
 enum step_status verb_help(int argc, char **argv)
 {
-    static char help[] = "--help";
-    char *arguments[] = {help, NULL};
-    for (size_t i = 0; argc > 0 && i < verb_count; i++)
-        if (strcmp(verbs[i].name, argv[0]) == 0 && verbs[i].run != verb_help)
-            return verbs[i].run(1, arguments);
-    list_verbs(argv == NULL ? stderr : stdout);
-    return STEP_STATUS_OK;
-}
-
-enum step_status verb_version(int argc, char **argv)
-{
-    static const struct verb_help about = {"version", "", "Prints the version.\n"};
-    struct arguments arguments = {.help = &about};
+    const char *shell = NULL;
+    bool as_manual = false;
+    const struct option_row rows[] = {
+        {"completion", 0, "SHELL", "the script that completes command lines: bash, zsh or fish",
+         take_text, &shell},
+        {"manual", 0, NULL, "the verb's man page as far as its options say it", take_flag,
+         &as_manual}};
+    struct arguments arguments = {.help = &help, .rows = rows, .row_count = 2};
+    if (argv == NULL) { /* there was no verb */
+        list_verbs(stderr);
+        return STEP_STATUS_OK;
+    }
     enum step_status status = arguments_parse(&arguments, argc, argv);
     if (status == STEP_STATUS_OK && !arguments.help_wanted)
-        status = arguments_expect(&arguments, 0, 0);
-    if (status == STEP_STATUS_OK && !arguments.help_wanted)
-        printf("steptrace %s\n", STEPTRACE_VERSION);
-    return status;
+        status = arguments_expect(&arguments, 0, 1);
+    if (status != STEP_STATUS_OK || arguments.help_wanted)
+        return status;
+    const char *name = arguments.operand_count > 0 ? arguments.operands[0] : NULL;
+    const struct verb *verb = find_verb(name);
+    if (shell != NULL && !completion_print(shell))
+        return arguments_fault(&arguments, "--completion=%s: bash, zsh or fish is expected", shell);
+    if ((as_manual || name != NULL) && verb == NULL)
+        return arguments_fault(&arguments, "there is no verb '%s'", name != NULL ? name : "");
+    if (as_manual)
+        manual_print(verb);
+    else if (verb != NULL)
+        explain_verb(verb, arguments_print_help);
+    else if (shell == NULL)
+        list_verbs(stdout);
+    return STEP_STATUS_OK;
 }

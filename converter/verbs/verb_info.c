@@ -10,6 +10,7 @@
 #include "converter/base/memory_limit.h"
 #include "converter/base/quantity.h"
 #include "converter/open/input.h"
+#include "converter/records/metatf_records.h"
 #include "converter/records/record_dump.h"
 #include "converter/verbs/info_allocs.h"
 #include "converter/verbs/verb.h"
@@ -364,13 +365,19 @@ static enum step_status print_json(const struct info *info, const char *path)
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
-static enum step_status run(const char *path, const struct event_selection *selected, bool json)
+static enum step_status run(const char *path, const struct trace_format *from,
+                            const struct event_selection *selected, bool json)
 {
     struct input input;
     struct info info = {.event_count = 0};
-    enum step_status status = input_open(&input, path, NULL, selected);
+    enum step_status status = input_open(&input, path, from, selected);
     if (status != STEP_STATUS_OK)
         return status;
+    if (input.source->is_foreign && metatf_records_are_meant(input.source->path, from)) {
+        status = metatf_records_info(input.source->path, path, selected->dtd_path, json);
+        input_close(&input);
+        return status;
+    }
     if (input.allocs != NULL) {
         status = info_allocs(&input, path, json);
         input_close(&input);
@@ -396,12 +403,14 @@ static enum step_status run(const char *path, const struct event_selection *sele
 enum step_status verb_info(int argc, char **argv)
 {
     bool json = false, definition = false;
+    const struct trace_format *from = NULL;
     struct event_selection selected;
     event_selection_init(&selected);
     const struct option_row rows[] = {
         {"json", 0, NULL, "as JSON", take_flag, &json},
-        {"definition", 0, NULL, "the definition that a STEP trace embeds, nothing else", take_flag,
-         &definition},
+        FROM_ROW(&from),
+        {"definition", 0, NULL, "the definition of a STEP trace, or a Meta-TF trace's DTD",
+         take_flag, &definition},
         {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
          &selected.dtd_path},
         DEFINITION_ROW,
@@ -412,7 +421,10 @@ enum step_status verb_info(int argc, char **argv)
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
     status = arguments_expect(&arguments, 1, 1);
+    if (status == STEP_STATUS_OK && definition &&
+        metatf_records_are_meant(arguments.operands[0], from))
+        return metatf_records_print_dtd(arguments.operands[0], selected.dtd_path);
     if (status == STEP_STATUS_OK && definition)
         return record_dump_definition(arguments.operands[0]);
-    return status == STEP_STATUS_OK ? run(arguments.operands[0], &selected, json) : status;
+    return status == STEP_STATUS_OK ? run(arguments.operands[0], from, &selected, json) : status;
 }

@@ -24,12 +24,14 @@ static const struct verb_help help = {
     "Writes the same records as a .step file that takes less room: larger blocks, more encodings\n"
     "tried, and the strongest compression of this build. It takes many times as long as "
     "recording;\n"
-    "reading takes about as long, and more memory.\n"};
+    "reading takes about as long, and more memory. IN is a STEP trace or a heap trace in any\n"
+    "format; - is standard input.\n"};
 
 /* What is chosen. */
 struct choice {
     uint64_t block_records;
     uint64_t memory;
+    const struct trace_format *from;
 };
 
 /* NULL: out of memory. */
@@ -126,8 +128,21 @@ static void report_sizes(const char *output, uint64_t records, uint64_t before, 
                 before > 0 ? 100.0 * (double) after / (double) before : 0.0);
 }
 
+/* Not STEP: a heap trace, by its name, its start, or what the person says. */
+static bool is_of_another_format(const char *path, const struct trace_format *from)
+{
+    const struct trace_format *format = from;
+    if (format == NULL)
+        format = trace_format_by_content(path);
+    if (format == NULL)
+        format = trace_format_by_ending(path);
+    return format != NULL && format->open_source != NULL && format != trace_format_by_name("step");
+}
+
 static enum step_status pack(const char *path, const char *output, const struct choice *choice)
 {
+    if (is_of_another_format(path, choice->from))
+        return pack_allocs(path, choice->from, output, (uint32_t) choice->block_records);
     struct step_reader *reader;
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct output_file file;
@@ -141,7 +156,7 @@ static enum step_status pack(const char *path, const char *output, const struct 
     }
     if (stepfile_reader_has_heap_events(reader)) {
         step_reader_destroy(reader);
-        return pack_allocs(path, output, (uint32_t) choice->block_records);
+        return pack_allocs(path, NULL, output, (uint32_t) choice->block_records);
     }
     status = output_file_open(&file, output, &error);
     if (status == STEP_STATUS_OK) {
@@ -162,16 +177,29 @@ static enum step_status pack(const char *path, const char *output, const struct 
     return status;
 }
 
+/* Its index is at its end. */
+static enum step_status pack_operand(const char *path, const char *output,
+                                     const struct choice *choice)
+{
+    struct seekable_path seekable;
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = seekable_path_open(&seekable, path, &error);
+    status = status == STEP_STATUS_OK ? pack(seekable.path, output, choice) : report_error(&error);
+    seekable_path_close(&seekable);
+    return status;
+}
+
 enum step_status verb_pack(int argc, char **argv)
 {
     const char *output = NULL;
-    struct choice choice = {3000000, 8000000};
+    struct choice choice = {3000000, 8000000, NULL};
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the file to write", take_text, &output},
         {"block", 'b', "N", "records of a block, at most 16777216 (3000000)", take_count,
          &choice.block_records},
         {"together", 'm', "N", "records that blocks of all streams may have together (8000000)",
          take_count, &choice.memory},
+        FROM_ROW(&choice.from),
         DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
@@ -186,5 +214,5 @@ enum step_status verb_pack(int argc, char **argv)
         return arguments_fault(&arguments, "%s",
                                output == NULL ? "it needs -o OUT" : "--block is 1 to 16777216");
     }
-    return pack(arguments.operands[0], output, &choice);
+    return pack_operand(arguments.operands[0], output, &choice);
 }

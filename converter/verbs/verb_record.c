@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "converter/base/component.h"
+#include "converter/base/elf_kind.h"
 #include "converter/base/output_file.h"
 #include "converter/verbs/reports_of.h"
 #include "converter/verbs/verb.h"
@@ -164,6 +165,19 @@ static enum step_status fail(const char *what, const char *why)
     return STEP_STATUS_IO;
 }
 
+/* Is this among the agent's options? */
+static bool has_pair(const struct recording *recording, const char *pair)
+{
+    size_t length = strlen(pair);
+    for (const char *at = recording->options.bytes; *at != '\0'; at += strspn(at, ",")) {
+        size_t word = strcspn(at, ",");
+        if (word == length && memcmp(at, pair, length) == 0)
+            return true;
+        at += word;
+    }
+    return false;
+}
+
 /* As a shell does: what the terminal sends is for the command. */
 static enum step_status run_and_wait(char **words)
 {
@@ -194,7 +208,8 @@ static enum step_status run_and_wait(char **words)
     return STEP_STATUS_OK;
 }
 
-/* Runs the command in place of this program; returns where it cannot be started, or `waits`. */
+/* Runs the command in place of this program; returns where it cannot be started, or `waits`.
+ * Without an agent (NULL) it is not traced. */
 static enum step_status start(char *agent, enum launcher launcher, char **command, size_t count,
                               bool waits)
 {
@@ -203,12 +218,12 @@ static enum step_status start(char *agent, enum launcher launcher, char **comman
         return fail(command[0], "out of memory");
     size_t used = 0;
     words[used++] = command[0];
-    if (launcher != LAUNCHER_OTHER)
+    if (agent != NULL && launcher != LAUNCHER_OTHER)
         words[used++] = agent;
     for (size_t i = 1; i < count; i++)
         words[used++] = command[i];
     enum step_status status = STEP_STATUS_OK;
-    if (launcher == LAUNCHER_OTHER && !set_tool_options(agent))
+    if (agent != NULL && launcher == LAUNCHER_OTHER && !set_tool_options(agent))
         status = fail(TOOL_OPTIONS, "the value is too long");
     if (status == STEP_STATUS_OK)
         fflush(NULL);
@@ -235,6 +250,14 @@ static enum step_status record(const struct recording *recording, const struct a
         return arguments_fault(arguments, "-o -: a trace that is recorded needs a file");
     if (!component_find("libtracer.so", "../agent", recording->agent, "STEPTRACE_AGENT", agent))
         return fail("libtracer.so", "cannot be found; --agent=PATH or STEPTRACE_AGENT names it");
+    char reason[256];
+    if (!elf_kinds_fit(agent, command[0], reason, sizeof reason)) {
+        bool is_required = has_pair(recording, "required=yes");
+        fprintf(stderr, "steptrace record: %s: %s%s\n", agent, reason,
+                is_required ? "" : "; the program runs untraced");
+        return is_required ? STEP_STATUS_IO
+                           : start(NULL, launcher, command, arguments->operand_count, false);
+    }
     if (strchr(agent, '=') != NULL)
         return fail(agent, "the JVM takes no `=` in the path of an agent");
     append_agent(&option, recording, agent, launcher);

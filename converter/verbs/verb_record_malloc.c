@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace record-malloc: runs a native program with the recorder in it. */
-#include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,12 +10,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "converter/base/component.h"
+#include "converter/verbs/recorded_traces.h"
 #include "converter/verbs/verb.h"
-#include "steptrace/live.h"
 
 #define TEXT_MAX ((size_t) 8192)
 #define STEP_ENDING ".step"
@@ -25,18 +25,17 @@ static const struct verb_help help = {
     "record-malloc", "[OPTION]... [--] PROGRAM ARGUMENT...",
     "Runs a program and records each malloc, calloc, realloc, free and thread of it (C++ new\n"
     "and delete too). OUT is a STEP trace or, by its ending, any format that convert knows.\n"
-    "With %p (the process id) in OUT every process that it starts gets a trace; without it\n"
-    "only the first is recorded. The exit code is the program's. Programs that are linked\n"
-    "statically, or have special rights, cannot be recorded.\n"};
+    "With %p (the process id) in OUT every process that it starts gets a trace, and a list of\n"
+    "them is written; without it only the first is recorded. A program that this process calls\n"
+    "exec for gets a trace of its own, OUT-2. The exit code is the program's. Programs that are\n"
+    "linked statically, or have special rights, cannot be recorded.\n"};
 
 struct recording {
     const char *output;
     const char *library;
-    const char *encoding;     /* for convert */
     char options[TEXT_MAX];   /* more for the recorder */
     char step_path[PATH_MAX]; /* absolute, with % sequences: what the recorder writes */
-    bool is_converted;
-    struct timespec start;
+    struct recorded_traces traces;
 };
 
 static enum step_status fail(const char *what, const char *why)
@@ -54,6 +53,17 @@ static bool take_pair(void *text_target, const char *value, const char **fault)
         return false;
     snprintf(text + used, TEXT_MAX - used, ",%s", value);
     return true;
+}
+
+static bool take_stack(void *text_target, const char *value, const char **fault)
+{
+    char pair[32] = "stack=";
+    bool is_number =
+        value[0] != '\0' && strlen(value) <= 4 && strspn(value, "0123456789") == strlen(value);
+    strncat(pair, value, sizeof pair - sizeof "stack=");
+    bool taken = take_pair(text_target, pair, fault);
+    *fault = "a number is expected, at most 1024";
+    return is_number && taken;
 }
 
 /* ---- names ---- */
@@ -76,10 +86,11 @@ static bool make_step_path(struct recording *recording)
             escaped[used++] = '%';
         escaped[used++] = *at;
     }
-    recording->is_converted = !ends_with(recording->output, STEP_ENDING);
+    recording->traces.step_path = recording->step_path;
+    recording->traces.is_converted = !ends_with(recording->output, STEP_ENDING);
     int length = snprintf(recording->step_path, sizeof recording->step_path, "%s%s%s%s", escaped,
                           directory[0] != '\0' ? "/" : "", recording->output,
-                          recording->is_converted ? STEP_ENDING : "");
+                          recording->traces.is_converted ? STEP_ENDING : "");
     return length > 0 && (size_t) length < sizeof recording->step_path &&
            strchr(recording->step_path, ',') == NULL;
 }
@@ -158,125 +169,68 @@ static enum step_status run(const struct recording *recording, const char *libra
     return code == 0 ? STEP_STATUS_OK : fail(command[0], strerror(code));
 }
 
-/* ---- what it left ---- */
+/* ---- why nothing was recorded ---- */
 
-static bool exists(const char *path)
+/* As execvp() finds it. */
+static bool find_command(const char *command, char *path)
 {
-    return access(path, F_OK) == 0;
-}
-
-/* Makes the trace whole where its process was killed or has called exec(), and converts it. */
-static enum step_status finish_trace(const struct recording *recording, const char *path)
-{
-    char live[PATH_MAX + 300], output[PATH_MAX + 260];
-    enum step_status status = STEP_STATUS_OK;
-    snprintf(live, sizeof live, "%s%s", path, STEP_LIVE_SUFFIX);
-    if (exists(live)) {
-        char *arguments[] = {(char *) path};
-        status = verb_recover(1, arguments);
+    const char *directories = getenv("PATH");
+    if (strchr(command, '/') != NULL)
+        return realpath(command, path) != NULL;
+    for (const char *at = directories; at != NULL; at = strchr(at, ':')) {
+        at += *at == ':';
+        char place[2 * PATH_MAX];
+        snprintf(place, sizeof place, "%.*s/%s", (int) strcspn(at, ":"), at, command);
+        if (access(place, X_OK) == 0 && realpath(place, path) != NULL)
+            return true;
     }
-    if (status != STEP_STATUS_OK || !recording->is_converted)
-        return status;
-    snprintf(output, sizeof output, "%.*s", (int) (strlen(path) - strlen(STEP_ENDING)), path);
-    char encoding[64];
-    snprintf(encoding, sizeof encoding, "--encoding=%.48s",
-             recording->encoding != NULL ? recording->encoding : "naive");
-    char *arguments[] = {(char *) path, "-o", output, encoding};
-    status = verb_convert(recording->encoding != NULL ? 4 : 3, arguments);
-    if (status == STEP_STATUS_OK)
-        unlink(path);
-    return status;
+    return false;
 }
 
-/* The text with %% as % and without %p; `*marker` is where that stood, SIZE_MAX if nowhere. */
-static void split_name(const char *name, char *plain, size_t *marker)
-{
-    size_t used = 0;
-    *marker = SIZE_MAX;
-    for (const char *at = name; *at != '\0' && used < PATH_MAX - 1; at++) {
-        if (at[0] == '%' && at[1] == 'p' && *marker == SIZE_MAX) {
-            *marker = used;
-            at++;
-            continue;
-        }
-        if (at[0] == '%' && at[1] == '%')
-            at++;
-        plain[used++] = *at;
-    }
-    plain[used] = '\0';
-}
-
-/* Is it `plain` with a process id at the marker, and perhaps a number before the ending? */
-static bool is_of_recording(const char *name, const char *plain, size_t marker)
-{
-    size_t ending = strlen(STEP_ENDING), rest = strlen(plain + marker) - ending;
-    size_t length = strlen(name);
-    if (length < strlen(plain) || strncmp(name, plain, marker) != 0 ||
-        strcmp(name + length - ending, STEP_ENDING) != 0)
-        return false;
-    const char *at = name + marker + strspn(name + marker, "0123456789");
-    if (at == name + marker || strncmp(at, plain + marker, rest) != 0)
-        return false;
-    at += rest;
-    if (*at == '-')
-        at += 1 + strspn(at + 1, "0123456789");
-    return strcmp(at, STEP_ENDING) == 0;
-}
-
-static bool is_new(const struct recording *recording, const char *path)
+/* Programs that change who they are start without the variables that name libraries. */
+static bool has_special_rights(const char *path)
 {
     struct stat status;
-    return stat(path, &status) == 0 && (status.st_mtim.tv_sec > recording->start.tv_sec ||
-                                        (status.st_mtim.tv_sec == recording->start.tv_sec &&
-                                         status.st_mtim.tv_nsec >= recording->start.tv_nsec));
+    return stat(path, &status) == 0 && ((status.st_mode & (S_ISUID | S_ISGID)) != 0 ||
+                                        getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
-/* The traces of all processes, by their names. */
-static enum step_status finish_all(const struct recording *recording, char *plain, size_t marker,
-                                   unsigned *count)
+/* An ELF file of this machine's that names no dynamic linker. */
+static bool is_static(const char *path)
 {
-    enum step_status status = STEP_STATUS_OK;
-    char *slash = strrchr(plain, '/');
-    size_t directory_length = (size_t) (slash - plain) + 1;
-    if (marker < directory_length)
-        return STEP_STATUS_OK; /* the process id is in the name of a directory */
-    *slash = '\0';
-    DIR *directory = opendir(plain[0] != '\0' ? plain : "/");
-    struct dirent *entry;
-    while (directory != NULL && (entry = readdir(directory)) != NULL) {
-        char path[PATH_MAX + 260];
-        if (!is_of_recording(entry->d_name, slash + 1, marker - directory_length))
-            continue;
-        snprintf(path, sizeof path, "%s/%.255s", plain, entry->d_name);
-        if (!is_new(recording, path))
-            continue;
-        ++*count;
-        enum step_status one = finish_trace(recording, path);
-        status = status == STEP_STATUS_OK ? one : status;
+    union {
+        Elf64_Ehdr header;
+        char bytes[4096];
+    } start;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, &start, sizeof start) : 0;
+    if (file >= 0)
+        close(file);
+    const Elf64_Ehdr *header = &start.header;
+    if (length < (ssize_t) sizeof *header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+        header->e_ident[EI_CLASS] != ELFCLASS64)
+        return false;
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        uint64_t at = header->e_phoff + (uint64_t) i * sizeof(Elf64_Phdr);
+        Elf64_Phdr part;
+        if (at > (uint64_t) length - sizeof part || (uint64_t) length < sizeof part)
+            return false;
+        memcpy(&part, start.bytes + at, sizeof part);
+        if (part.p_type == PT_INTERP)
+            return false;
     }
-    if (directory != NULL)
-        closedir(directory);
-    return status;
+    return true;
 }
 
-static enum step_status finish(const struct recording *recording, const char *program)
+static enum step_status fail_without_trace(const char *command)
 {
-    char plain[PATH_MAX];
-    size_t marker;
-    unsigned count = 0;
-    enum step_status status = STEP_STATUS_OK;
-    split_name(recording->step_path, plain, &marker);
-    if (strstr(plain, "%t") != NULL || strstr(plain, "%h") != NULL)
-        return STEP_STATUS_OK; /* only the recorder knows the name */
-    if (marker != SIZE_MAX) {
-        status = finish_all(recording, plain, marker, &count);
-    } else if (exists(plain) && is_new(recording, plain)) {
-        count = 1;
-        status = finish_trace(recording, plain);
-    }
-    if (count == 0)
-        return fail(program, "left no trace; is it linked statically?");
-    return status;
+    char path[PATH_MAX];
+    if (find_command(command, path) && has_special_rights(path))
+        return fail(path, "left no trace: it has special rights (set-user-id, set-group-id or "
+                          "capabilities), and the system lets no recorder into such a program");
+    if (find_command(command, path) && is_static(path))
+        return fail(path, "left no trace: it is linked statically, and no recorder gets into it");
+    return fail(command, "left no trace");
 }
 
 static enum step_status record(struct recording *recording, const struct arguments *arguments)
@@ -294,9 +248,12 @@ static enum step_status record(struct recording *recording, const struct argumen
                     "cannot be found; --library=PATH or STEPTRACE_MALLOC_LIBRARY names it");
     if (strpbrk(library, ": ") != NULL)
         return fail(library, "LD_PRELOAD takes no colon and no space in a path");
-    clock_gettime(CLOCK_REALTIME_COARSE, &recording->start);
+    clock_gettime(CLOCK_REALTIME_COARSE, &recording->traces.start);
     enum step_status status = run(recording, library, command);
-    return status == STEP_STATUS_OK ? finish(recording, command[0]) : status;
+    unsigned count = 0;
+    if (status == STEP_STATUS_OK)
+        status = recorded_traces_finish(&recording->traces, &count);
+    return status == STEP_STATUS_OK && count == 0 ? fail_without_trace(command[0]) : status;
 }
 
 enum step_status verb_record_malloc(int argc, char **argv)
@@ -305,8 +262,12 @@ enum step_status verb_record_malloc(int argc, char **argv)
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the trace (run.step); %p: process id", take_text,
          &recording.output},
-        {"encoding", 0, "NAME", "of HATF, as convert takes it", take_text, &recording.encoding},
-        {"option", 'O', "KEY=VALUE", "of the recorder: buffer, overflow, limit, level", take_pair,
+        {"encoding", 0, "NAME", "of HATF, as convert takes it", take_text,
+         &recording.traces.encoding},
+        {"stack", 0, "N", "frames of each allocation's call stack (0)", take_stack,
+         recording.options},
+        {"option", 'O', "KEY=VALUE",
+         "of the recorder: buffer, overflow, limit, level, stack, required", take_pair,
          recording.options},
         {"library", 0, "PATH", "the recorder, libmalloctracer.so", take_text, &recording.library},
     };

@@ -50,6 +50,13 @@ static bool take_threads(void *bool_target, const char *value, const char **faul
     return *(bool *) bool_target || strcmp(value, "one") == 0;
 }
 
+static bool take_pace(void *bool_target, const char *value, const char **fault)
+{
+    *fault = "trace or none is expected";
+    *(bool *) bool_target = strcmp(value, "trace") == 0;
+    return *(bool *) bool_target || strcmp(value, "none") == 0;
+}
+
 static bool take_on_error(void *bool_target, const char *value, const char **fault)
 {
     *fault = "skip or refuse is expected";
@@ -149,6 +156,19 @@ static enum step_status run(const struct wanted *wanted)
     return status;
 }
 
+/* The trace is read more than once. */
+static enum step_status run_on(struct wanted *wanted, const char *path)
+{
+    struct seekable_path seekable;
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = seekable_path_open(&seekable, path, &error);
+    wanted->settings.path = seekable.path;
+    wanted->settings.name = seekable.spool >= 0 ? STANDARD_INPUT_NAME : path;
+    status = status == STEP_STATUS_OK ? run(wanted) : report_error(&error);
+    seekable_path_close(&seekable);
+    return status;
+}
+
 enum step_status verb_replay(int argc, char **argv)
 {
     struct wanted wanted = {.settings = {.touch = REPLAY_TOUCH_FIRST, .repeat = 1}};
@@ -158,6 +178,8 @@ enum step_status verb_replay(int argc, char **argv)
          &wanted.allocators},
         {"threads", 0, "HOW", "one (default): in the trace's order; trace: its own threads",
          take_threads, &wanted.settings.is_threaded},
+        {"pace", 0, "HOW", "none (default): as fast as it goes; trace: at the trace's times",
+         take_pace, &wanted.settings.is_paced},
         {"touch", 0, "HOW", "write to what is allocated: none, first (a byte) or all", take_touch,
          &wanted.settings.touch},
         {"repeat", 0, "N", "run each N times; the fastest counts", take_repeat,
@@ -166,6 +188,7 @@ enum step_status verb_replay(int argc, char **argv)
          &wanted.settings.refuses},
         {"decoded", 0, "MIB", "for the decoded trace, 16 at least (a quarter of all)",
          take_megabytes, &wanted.settings.memory_bytes},
+        FROM_ROW(&wanted.settings.format),
         {"csv", 0, NULL, "a line an allocator", take_flag, &wanted.csv},
         {"json", 0, NULL, "all there is, with memory over time", take_flag, &wanted.json},
         {"svg", 0, "FILE", "a picture of live bytes and RSS over time", take_text, &wanted.svg},
@@ -179,6 +202,5 @@ enum step_status verb_replay(int argc, char **argv)
     status = arguments_expect(&arguments, 1, 1);
     if (status == STEP_STATUS_OK && wanted.csv && wanted.json)
         return arguments_fault(&arguments, "--csv and --json exclude each other");
-    wanted.settings.path = arguments.operands != NULL ? arguments.operands[0] : NULL;
-    return status == STEP_STATUS_OK ? run(&wanted) : status;
+    return status == STEP_STATUS_OK ? run_on(&wanted, arguments.operands[0]) : status;
 }

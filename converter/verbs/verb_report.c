@@ -22,6 +22,7 @@ static const struct verb_help help = {
 
 struct report_request {
     const char *output;
+    const struct trace_format *from;
     struct heap_moment moment;
     struct event_selection selected;
     struct report_options report;
@@ -76,7 +77,7 @@ static enum step_status run(const struct report_request *request, const char *pa
 {
     struct input input;
     struct report_model model;
-    enum step_status status = input_open(&input, path, NULL, &request->selected);
+    enum step_status status = input_open(&input, path, request->from, &request->selected);
     if (status != STEP_STATUS_OK)
         return status;
     if (report_model_init(&model, input.source, &request->moment)) {
@@ -108,6 +109,7 @@ enum step_status verb_report(int argc, char **argv)
          &request.report.title},
         {"top", 'n', "N", "rows of each table at most (1000, up to 5000)", take_count,
          &request.report.top},
+        FROM_ROW(&request.from),
         SELECTION_ROWS(&request.selected),
         DEFINITION_ROW,
         MEMORY_ROW};

@@ -25,6 +25,7 @@ static const struct verb_help help = {
 
 struct stats_options {
     struct event_selection selected;
+    const struct trace_format *from;
     uint64_t top;
     bool json;
     bool lifetimes_in_bytes;
@@ -156,7 +157,7 @@ static enum step_status add_up(const struct stats_options *options, const char *
 static enum step_status run(const struct stats_options *options, const char *path)
 {
     struct input input;
-    enum step_status status = input_open(&input, path, NULL, &options->selected);
+    enum step_status status = input_open(&input, path, options->from, &options->selected);
     if (status != STEP_STATUS_OK)
         return status;
     struct stats_pass pass = {.is_measured = false};
@@ -192,6 +193,7 @@ enum step_status verb_stats(int argc, char **argv)
         {"lifetimes", 0, "UNIT", "in time, or in bytes allocated meanwhile", take_lifetimes,
          &options.lifetimes_in_bytes},
         {"json", 0, NULL, "as JSON", take_flag, &options.json},
+        FROM_ROW(&options.from),
         GATE_ROWS(&options.gates),
         {"baseline", 0, "TRACE", "what rules of change compare with: traces, as for compare",
          take_text, &options.baseline},

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checksums, by libxxhash. */
+/* Checksums: xxhash, compiled in, so that nobody needs its library. */
 #include "format/core/checksum.h"
 
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 uint64_t step_checksum(const void *data, size_t length)

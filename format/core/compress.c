@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of compression methods, and the choice of one, or of the best of all. */
+/* The choice of a compression method, or of the best of all. */
 #include "format/core/compress.h"
 
 #include <stdlib.h>
@@ -7,42 +7,31 @@
 
 #include "format/core/compress_method.h"
 
-enum { WORTH_TRYING = 24, METHODS = 4 };
-
-static const struct step_method *const rows[] = {
-#if STEPTRACE_ZSTD
-    &step_method_zstd,
-#endif
-    &step_method_zlib,
-#if STEPTRACE_XZ
-    &step_method_xz,
-#endif
-};
-enum { ROWS = sizeof rows / sizeof rows[0] };
+enum { WORTH_TRYING = 24 };
 
 struct step_compressor {
     const struct step_method *method; /* NULL: none */
     bool best;                        /* all are tried */
     int level;                        /* 0: each method's default */
     struct step_buffer scratch;
-    void *contexts[METHODS];
+    void *contexts[STEP_METHODS_MOST];
 };
 
 struct step_decompressor {
-    void *contexts[METHODS];
+    void *contexts[STEP_METHODS_MOST];
 };
 
 static size_t row_of(uint64_t id)
 {
     size_t i = 0;
-    while (i < ROWS && (uint64_t) rows[i]->id != id)
+    while (i < step_method_count && (uint64_t) step_methods[i]->id != id)
         i++;
     return i;
 }
 
 bool step_compression_known(uint64_t id)
 {
-    return id == STEP_COMPRESSION_NONE || row_of(id) < ROWS;
+    return id == STEP_COMPRESSION_NONE || row_of(id) < step_method_count;
 }
 
 enum step_status step_compressor_create(enum step_compression method, int level,
@@ -56,7 +45,8 @@ enum step_status step_compressor_create(enum step_compression method, int level,
     compressor->level = level;
     size_t row = row_of(method);
     if (method != STEP_COMPRESSION_NONE)
-        compressor->method = rows[row < ROWS ? row : 0]; /* what is not built in: the first */
+        compressor->method =
+            step_methods[row < step_method_count ? row : 0]; /* what is not built in: the first */
     return STEP_STATUS_OK;
 }
 
@@ -64,8 +54,8 @@ void step_compressor_destroy(struct step_compressor *compressor)
 {
     if (compressor == NULL)
         return;
-    for (size_t i = 0; i < ROWS; i++)
-        rows[i]->free_compressor(compressor->contexts[i]);
+    for (size_t i = 0; i < step_method_count; i++)
+        step_methods[i]->free_compressor(compressor->contexts[i]);
     step_buffer_reset(&compressor->scratch);
     free(compressor);
 }
@@ -89,14 +79,14 @@ static size_t run_all(struct step_compressor *compressor, const uint8_t *data, s
     compressor->scratch.length = 0;
     if (!step_buffer_reserve(&compressor->scratch, length))
         return 0;
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < step_method_count; i++) {
         size_t room = best > 0 ? best - 1 : length - 1;
-        size_t result = run(compressor, rows[i], rows[i]->most_level, data, length,
+        size_t result = run(compressor, step_methods[i], step_methods[i]->most_level, data, length,
                             compressor->scratch.data, room);
         if (result == 0)
             continue;
         memcpy(out, compressor->scratch.data, best = result);
-        *method = rows[i]->id;
+        *method = step_methods[i]->id;
     }
     return best;
 }
@@ -177,8 +167,8 @@ void step_decompressor_destroy(struct step_decompressor *decompressor)
 {
     if (decompressor == NULL)
         return;
-    for (size_t i = 0; i < ROWS; i++)
-        rows[i]->free_decompressor(decompressor->contexts[i]);
+    for (size_t i = 0; i < step_method_count; i++)
+        step_methods[i]->free_decompressor(decompressor->contexts[i]);
     free(decompressor);
 }
 
@@ -194,7 +184,7 @@ enum step_status step_decompress(struct step_decompressor *decompressor, uint64_
         return STEP_STATUS_OK;
     }
     size_t row = row_of(method);
-    return row < ROWS
-               ? rows[row]->decompress(&decompressor->contexts[row], data, length, raw, raw_length)
-               : STEP_STATUS_UNSUPPORTED;
+    return row < step_method_count ? step_methods[row]->decompress(&decompressor->contexts[row],
+                                                                   data, length, raw, raw_length)
+                                   : STEP_STATUS_UNSUPPORTED;
 }

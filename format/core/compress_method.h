@@ -37,4 +37,9 @@ extern const struct step_method step_method_zstd;
 extern const struct step_method step_method_xz;
 #endif
 
+/* Those that are there: the first is taken where nothing else is said. */
+enum { STEP_METHODS_MOST = 4 };
+extern const struct step_method *const step_methods[];
+extern const size_t step_method_count;
+
 #endif

@@ -11,8 +11,10 @@
 #include <string.h>
 
 #include "format/core/bytes.h"
+#include "format/core/compress.h"
 #include "format/core/no_memory.h"
 #include "format/hatf/hatf_plan.h"
+#include "format/io/memory_output.h"
 
 enum { WINDOW_RECORDS = 1 << 15, WINDOW_BYTES = 1 << 24 };
 
@@ -66,7 +68,16 @@ struct track {
     struct hatf_plan plans[PLANS];
     struct hatf_plan spare;
     struct hatf_field_state states[PLANS]; /* before the window */
+    /* where what counts is what is compressed: the same plans from where the writer is */
+    struct hatf_field_state before[PLANS];
+    struct hatf_plan candidates[PLANS];
 };
+
+/* What is tried then: the plan of sizes, of addresses, of all other fields. */
+static const uint8_t trials[][3] = {{NAIVE, NAIVE, NAIVE},  {BEST, NAIVE, NAIVE},
+                                    {BEST, NAIVE, BEST},    {BEST, BEST, BEST},
+                                    {OPTIMAL, NAIVE, BEST}, {OPTIMAL, OPTIMAL, OPTIMAL}};
+enum { TRIALS = sizeof trials / sizeof trials[0] };
 
 struct hatf_encoder {
     struct hatf_writer *writer;
@@ -76,6 +87,8 @@ struct hatf_encoder {
     size_t capacity;
     struct step_buffer bytes;
     struct track tracks[HATF_FIELD_COUNT];
+    struct step_compressor *compressor; /* what the bytes are for; NULL: nothing */
+    struct step_buffer trial, packed;
 };
 
 const char *hatf_encoding_name(enum hatf_encoding encoding)
@@ -106,13 +119,37 @@ enum step_status hatf_encoder_create(struct hatf_writer *writer, enum hatf_encod
     return STEP_STATUS_OK;
 }
 
+enum step_status hatf_encoder_create_for(struct hatf_writer *writer, enum hatf_encoding encoding,
+                                         enum step_compression packed_by, struct hatf_encoder **out,
+                                         struct step_error *error)
+{
+    *out = NULL;
+    if (encoding != HATF_ENCODING_BEST && encoding != HATF_ENCODING_OPTIMAL)
+        return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                              "only best and optimal are made for compression");
+    enum step_status status = hatf_encoder_create(writer, encoding, out, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = step_compressor_create(packed_by, 0, &(*out)->compressor);
+    if (status == STEP_STATUS_OK)
+        return status;
+    hatf_encoder_destroy(*out);
+    *out = NULL;
+    return step_error_set(error, status, NULL, STEP_NO_OFFSET, "%s", step_status_text(status));
+}
+
 void hatf_encoder_destroy(struct hatf_encoder *encoder)
 {
     if (encoder == NULL)
         return;
+    step_compressor_destroy(encoder->compressor);
+    step_buffer_reset(&encoder->trial);
+    step_buffer_reset(&encoder->packed);
     for (unsigned field = 0; field < HATF_FIELD_COUNT; field++) {
         for (unsigned i = 0; i < PLANS; i++)
             hatf_plan_reset(&encoder->tracks[field].plans[i]);
+        for (unsigned i = 0; i < PLANS; i++)
+            hatf_plan_reset(&encoder->tracks[field].candidates[i]);
         hatf_plan_reset(&encoder->tracks[field].spare);
         free(encoder->tracks[field].items);
     }
@@ -209,6 +246,7 @@ static const struct hatf_plan *plan_field(struct hatf_encoder *encoder, unsigned
                                         is_last};
     unsigned means = encodings[encoder->encoding].means[field];
     unsigned top = means == 0 ? NAIVE : BEST;
+    memcpy(track->before, track->states, sizeof track->before);
     *ok = hatf_plan_naive(&task, &track->states[NAIVE], &track->plans[NAIVE]);
     if (encoder->encoding == HATF_ENCODING_OPTIMAL) {
         *ok = *ok &&
@@ -225,23 +263,23 @@ static const struct hatf_plan *plan_field(struct hatf_encoder *encoder, unsigned
 
 /* ---- writing a window ---- */
 
-static enum step_status put_record(struct hatf_encoder *encoder, struct pending *pending,
-                                   struct step_error *error)
+static enum step_status put_record(struct hatf_encoder *encoder, struct hatf_writer *writer,
+                                   struct pending *pending, struct step_error *error)
 {
     struct step_bytes *bytes = pending->record.tag == HATF_COMMENT ? &pending->record.comment
                                                                    : &pending->record.attributes;
     bytes->data = bytes->length > 0 ? encoder->bytes.data + pending->bytes_at : NULL;
-    return hatf_writer_put(encoder->writer, &pending->record, NULL, error);
+    return hatf_writer_put(writer, &pending->record, NULL, error);
 }
 
-static enum step_status put_step(struct hatf_encoder *encoder, const struct hatf_plan_step *step,
+static enum step_status put_step(struct hatf_writer *writer, const struct hatf_plan_step *step,
                                  struct step_error *error)
 {
     const struct hatf_record record = {.tag = HATF_METADATA, .metadata = step->metadata};
-    return hatf_writer_put(encoder->writer, &record, NULL, error);
+    return hatf_writer_put(writer, &record, NULL, error);
 }
 
-static enum step_status put_window(struct hatf_encoder *encoder,
+static enum step_status put_window(struct hatf_encoder *encoder, struct hatf_writer *writer,
                                    const struct hatf_plan *const *plans, struct step_error *error)
 {
     size_t done[HATF_FIELD_COUNT] = {0};
@@ -252,12 +290,91 @@ static enum step_status put_window(struct hatf_encoder *encoder,
             for (; plans[field] != NULL && done[field] < plans[field]->count &&
                    plans[field]->steps[done[field]].record == i && status == STEP_STATUS_OK;
                  done[field]++)
-                status = put_step(encoder, &plans[field]->steps[done[field]], error);
+                status = put_step(writer, &plans[field]->steps[done[field]], error);
         }
         if (status == STEP_STATUS_OK)
-            status = put_record(encoder, &encoder->records[i], error);
+            status = put_record(encoder, writer, &encoder->records[i], error);
     }
     return status;
+}
+
+/* ---- what compresses best ---- */
+
+/* The window's plans from where the writer is now. */
+static bool make_candidates(struct hatf_encoder *encoder, unsigned field, bool is_last)
+{
+    struct track *track = &encoder->tracks[field];
+    const struct hatf_plan_task task = {(enum hatf_field) field, track->items, track->count,
+                                        is_last};
+    const struct hatf_field_state *start =
+        hatf_writer_field(encoder->writer, (enum hatf_field) field);
+    unsigned top = encoder->encoding == HATF_ENCODING_OPTIMAL ? OPTIMAL : BEST;
+    for (unsigned i = 0; i <= top; i++)
+        if (!hatf_plan_follow(&task, start, &track->before[i], &track->plans[i],
+                              &track->candidates[i]))
+            return false;
+    return true;
+}
+
+/* `usual`: the fields that have plans at all. */
+static void take_trial(struct hatf_encoder *encoder, unsigned trial,
+                       const struct hatf_plan *const *usual, const struct hatf_plan **plans)
+{
+    for (unsigned field = 0; field < HATF_FIELD_COUNT; field++) {
+        unsigned column = field == HATF_SIZE ? 0 : field == HATF_ADDRESS ? 1 : 2;
+        plans[field] =
+            usual[field] != NULL ? &encoder->tracks[field].candidates[trials[trial][column]] : NULL;
+    }
+}
+
+static enum step_status pack_trial(struct hatf_encoder *encoder,
+                                   const struct hatf_plan *const *plans, size_t *bytes,
+                                   struct step_error *error)
+{
+    const struct step_output output = step_memory_output(&encoder->trial);
+    struct hatf_writer *writer;
+    enum step_compression method;
+    encoder->trial.length = 0;
+    encoder->packed.length = 0;
+    enum step_status status = hatf_writer_create(&output, &writer, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    hatf_writer_take_state(writer, encoder->writer);
+    status = put_window(encoder, writer, plans, error);
+    if (status == STEP_STATUS_OK)
+        status = hatf_writer_close(writer, error);
+    hatf_writer_destroy(writer);
+    if (status == STEP_STATUS_OK)
+        status = step_compress(encoder->compressor, encoder->trial.data, encoder->trial.length,
+                               &encoder->packed, &method);
+    *bytes = encoder->packed.length;
+    return status;
+}
+
+static enum step_status choose_trial(struct hatf_encoder *encoder, bool is_last,
+                                     const struct hatf_plan **plans, struct step_error *error)
+{
+    const struct hatf_plan *usual[HATF_FIELD_COUNT], *tried[HATF_FIELD_COUNT];
+    size_t least = SIZE_MAX;
+    unsigned best = 0;
+    memcpy(usual, plans, sizeof usual);
+    for (unsigned field = 0; field < HATF_FIELD_COUNT; field++)
+        if (usual[field] != NULL && !make_candidates(encoder, field, is_last))
+            return no_memory(error);
+    for (unsigned i = 0; i < TRIALS; i++) {
+        size_t bytes;
+        bool is_above = trials[i][0] == OPTIMAL && encoder->encoding != HATF_ENCODING_OPTIMAL;
+        if (is_above)
+            continue;
+        take_trial(encoder, i, usual, tried);
+        enum step_status status = pack_trial(encoder, tried, &bytes, error);
+        if (status != STEP_STATUS_OK)
+            return status;
+        best = bytes < least ? i : best;
+        least = bytes < least ? bytes : least;
+    }
+    take_trial(encoder, best, usual, plans);
+    return STEP_STATUS_OK;
 }
 
 static enum step_status flush_window(struct hatf_encoder *encoder, bool is_last,
@@ -275,7 +392,10 @@ static enum step_status flush_window(struct hatf_encoder *encoder, bool is_last,
         if (!ok)
             return no_memory(error);
     }
-    enum step_status status = put_window(encoder, plans, error);
+    enum step_status status =
+        encoder->compressor != NULL ? choose_trial(encoder, is_last, plans, error) : STEP_STATUS_OK;
+    if (status == STEP_STATUS_OK)
+        status = put_window(encoder, encoder->writer, plans, error);
     encoder->count = 0;
     encoder->bytes.length = 0;
     return status;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading HATF.  The buffer always holds a whole record, however long, or the input's end with
+ * Reading HATF.  The buffer mostly holds a whole record, however long, or the input's end with
  * zeros after it; so a record is decoded without looking at the end, and whether it was cut is
- * checked once, by where the decoder came to stand.
+ * checked once, by where the decoder came to stand.  Near the end of what a slow input has given so
+ * far a record is tried, and taken back where it is not whole yet: nothing waits for bytes that it
+ * does not need.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,6 +18,8 @@
 #define BUFFER_BYTES ((size_t) 1 << 20)
 #define WORD_BYTES 8u /* a number is loaded as a whole word, whatever its width */
 #define PADDING_BYTES ((size_t) HATF_RECORD_BYTES_MAX + WORD_BYTES)
+/* No metadata and no record without bytes of its own length takes more. */
+#define NUMBERS_BYTES_MAX 64u
 
 /* Bytes that are read in order: the file, or one of the streams of a split trace. */
 struct stream {
@@ -68,7 +72,7 @@ static bool has_stream(enum hatf_split split, unsigned stream)
 static bool open_stream(struct stream *stream, const struct hatf_input *input)
 {
     stream->input = *input;
-    stream->buffer = malloc(BUFFER_BYTES + PADDING_BYTES);
+    stream->buffer = calloc(1, BUFFER_BYTES + PADDING_BYTES);
     stream->at = stream->buffer;
     stream->end = stream->buffer;
     return stream->buffer != NULL;
@@ -158,28 +162,31 @@ static void make_room(struct stream *stream)
     stream->end = stream->buffer + left;
 }
 
-/* Fills the buffer until it holds a whole record or the input ends. */
-static void refill(struct stream *stream, struct step_error *error)
+/* Reads what the input has next. */
+static void read_on(struct stream *stream, struct step_error *error)
 {
     make_room(stream);
-    size_t at = (size_t) (stream->at - stream->buffer);
     size_t end = (size_t) (stream->end - stream->buffer);
-    while (end - at < PADDING_BYTES && !stream->ended) {
-        size_t got = 0;
-        stream->input_status = stream->input.read(stream->input.user, stream->buffer + end,
-                                                  BUFFER_BYTES - end, &got, error);
-        stream->ended = stream->input_status != STEP_STATUS_OK || got == 0;
-        if (!stream->ended)
-            end += got;
-    }
-    stream->end = stream->buffer + end;
+    size_t got = 0;
+    stream->input_status = stream->input.read(stream->input.user, stream->buffer + end,
+                                              BUFFER_BYTES - end, &got, error);
+    stream->ended = stream->input_status != STEP_STATUS_OK || got == 0;
     if (stream->ended)
         memset(stream->buffer + end, 0, PADDING_BYTES);
+    else
+        stream->end = stream->buffer + end + got;
 }
 
 static inline bool is_low(const struct stream *stream)
 {
     return (size_t) (stream->end - stream->at) < PADDING_BYTES && !stream->ended;
+}
+
+/* Fills the buffer until it holds a whole record or the input ends. */
+static void refill(struct stream *stream, struct step_error *error)
+{
+    while (is_low(stream))
+        read_on(stream, error);
 }
 
 /* Where the field's bytes stand. */
@@ -339,12 +346,36 @@ static enum step_status finish(struct hatf_reader *reader, struct step_error *er
     return reader->status;
 }
 
+/* The next record is in the buffer as a whole, whatever its bytes are. */
+static inline bool is_surely_whole(const struct stream *stream, const struct hatf_state *state)
+{
+    return (size_t) (stream->end - stream->at) >= NUMBERS_BYTES_MAX &&
+           stream->at[0] != HATF_COMMENT && state->fields[HATF_ATTRIBUTES].width < HATF_WIDTH_V1;
+}
+
+/* Reads on as long as the next record is not whole. */
+static void await_record(struct stream *stream, const struct hatf_state *state,
+                         struct step_error *error)
+{
+    while (!stream->ended && !is_surely_whole(stream, state)) {
+        struct hatf_state tried = *state;
+        struct places places = {.at = {stream->at}};
+        struct hatf_record record;
+        if (stream->at < stream->end) {
+            decode(&places, HATF_SPLIT_NONE, &tried, &record);
+            if (places.at[HATF_STREAM_MAIN] <= stream->end)
+                return;
+        }
+        read_on(stream, error);
+    }
+}
+
 static enum step_status next_plain(struct hatf_reader *reader, struct hatf_record *record,
                                    struct step_error *error)
 {
     struct stream *stream = &reader->streams[HATF_STREAM_MAIN];
     if (is_low(stream))
-        refill(stream, &reader->error);
+        await_record(stream, &reader->state, &reader->error);
     if (stream->at == stream->end)
         return finish(reader, error);
     struct places places = {.at = {stream->at}};

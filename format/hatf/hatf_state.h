@@ -30,6 +30,9 @@ const char *hatf_metadata_fault(uint8_t operation, uint8_t field, uint8_t argume
 /* How many 8-byte values follow the record's four bytes: 0, 1 or 2. */
 unsigned hatf_metadata_values(uint8_t operation, uint8_t argument);
 
+/* The writer goes on as the other would; nothing is written. */
+void hatf_writer_take_state(struct hatf_writer *writer, const struct hatf_writer *other);
+
 /* Changes the state; the metadata has no fault. */
 void hatf_state_apply(struct hatf_state *state, const struct hatf_metadata *metadata);
 

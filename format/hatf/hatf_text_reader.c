@@ -13,7 +13,8 @@
 
 struct hatf_text_reader {
     char name[256];
-    struct step_packed_input *input;
+    struct step_packed_input *packed; /* ours to close; NULL: the caller's input */
+    struct hatf_input input;
     size_t at;
     size_t end;
     size_t last; /* where the last line began */
@@ -26,23 +27,35 @@ struct hatf_text_reader {
     char buffer[BUFFER_BYTES];
 };
 
-static enum step_status give(struct step_packed_input *input, enum step_status status,
+enum step_status hatf_text_reader_create(const struct hatf_input *input, const char *name,
+                                         struct hatf_text_reader **out, struct step_error *error)
+{
+    *out = NULL;
+    struct hatf_text_reader *reader = malloc(sizeof *reader);
+    if (reader == NULL)
+        return step_no_memory(error, name);
+    memset(reader, 0, offsetof(struct hatf_text_reader, bytes));
+    if (name != NULL)
+        memcpy(reader->name, name, strnlen(name, sizeof reader->name - 1));
+    reader->input = *input;
+    *out = reader;
+    return STEP_STATUS_OK;
+}
+
+static enum step_status give(struct step_packed_input *packed, enum step_status status,
                              const char *name, struct hatf_text_reader **out,
                              struct step_error *error)
 {
+    const struct hatf_input input = {packed, step_packed_input_read};
     *out = NULL;
     if (status != STEP_STATUS_OK)
         return status;
-    struct hatf_text_reader *reader = malloc(sizeof *reader);
-    if (reader == NULL) {
-        step_packed_input_close(input);
-        return step_no_memory(error, name);
-    }
-    memset(reader, 0, offsetof(struct hatf_text_reader, bytes));
-    memcpy(reader->name, name, strnlen(name, sizeof reader->name - 1));
-    reader->input = input;
-    *out = reader;
-    return STEP_STATUS_OK;
+    status = hatf_text_reader_create(&input, name, out, error);
+    if (status == STEP_STATUS_OK)
+        (*out)->packed = packed;
+    else
+        step_packed_input_close(packed);
+    return status;
 }
 
 enum step_status hatf_text_reader_open(const char *path, struct hatf_text_reader **out,
@@ -66,7 +79,7 @@ void hatf_text_reader_destroy(struct hatf_text_reader *reader)
 {
     if (reader == NULL)
         return;
-    step_packed_input_close(reader->input);
+    step_packed_input_close(reader->packed);
     free(reader);
 }
 
@@ -77,7 +90,7 @@ uint64_t hatf_text_reader_offset(const struct hatf_text_reader *reader)
 
 double hatf_text_reader_progress(const struct hatf_text_reader *reader)
 {
-    return step_packed_input_progress(reader->input);
+    return reader->packed != NULL ? step_packed_input_progress(reader->packed) : 1.0;
 }
 
 static enum step_status give_status(const struct hatf_text_reader *reader, struct step_error *error)
@@ -113,8 +126,8 @@ static char *find_line_end(struct hatf_text_reader *reader)
             reader->end = length;
         }
         size_t got = 0;
-        reader->status = step_packed_input_read(reader->input, reader->buffer + reader->end,
-                                                BUFFER_BYTES - reader->end, &got, &reader->error);
+        reader->status = reader->input.read(reader->input.user, reader->buffer + reader->end,
+                                            BUFFER_BYTES - reader->end, &got, &reader->error);
         reader->ended = reader->status != STEP_STATUS_OK || got == 0;
         reader->end += got;
     }

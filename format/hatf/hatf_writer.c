@@ -29,6 +29,11 @@ struct hatf_writer {
     struct hatf_output_file *file; /* of hatf_writer_open(): ours to finish */
 };
 
+void hatf_writer_take_state(struct hatf_writer *writer, const struct hatf_writer *other)
+{
+    writer->state = other->state;
+}
+
 enum step_status hatf_writer_create_split(const struct step_output *outputs, enum hatf_split split,
                                           struct hatf_writer **out, struct step_error *error)
 {

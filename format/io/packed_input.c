@@ -264,6 +264,25 @@ enum step_status step_packed_input_open(const char *path, struct step_packed_inp
     return give(input, out, error);
 }
 
+enum step_status step_packed_input_open_descriptor(int descriptor, const char *name,
+                                                   const void *start, size_t start_length,
+                                                   struct step_packed_input **out,
+                                                   struct step_error *error)
+{
+    *out = NULL;
+    struct step_packed_input *input = create(name, error);
+    if (input == NULL) {
+        close(descriptor);
+        return STEP_STATUS_NO_MEMORY;
+    }
+    input->file = descriptor;
+    input->end = start_length < STEP_PACKED_START_MAX ? start_length : STEP_PACKED_START_MAX;
+    if (input->end > 0)
+        memcpy(input->in, start, input->end);
+    input->taken = input->end;
+    return give(input, out, error);
+}
+
 enum step_status step_packed_input_open_memory(const void *data, size_t length, const char *name,
                                                struct step_packed_input **out,
                                                struct step_error *error)

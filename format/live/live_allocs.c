@@ -4,20 +4,27 @@
 
 #include <stdlib.h>
 
+#include "format/live/live_call_texts.h"
 #include "format/live/live_streams.h"
 #include "steptrace/hatf_trace.h"
+
+#define FRAME_WORDS 3u
 
 struct live_allocs_decoder {
     struct step_live_header clock;
     struct step_writer *writer;
     struct live_streams streams;
+    struct live_call_texts texts;
 };
 
 /* What a row's function gets: the raw record, whole. */
 struct allocs_raw {
+    struct live_allocs_decoder *decoder;
     struct step_writer *writer;
     uint64_t stream;
     uint64_t thread;
+    uint64_t heap;
+    uint64_t frame;
     uint64_t ticks;
     const uint64_t *words;
 };
@@ -38,7 +45,15 @@ void live_allocs_decoder_destroy(struct live_allocs_decoder *decoder)
     if (decoder == NULL)
         return;
     live_streams_reset(&decoder->streams);
+    live_call_texts_reset(&decoder->texts);
     free(decoder);
+}
+
+void live_allocs_decoder_set_describe(struct live_allocs_decoder *decoder,
+                                      live_allocs_describe describe, void *user)
+{
+    decoder->texts.describe = describe;
+    decoder->texts.user = user;
 }
 
 enum step_status live_allocs_decoder_begin(struct live_allocs_decoder *decoder, uint64_t stream,
@@ -49,12 +64,23 @@ enum step_status live_allocs_decoder_begin(struct live_allocs_decoder *decoder, 
         return STEP_STATUS_LIMIT;
     state->next_record = first_record;
     state->thread = thread;
+    state->stack = 0;
     return STEP_STATUS_OK;
 }
 
 uint64_t live_allocs_decoder_next_record(const struct live_allocs_decoder *decoder, uint64_t stream)
 {
     return live_streams_next_record(&decoder->streams, stream);
+}
+
+static uint64_t low_bits(uint64_t word, unsigned count)
+{
+    return word & ((UINT64_C(1) << count) - 1);
+}
+
+static uint64_t size_in(uint64_t word)
+{
+    return low_bits(word, STEP_LIVE_HEAP_ALIGNMENT_SHIFT);
 }
 
 static enum step_status put_thread(const struct allocs_raw *raw, uint32_t record)
@@ -73,17 +99,44 @@ static enum step_status take_thread_destroy(const struct allocs_raw *raw)
     return put_thread(raw, STEP_HEAP_THREAD_DESTROY);
 }
 
+static enum step_status put_heap(const struct allocs_raw *raw, uint32_t record)
+{
+    const uint64_t slots[] = {raw->ticks, raw->thread, 0, raw->words[1]};
+    return step_writer_put(raw->writer, raw->stream, record, slots);
+}
+
+static enum step_status take_heap_create(const struct allocs_raw *raw)
+{
+    return put_heap(raw, STEP_HEAP_HEAP_CREATE);
+}
+
+static enum step_status take_heap_destroy(const struct allocs_raw *raw)
+{
+    return put_heap(raw, STEP_HEAP_HEAP_DESTROY);
+}
+
 static enum step_status take_alloc(const struct allocs_raw *raw)
 {
     const struct step_heap_alloc event = {
-        .time = raw->ticks, .thread = raw->thread, .size = raw->words[1], .address = raw->words[2]};
+        .time = raw->ticks,
+        .thread = raw->thread,
+        .attributes =
+            live_call_texts_entry(&raw->decoder->texts, raw->writer, raw->words[1], raw->frame),
+        .heap = raw->heap,
+        .size = size_in(raw->words[1]),
+        .address = raw->words[2]};
     return step_heap_alloc_put(raw->writer, raw->stream, &event);
 }
 
 static enum step_status take_free(const struct allocs_raw *raw)
 {
+    uint64_t call = raw->words[1] >> STEP_LIVE_HEAP_CALL_SHIFT << STEP_LIVE_HEAP_CALL_SHIFT;
     const struct step_heap_free event = {
-        .time = raw->ticks, .thread = raw->thread, .address = raw->words[1]};
+        .time = raw->ticks,
+        .thread = raw->thread,
+        .attributes = live_call_texts_entry(&raw->decoder->texts, raw->writer, call, 0),
+        .heap = raw->heap,
+        .address = low_bits(raw->words[1], STEP_LIVE_HEAP_CALL_SHIFT)};
     return step_heap_free_put(raw->writer, raw->stream, &event);
 }
 
@@ -95,8 +148,14 @@ static enum step_status take_realloc(const struct allocs_raw *raw)
                       : new_address == 0           ? STEP_HEAP_REALLOC_FREE
                       : old_address == new_address ? STEP_HEAP_REALLOC_IN_PLACE
                                                    : STEP_HEAP_REALLOC_MOVE;
-    const uint64_t slots[] = {raw->ticks,    raw->thread, 0,          0,
-                              raw->words[1], old_address, new_address};
+    const uint64_t slots[] = {
+        raw->ticks,
+        raw->thread,
+        live_call_texts_entry(&raw->decoder->texts, raw->writer, raw->words[1], raw->frame),
+        raw->heap,
+        size_in(raw->words[1]),
+        old_address,
+        new_address};
     return step_writer_put(raw->writer, raw->stream, record, slots);
 }
 
@@ -109,15 +168,20 @@ static const struct {
     [STEP_LIVE_HEAP_ALLOC] = {3, take_alloc},
     [STEP_LIVE_HEAP_FREE] = {2, take_free},
     [STEP_LIVE_HEAP_REALLOC] = {4, take_realloc},
+    [STEP_LIVE_HEAP_CREATE] = {2, take_heap_create},
+    [STEP_LIVE_HEAP_DESTROY] = {2, take_heap_destroy},
 };
 
 static enum step_status take_event(struct live_allocs_decoder *decoder, uint64_t stream,
                                    struct stream_state *state, const uint64_t *words, uint32_t kind)
 {
     uint64_t ticks = live_later_ticks(&decoder->clock, state, words[0] >> STEP_LIVE_KIND_BITS);
+    uint64_t heap = state->heap;
+    state->heap = 0;
     if (state->next_record++ < state->resumed)
         return STEP_STATUS_OK;
-    const struct allocs_raw raw = {decoder->writer, stream, state->thread, ticks, words};
+    const struct allocs_raw raw = {decoder, decoder->writer, stream, state->thread,
+                                   heap,    state->stack,    ticks,  words};
     return rows[kind].take(&raw);
 }
 
@@ -133,9 +197,19 @@ enum step_status live_allocs_decoder_words(struct live_allocs_decoder *decoder, 
     while (*consumed < count) {
         const uint64_t *record = words + *consumed;
         uint32_t kind = (uint32_t) (record[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
-        if (kind == STEP_LIVE_THREAD_SWITCH) {
-            state->thread = record[0] >> STEP_LIVE_KIND_BITS;
+        uint64_t *target = kind == STEP_LIVE_THREAD_SWITCH ? &state->thread
+                           : kind == STEP_LIVE_HEAP_IN     ? &state->heap
+                           : kind == STEP_LIVE_STACK       ? &state->stack
+                                                           : NULL;
+        if (target != NULL) {
+            *target = record[0] >> STEP_LIVE_KIND_BITS;
             ++*consumed;
+            continue;
+        }
+        if (kind == STEP_LIVE_HEAP_FRAME && count - *consumed >= FRAME_WORDS) {
+            live_call_texts_frame(&decoder->texts, record[0] >> STEP_LIVE_KIND_BITS, record[1],
+                                  record[2]);
+            *consumed += FRAME_WORDS;
             continue;
         }
         if (kind >= STEP_LIVE_HEAP_KIND_COUNT || rows[kind].take == NULL)

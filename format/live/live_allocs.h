@@ -22,6 +22,12 @@ enum step_status live_allocs_decoder_begin(struct live_allocs_decoder *decoder, 
 enum step_status live_allocs_decoder_words(struct live_allocs_decoder *decoder, uint64_t stream,
                                            const uint64_t *words, size_t count, size_t *consumed,
                                            struct step_error *error);
+/* Who puts a return address into words: at most `size` bytes, returns how many. */
+typedef size_t (*live_allocs_describe)(void *user, uint64_t address, char *out, size_t size);
+/* Without it, addresses are in hexadecimal. */
+void live_allocs_decoder_set_describe(struct live_allocs_decoder *decoder,
+                                      live_allocs_describe describe, void *user);
+
 /* Number of the next event record in the stream. */
 uint64_t live_allocs_decoder_next_record(const struct live_allocs_decoder *decoder,
                                          uint64_t stream);

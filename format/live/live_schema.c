@@ -13,7 +13,8 @@
 struct put_record {
     uint32_t number;
     const char *name;
-    const char *fields; /* with a blank behind each; `$` a text, `#` an entry of a dictionary */
+    const char *fields; /* with a blank behind each; `$` a text, `*` bytes, `#` an entry of a
+                         * dictionary */
 };
 
 #define EVENT "time thread# "
@@ -46,8 +47,11 @@ static const struct put_record java_records[] = {
 };
 
 static const struct put_record alloc_records[] = {
+    {STEP_HEAP_ATTRIBUTES, "heap.Attributes", "value* "},
     {STEP_HEAP_THREAD_CREATE, "heap.ThreadCreate", STEP_HEAP_EVENT},
     {STEP_HEAP_THREAD_DESTROY, "heap.ThreadDestroy", STEP_HEAP_EVENT},
+    {STEP_HEAP_HEAP_CREATE, "heap.HeapCreate", STEP_HEAP_EVENT "heap "},
+    {STEP_HEAP_HEAP_DESTROY, "heap.HeapDestroy", STEP_HEAP_EVENT "heap "},
     {STEP_HEAP_ALLOC, "heap.Alloc", STEP_HEAP_EVENT "heap size address "},
     {STEP_HEAP_FREE, "heap.Free", STEP_HEAP_EVENT "heap address "},
     {STEP_HEAP_REALLOC_IN_PLACE, "heap.ReallocInPlace", STEP_HEAP_REALLOC},
@@ -63,14 +67,18 @@ static char kind_of(const struct step_field *field)
         return '?';
     if (step_field_is_identifier(field))
         return field->kind == STEP_TYPE_RECORD ? '#' : '?';
-    return field->kind == STEP_TYPE_INT ? ' ' : field->kind == STEP_TYPE_STRING ? '$' : '?';
+    static const char kinds[] = {[STEP_TYPE_INT] = ' ',
+                                 [STEP_TYPE_STRING] = '$',
+                                 [STEP_TYPE_DATA] = '*',
+                                 [STEP_TYPE_RECORD] = '?'};
+    return kinds[field->kind];
 }
 
 static bool has_fields(const struct step_record *record, const char *fields)
 {
     size_t i = 0;
     for (; i < record->field_count && *fields != '\0'; i++) {
-        size_t length = strcspn(fields, " #$");
+        size_t length = strcspn(fields, " #$*");
         const struct step_field *field = &record->fields[i];
         if (strlen(field->name) != length || memcmp(field->name, fields, length) != 0 ||
             kind_of(field) != fields[length])

@@ -14,6 +14,7 @@ struct stream_state {
     uint64_t thread;
     uint64_t last_ticks;
     uint64_t last_ns; /* of a stamp that came to last_ticks, rounded down to a tick */
+    uint64_t heap;    /* of a native program: which the next record is in */
     /* of a Java program: */
     uint64_t last_object;              /* of the allocations in this chunk */
     uint64_t last_stamp;               /* in this chunk */

@@ -205,13 +205,18 @@ static bool take_arguments(struct record_work *record, struct metatf_field *fiel
         else
             field->stride = argument->number;
     }
-    if (field->interpretation == STEP_FIELD_SECTION_STRIDE &&
-        (field->stride < 1 || field->stride > STEP_FIELD_WIDTH_MAX)) {
-        dtd_fault(parse, property->place, "the stride through a section is 1 to %u bytes",
-                  STEP_FIELD_WIDTH_MAX);
-        return false;
-    }
     return true;
+}
+
+/* A number is what one stride passes over; in a section of records, behind the record's tag. */
+static void check_stride(struct record_work *record, const struct metatf_field *field,
+                         const struct dtd_property *property, bool has_records)
+{
+    uint32_t tag = has_records ? record->section->tag_width : 0;
+    if (field->stride < tag + 1 || field->stride > tag + STEP_FIELD_WIDTH_MAX)
+        dtd_fault(record->section->parse, property->place,
+                  "the stride through a section%s is %" PRIu32 " to %" PRIu32 " bytes",
+                  has_records ? " of records" : "", tag + 1, tag + STEP_FIELD_WIDTH_MAX);
 }
 
 /* The section that an interpretation names; its place in the tree tells what it is. */
@@ -225,10 +230,10 @@ static void check_section(struct record_work *record, const struct metatf_field 
     if (section == NULL && field->argument != 0)
         dtd_fault(parse, property->place, "there is no section %" PRIu64, field->argument);
     else if (field->interpretation == STEP_FIELD_SECTION_STRIDE &&
-             (section == NULL || section->defs.records != NULL))
-        dtd_fault(parse, property->place,
-                  "section %" PRIu64 " has records; sectionStride goes through plain numbers",
-                  field->argument);
+             (section == NULL || section == record->section->tree))
+        dtd_fault(parse, property->place, "sectionStride goes through another section");
+    else if (field->interpretation == STEP_FIELD_SECTION_STRIDE)
+        check_stride(record, field, property, section->defs.records != NULL);
 }
 
 static void take_interpretation(struct record_work *record, struct metatf_field *field,
@@ -631,6 +636,7 @@ static bool make_list(struct record_work *work, struct metatf_record *records,
                       struct dtd_record *tree, const struct dtd_section *home)
 {
     struct metatf_section *out = work->section->out;
+    const uint32_t own_count = out->record_count;
     for (; tree != NULL; tree = tree->next) {
         if (!is_event(tree)) {
             if (has_explicit_tag(tree))
@@ -641,6 +647,8 @@ static bool make_list(struct record_work *work, struct metatf_record *records,
         struct metatf_record *record = &records[out->record_count];
         if (!make_record(work, tree, home, record))
             return false;
+        if (home == NULL && tag_taken(out, own_count, record->tag))
+            continue; /* within this section the tag is that of a record of its own */
         if (tag_taken(out, out->record_count, record->tag)) {
             dtd_fault(work->section->parse, tree->place,
                       "another record of the section has tag %" PRIu64, record->tag);
@@ -719,6 +727,15 @@ static bool make_section(struct record_work *work, struct section_work *section)
 
 static const char *const reserved[] = {"vfield", "comment", "section", "metadata", "tag"};
 
+/* The tag's interpretation "is always none" (Appendix B), which may be said. */
+static bool is_plain_tag(struct dtd_property *property)
+{
+    bool is_plain = strcmp(property->property, "interpretation") == 0 && property->word != NULL &&
+                    strcmp(property->word, "none") == 0 && property->argument_count == 0;
+    property->used = property->used || is_plain;
+    return is_plain;
+}
+
 static void check_defs(struct dtd_parse *parse, const struct dtd_defs *defs, bool is_global)
 {
     for (const struct dtd_record *record = defs->records; record != NULL; record = record->next) {
@@ -730,13 +747,14 @@ static void check_defs(struct dtd_parse *parse, const struct dtd_defs *defs, boo
         for (struct dtd_property *at = record->properties; at != NULL; at = at->next)
             if (find_in(record->properties, at->field, at->property) != at)
                 dtd_fault(parse, at->place, "%s.%s is set twice", at->field, at->property);
-            else if (strcmp(at->field, "tag") == 0 && strcmp(at->property, "value") != 0)
+            else if (strcmp(at->field, "tag") == 0 && strcmp(at->property, "value") != 0 &&
+                     !is_plain_tag(at))
                 dtd_fault(parse, at->place, "tag.%s is set for the whole DTD only", at->property);
     }
     for (struct dtd_property *at = defs->properties; at != NULL; at = at->next)
         if (find_in(defs->properties, at->field, at->property) != at)
             dtd_fault(parse, at->place, "%s.%s is set twice", at->field, at->property);
-        else if (strcmp(at->field, "tag") == 0 &&
+        else if (strcmp(at->field, "tag") == 0 && !is_plain_tag(at) &&
                  (!is_global || strcmp(at->property, "width") != 0))
             dtd_fault(parse, at->place, "tag.%s cannot be set here", at->property);
 }

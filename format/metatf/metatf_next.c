@@ -120,6 +120,7 @@ enum step_status metatf_reader_next(struct metatf_reader *reader, struct metatf_
     if (status != STEP_STATUS_OK)
         return status;
     reader->current = next;
+    reader->rest->other_count += event->record->role != METATF_DATA;
     event->values = reader->rest->values;
     event->value_count = reader->rest->value_count;
     return STEP_STATUS_OK;

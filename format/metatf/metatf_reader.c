@@ -38,9 +38,13 @@ static bool start(struct metatf_reader *reader, struct metatf_file *file,
     for (uint32_t i = 0; i < dtd->section_count && good; i++) {
         const struct metatf_section *section = &dtd->sections[i];
         good = start_section(&rest->sections[i], section);
-        if (good && section->is_data)
-            good =
-                (reader->split[section->number] = calloc(1, sizeof(struct metatf_stream))) != NULL;
+        if (!good || section->number == 0)
+            continue;
+        struct metatf_stream *split = calloc(1, sizeof *split);
+        reader->split[section->number] = split;
+        good = split != NULL;
+        if (good && !section->is_data)
+            split->tag_width = dtd->tag_width;
     }
     reader->current = rest->sections;
     reader->need = metatf_record_need(dtd);
@@ -150,6 +154,20 @@ static bool has_records(const struct metatf_reader_rest *rest, const struct meta
     return *section != UINT32_MAX && !rest->dtd->sections[*section].is_data;
 }
 
+/* A header that tells of 0 records does not know. */
+static bool check_count(struct metatf_reader *reader)
+{
+    struct metatf_reader_rest *rest = reader->rest;
+    uint64_t told = rest->file->about.records;
+    uint64_t found = reader->record_number - rest->other_count;
+    if (told == 0 || told == found)
+        return true;
+    step_error_set(&rest->error, STEP_STATUS_CORRUPT, rest->file->name,
+                   METATF_FIXED_BYTES + 2 * metatf_file_ints(rest->file),
+                   "the file tells of %" PRIu64 " data records, and has %" PRIu64, told, found);
+    return false;
+}
+
 static enum step_status next_piece(struct metatf_reader *reader, struct step_error *error)
 {
     struct metatf_reader_rest *rest = reader->rest;
@@ -173,7 +191,8 @@ static enum step_status next_piece(struct metatf_reader *reader, struct step_err
     if (!rest->file->about.whole)
         return stop_with(reader, STEP_STATUS_CUT, rest->file->input.size,
                          "the file was cut: it has no index", error);
-    return stop(reader, STEP_STATUS_END, error);
+    return check_count(reader) ? stop(reader, STEP_STATUS_END, error)
+                               : stop(reader, STEP_STATUS_CORRUPT, error);
 }
 
 enum step_status metatf_reader_refill(struct metatf_reader *reader, struct step_error *error)
@@ -258,6 +277,22 @@ bool metatf_reader_split_more(struct metatf_reader *reader, struct metatf_stream
     return false;
 }
 
+bool metatf_reader_split_tag(struct metatf_reader *reader, const struct metatf_stream *stream)
+{
+    const struct metatf_dtd *dtd = reader->rest->dtd;
+    uint64_t tag = step_number_load(stream->at, stream->tag_width, reader->big_endian);
+    uint32_t number = 0;
+    while (number < 255 && reader->split[number] != stream)
+        number++;
+    const struct metatf_section *section = &dtd->sections[metatf_dtd_section(dtd, number)];
+    uint32_t record = metatf_record_by_tag(section, tag);
+    if (record != UINT32_MAX && section->records[record].role == METATF_DATA)
+        return true;
+    if (reader->fault == NULL)
+        reader->fault = "no data record begins where a field strides to";
+    return false;
+}
+
 /* ---- memory of a record ---- */
 
 void *metatf_reader_scratch(struct metatf_reader *reader, uint64_t count, size_t size)
@@ -291,7 +326,7 @@ const char *metatf_reader_metadata(struct metatf_reader *reader, const uint8_t *
     const struct metatf_dtd *dtd = reader->rest->dtd;
     struct metatf_reading *current = reader->current;
     bool big = reader->big_endian;
-    unsigned bytes = metatf_int_bytes(reader->rest->file->about.wide);
+    unsigned bytes = metatf_file_ints(reader->rest->file);
     *metadata = (struct metatf_metadata){.tag = step_number_load(*at, dtd->tag_width, big)};
     *at += dtd->tag_width;
     metadata->field = (*at)[0];
@@ -359,8 +394,10 @@ enum step_status metatf_reader_other(struct metatf_reader *reader, uint64_t tag,
         read_other(reader, &at, &section->records[index], &next, comment);
     }
     enum step_status status = metatf_commit(reader, at, error);
-    if (status == STEP_STATUS_OK)
-        reader->current = next;
+    if (status != STEP_STATUS_OK)
+        return status;
+    reader->current = next;
+    reader->rest->other_count++;
     return status;
 }
 

@@ -57,8 +57,8 @@ static const char *set_width(const struct metatf_field *field, struct metatf_sta
     return NULL;
 }
 
-static const char *section_fault(const struct metatf_dtd *dtd, uint8_t interpretation,
-                                 const struct metatf_metadata *metadata)
+static const char *section_fault(const struct metatf_dtd *dtd, const struct metatf_section *own,
+                                 uint8_t interpretation, const struct metatf_metadata *metadata)
 {
     uint32_t index =
         metadata->value <= 255 ? metatf_dtd_section(dtd, (uint32_t) metadata->value) : UINT32_MAX;
@@ -66,14 +66,16 @@ static const char *section_fault(const struct metatf_dtd *dtd, uint8_t interpret
         return "metadata: the DTD has no such section";
     if (interpretation == STEP_FIELD_SECTION_OFFSET)
         return NULL;
-    if (!dtd->sections[index].is_data)
-        return "metadata: sectionStride through a section of records";
-    return metadata->stride >= 1 && metadata->stride <= STEP_FIELD_WIDTH_MAX
+    if (index == 0 || &dtd->sections[index] == own)
+        return "metadata: sectionStride through the global section, or its own";
+    uint32_t tag = dtd->sections[index].is_data ? 0 : dtd->tag_width;
+    return metadata->stride >= tag + 1 && metadata->stride <= tag + STEP_FIELD_WIDTH_MAX
                ? NULL
-               : "metadata: the stride through a section is not 1 to 8";
+               : "metadata: the stride through a section is not that of a number in it";
 }
 
 static const char *set_interpretation(const struct metatf_dtd *dtd,
+                                      const struct metatf_section *section,
                                       const struct metatf_field *field, struct metatf_state *state,
                                       uint64_t *cells, uint8_t interpretation,
                                       const struct metatf_metadata *metadata)
@@ -83,7 +85,7 @@ static const char *set_interpretation(const struct metatf_dtd *dtd,
         return "metadata: bytes can be none or default only";
     if (interpretation == STEP_FIELD_SECTION_OFFSET ||
         interpretation == STEP_FIELD_SECTION_STRIDE) {
-        const char *fault = section_fault(dtd, interpretation, metadata);
+        const char *fault = section_fault(dtd, section, interpretation, metadata);
         if (fault != NULL)
             return fault;
     }
@@ -117,7 +119,7 @@ const char *metatf_state_apply(const struct metatf_dtd *dtd, const struct metatf
     uint8_t interpretation = metatf_property_interpretation(metadata->property);
     if (interpretation == UINT8_MAX)
         return "metadata: unknown property";
-    return set_interpretation(dtd, field, state, cells, interpretation, metadata);
+    return set_interpretation(dtd, section, field, state, cells, interpretation, metadata);
 }
 
 uint32_t metatf_record_need(const struct metatf_dtd *dtd)

@@ -37,9 +37,15 @@ struct metatf_file {
     char *dtd_text;
 };
 
-static inline unsigned metatf_int_bytes(bool wide)
+/* Of the header's and the index's numbers, and of metadata's values. */
+static inline unsigned metatf_int_bytes(bool wide, bool short_ints)
 {
-    return wide ? 8 : 4;
+    return wide && !short_ints ? 8 : 4;
+}
+
+static inline unsigned metatf_file_ints(const struct metatf_file *file)
+{
+    return metatf_int_bytes(file->about.wide, file->about.short_ints);
 }
 
 /* Reads `size` bytes and 8 more of zeros after them. */
@@ -103,6 +109,7 @@ struct metatf_reader_rest {
     enum step_status fault_status;
     struct step_error error;
     bool started;
+    uint64_t other_count; /* records that are no data */
     /* of metatf_reader_next() */
     struct metatf_value *values;
     size_t value_count;

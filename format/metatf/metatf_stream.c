@@ -32,7 +32,7 @@ void metatf_stream_reset(struct metatf_stream *stream)
 {
     metatf_stream_retire(stream);
     free(stream->buffer);
-    *stream = (struct metatf_stream){0};
+    *stream = (struct metatf_stream){.tag_width = stream->tag_width};
 }
 
 uint64_t metatf_stream_offset(const struct metatf_stream *stream, const uint8_t *at)
@@ -57,7 +57,7 @@ static enum step_status unpack(struct metatf_stream *stream, const struct metatf
                                const struct metatf_entry *entry, struct metatf_unpacker *unpacker,
                                uint32_t padding, struct step_error *error)
 {
-    unsigned ints = metatf_int_bytes(file->about.wide);
+    unsigned ints = metatf_file_ints(file);
     uint8_t bytes[8 + 8];
     if (entry->is_cut || entry->size < ints)
         return fail(stream, file, STEP_STATUS_CUT, "a compressed piece was cut", error);

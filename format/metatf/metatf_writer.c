@@ -71,12 +71,16 @@ static void write_out(struct metatf_writer *writer, const void *data, size_t len
     }
 }
 
+static unsigned int_bytes(const struct metatf_writer *writer)
+{
+    return metatf_int_bytes(writer->rest->options.wide, writer->rest->options.short_ints);
+}
+
 static uint8_t *store_int(struct metatf_writer *writer, uint8_t *out, uint64_t number)
 {
-    if (!writer->rest->options.wide && number > INT32_MAX)
-        fail(writer, STEP_STATUS_LIMIT, "a file of class 1 ends at 2 GiB");
-    return step_number_store(out, number, metatf_int_bytes(writer->rest->options.wide),
-                             writer->big_endian);
+    if (int_bytes(writer) == 4 && number > INT32_MAX)
+        fail(writer, STEP_STATUS_LIMIT, "a file with ints of 4 bytes ends at 2 GiB");
+    return step_number_store(out, number, int_bytes(writer), writer->big_endian);
 }
 
 static uint8_t *store_entry(struct metatf_writer *writer, uint8_t *out,
@@ -91,7 +95,7 @@ static uint8_t *store_entry(struct metatf_writer *writer, uint8_t *out,
 
 static size_t entry_bytes(const struct metatf_writer *writer)
 {
-    return 3 * metatf_int_bytes(writer->rest->options.wide);
+    return 3 * int_bytes(writer);
 }
 
 static void write_header(struct metatf_writer *writer, uint64_t sections, uint64_t start,
@@ -255,13 +259,14 @@ static bool start(struct metatf_writer *writer, const struct metatf_writer_optio
     bool good = rest->sections != NULL && rest->last != NULL;
     for (uint32_t i = 0; i < dtd->section_count && good; i++) {
         good = start_section(&rest->sections[i], &dtd->sections[i], options->compression);
-        if (dtd->sections[i].is_data)
+        if (dtd->sections[i].number > 0)
             writer->split[dtd->sections[i].number] = &rest->sections[i];
+        rest->sections[i].tag_width = dtd->sections[i].is_data ? 0 : dtd->tag_width;
     }
     writer->need = metatf_record_need(dtd);
     writer->big_endian = options->big_endian;
     writer->misfit = METATF_NO_FIELD;
-    writer->undo_capacity = JOURNAL_START + 2 * (size_t) writer->need;
+    writer->undo_capacity = JOURNAL_START + 4 * (size_t) writer->need;
     writer->undo = malloc(writer->undo_capacity * sizeof *writer->undo);
     writer->current = rest->sections;
     return good && writer->undo != NULL;
@@ -271,6 +276,9 @@ enum step_status metatf_writer_create(const struct metatf_writer_options *option
                                       struct metatf_writer **out, struct step_error *error)
 {
     *out = NULL;
+    if (options->layout == METATF_SEGMENTS && options->wide && options->short_ints)
+        return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                              "segments of class 2 have ints of 8 bytes");
     if (options->layout == METATF_RECORDS &&
         (options->embed_dtd || options->compression != STEP_COMPRESSION_NONE))
         return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
@@ -363,6 +371,10 @@ bool metatf_writer_room(struct metatf_writer *writer, uint8_t **at, uint64_t len
 
 /* The misfit of a record that has to stand behind a flush. */
 #define FLUSH_FIRST (METATF_NO_FIELD - 1)
+/* That of one that no metadata help: see metatf_put_split_record(). */
+#define NO_SUCH_RECORD (METATF_NO_FIELD - 2)
+#define NO_NUMBERS                                                                                 \
+    "no record there is a tag and a number as wide as the stride, or its section is not apart"
 
 /* Numbers are taken in the order in which records are read, so what a data section holds between
  * two flushes is all of one section. */
@@ -374,15 +386,53 @@ bool metatf_writer_split_room(struct metatf_writer *writer, struct metatf_writin
         return false;
     }
     data->owner = writer->current;
-    if (!grow(data, STEP_FIELD_WIDTH_MAX))
+    if (!grow(data, 2 * STEP_FIELD_WIDTH_MAX))
         writer->out_of_memory = true;
     return !writer->out_of_memory;
 }
 
-/* Room for `count` fields more, two rows each. */
+/* The record of nothing but the tag and a number that is stored as it is, of so many bytes; or
+ * UINT32_MAX: there is none, or it cannot be put apart. */
+static uint32_t number_record(const struct metatf_writer *writer, const struct metatf_writing *data,
+                              uint64_t width)
+{
+    const struct metatf_section *section = data->section;
+    for (uint32_t i = 0; i < section->record_count; i++) {
+        const struct metatf_record *record = &section->records[i];
+        const struct metatf_state *state = &data->states[record->first_state + 1];
+        if (record->role == METATF_DATA && record->field_count == 2 &&
+            !record->fields[1].has_value && record->fields[1].kind == METATF_NUMBER &&
+            state->interpretation == STEP_FIELD_NONE && state->width == width &&
+            writer->rest->options.layout != METATF_RECORDS)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+void metatf_put_split_record(struct metatf_writer *writer, struct metatf_writing *data,
+                             unsigned stride, uint64_t value)
+{
+    uint32_t record = number_record(writer, data, stride - data->tag_width);
+    if (record == UINT32_MAX) {
+        if (writer->misfit == METATF_NO_FIELD)
+            writer->misfit = NO_SUCH_RECORD;
+        return;
+    }
+    uint8_t *at = data->data + data->length;
+    at = step_number_store(at, data->section->records[record].tag, data->tag_width,
+                           writer->big_endian);
+    step_number_store(at, value, stride - data->tag_width, writer->big_endian);
+    metatf_note_undo(writer, &data->position, NULL, data->position);
+    metatf_note_undo(writer, &writer->rest->records, NULL, writer->rest->records);
+    data->length += stride;
+    data->position += stride;
+    writer->rest->records++;
+}
+
+/* Room for `count` fields more, four rows each. */
 bool metatf_writer_undo_room(struct metatf_writer *writer, uint64_t count)
 {
-    size_t need = writer->undo_count + 2 * ((size_t) count + writer->need);
+    size_t need = writer->undo_count + 4 * ((size_t) count + writer->need);
     if (need <= writer->undo_capacity)
         return true;
     size_t capacity = need + need / 2;
@@ -480,6 +530,8 @@ static bool find_metadata(const struct metatf_writer *writer, const struct metat
         metadata->property = metatf_property_of(STEP_FIELD_NONE);
         return true;
     case STEP_FIELD_SECTION_STRIDE:
+        if (writer->split[state->argument]->tag_width > 0)
+            return false; /* its records have one size */
         metadata->property = metatf_property_of(STEP_FIELD_SECTION_STRIDE);
         metadata->value = state->argument;
         metadata->stride = writer->misfit_width;
@@ -550,6 +602,12 @@ bool metatf_writer_end(struct metatf_writer *writer, uint32_t record, uint8_t *a
         flush(writer);
         return true;
     }
+    if (writer->misfit == NO_SUCH_RECORD) {
+        writer->misfit = METATF_NO_FIELD;
+        *status = step_error_set(error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
+                                 "a field strides through a section: %s", NO_NUMBERS);
+        return false;
+    }
     if (misfit != NULL)
         *misfit = writer->misfit;
     again = adapt(writer, &writer->current->section->records[record], status, error);
@@ -561,17 +619,31 @@ bool metatf_writer_end(struct metatf_writer *writer, uint32_t record, uint8_t *a
 
 /* ---- metadata ---- */
 
+/* Can the writer put there what the field strides to? */
+static bool has_numbers(const struct metatf_writer *writer, const struct metatf_metadata *metadata)
+{
+    if (metatf_property_interpretation(metadata->property) != STEP_FIELD_SECTION_STRIDE ||
+        metadata->value > 255)
+        return true;
+    const struct metatf_writing *data = writer->split[metadata->value];
+    return data == NULL || data->tag_width == 0 ||
+           number_record(writer, data, metadata->stride - data->tag_width) != UINT32_MAX;
+}
+
 static enum step_status check_values(const struct metatf_writer *writer,
                                      const struct metatf_metadata *metadata,
                                      struct step_error *error)
 {
-    unsigned bytes = metatf_int_bytes(writer->rest->options.wide);
+    unsigned bytes = int_bytes(writer);
     unsigned values = metatf_metadata_values(metadata->property);
     if (metadata->field > UINT8_MAX ||
         (values > 0 && !step_fits_unsigned(metadata->value, bytes)) ||
         (values > 1 && !step_fits_signed(metadata->stride, bytes)))
         return step_error_set(error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
                               "metadata: a number is too large for this class of file");
+    if (!has_numbers(writer, metadata))
+        return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, "metadata: %s",
+                              NO_NUMBERS);
     return STEP_STATUS_OK;
 }
 
@@ -602,7 +674,7 @@ enum step_status metatf_writer_put_metadata(struct metatf_writer *writer, uint32
         metatf_state_apply(dtd, current->section, current->states, current->cells, metadata);
     if (fault != NULL)
         return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, "%s", fault);
-    unsigned bytes = metatf_int_bytes(rest->options.wide);
+    unsigned bytes = int_bytes(writer);
     unsigned values = metatf_metadata_values(metadata->property);
     if (at != NULL) {
         at = step_number_store(at, metadata->tag, dtd->tag_width, writer->big_endian);

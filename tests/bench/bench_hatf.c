@@ -57,7 +57,7 @@ static void load(struct trace *trace, const char *path, size_t limit)
     struct step_error error = {.message = ""};
     struct hatf_record record;
     size_t capacity = 0;
-    if (trace_open_allocs(path, NULL, &source, &error) != STEP_STATUS_OK)
+    if (trace_open_allocs(path, NULL, NULL, &source, &error) != STEP_STATUS_OK)
         die(path, &error);
     while (trace->count < limit && alloc_source_next(source, &record, &error) == STEP_STATUS_OK) {
         if (record.tag == HATF_COMMENT)
@@ -181,14 +181,10 @@ static uint64_t read_lines(struct bench *bench)
 
 /* ---- HATF ---- */
 
-static void write_hatf(struct bench *bench)
+static void put_all(const struct bench *bench, struct hatf_writer *writer,
+                    struct hatf_encoder *encoder)
 {
-    struct hatf_writer *writer;
-    struct hatf_encoder *encoder;
     struct step_error error = {.message = ""};
-    if (hatf_writer_open(bench->path, bench->split, 0, &writer, &error) != STEP_STATUS_OK ||
-        hatf_encoder_create(writer, bench->encoding, &encoder, &error) != STEP_STATUS_OK)
-        die(bench->path, &error);
     for (size_t i = 0; i < bench->trace.count; i++)
         if (hatf_encoder_put(encoder, &bench->trace.records[i], &error) != STEP_STATUS_OK)
             die(bench->path, &error);
@@ -199,17 +195,99 @@ static void write_hatf(struct bench *bench)
     hatf_writer_destroy(writer);
 }
 
-static uint64_t read_hatf(struct bench *bench)
+static uint64_t sum_all(struct hatf_reader *reader)
 {
-    struct hatf_reader *reader;
     struct hatf_record record;
     uint64_t sum = 0;
-    if (hatf_reader_open(bench->path, &reader, NULL) != STEP_STATUS_OK)
-        die(bench->path, NULL);
     while (hatf_reader_next(reader, &record, NULL) == STEP_STATUS_OK)
         if (record.tag != HATF_METADATA)
             sum += sum_of(&record);
     hatf_reader_destroy(reader);
+    return sum;
+}
+
+static void write_hatf(struct bench *bench)
+{
+    struct hatf_writer *writer;
+    struct hatf_encoder *encoder;
+    struct step_error error = {.message = ""};
+    if (hatf_writer_open(bench->path, bench->split, 0, &writer, &error) != STEP_STATUS_OK ||
+        hatf_encoder_create(writer, bench->encoding, &encoder, &error) != STEP_STATUS_OK)
+        die(bench->path, &error);
+    put_all(bench, writer, encoder);
+}
+
+static uint64_t read_hatf(struct bench *bench)
+{
+    struct hatf_reader *reader;
+    if (hatf_reader_open(bench->path, &reader, NULL) != STEP_STATUS_OK)
+        die(bench->path, NULL);
+    return sum_all(reader);
+}
+
+/* ---- HATF in streams that are not packed, each a file ---- */
+
+static enum step_status read_file(void *user, void *buffer, size_t size, size_t *got,
+                                  struct step_error *error)
+{
+    (void) error;
+    *got = fread(buffer, 1, size, user);
+    return STEP_STATUS_OK;
+}
+
+static void open_streams(const struct bench *bench, const char *mode, FILE **files)
+{
+    char path[340];
+    for (unsigned i = 0; i < HATF_STREAM_COUNT; i++) {
+        const char *name = hatf_stream_name(bench->split, i);
+        files[i] = NULL;
+        if (name == NULL)
+            continue;
+        snprintf(path, sizeof path, "%s.%s", bench->path, name);
+        files[i] = fopen(path, mode);
+        if (files[i] == NULL)
+            die(path, NULL);
+        if (mode[0] == 'r')
+            unlink(path);
+    }
+}
+
+static void close_streams(FILE **files)
+{
+    for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
+        if (files[i] != NULL && fclose(files[i]) != 0)
+            die("closing", NULL);
+}
+
+static void write_streams(struct bench *bench)
+{
+    FILE *files[HATF_STREAM_COUNT];
+    struct step_output outputs[HATF_STREAM_COUNT] = {{NULL, NULL}};
+    struct hatf_writer *writer;
+    struct hatf_encoder *encoder;
+    struct step_error error = {.message = ""};
+    open_streams(bench, "wb", files);
+    for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
+        outputs[i] = (struct step_output){files[i], write_file};
+    if (hatf_writer_create_split(outputs, bench->split, &writer, &error) != STEP_STATUS_OK ||
+        hatf_encoder_create(writer, bench->encoding, &encoder, &error) != STEP_STATUS_OK)
+        die(bench->path, &error);
+    put_all(bench, writer, encoder);
+    close_streams(files);
+}
+
+static uint64_t read_streams(struct bench *bench)
+{
+    FILE *files[HATF_STREAM_COUNT];
+    struct hatf_input inputs[HATF_STREAM_COUNT] = {{NULL, NULL}};
+    struct hatf_reader *reader;
+    open_streams(bench, "rb", files);
+    for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
+        inputs[i] = (struct hatf_input){files[i], read_file};
+    if (hatf_reader_create_split(inputs, bench->split, "streams", &reader, NULL) != STEP_STATUS_OK)
+        die(bench->path, NULL);
+    uint64_t sum = sum_all(reader);
+    close_streams(files);
     return sum;
 }
 
@@ -253,7 +331,7 @@ static uint64_t read_step(struct bench *bench)
     struct alloc_source *source;
     struct hatf_record record;
     uint64_t sum = 0;
-    if (trace_open_allocs(bench->path, NULL, &source, NULL) != STEP_STATUS_OK)
+    if (trace_open_allocs(bench->path, NULL, NULL, &source, NULL) != STEP_STATUS_OK)
         die(bench->path, NULL);
     while (alloc_source_next(source, &record, NULL) == STEP_STATUS_OK)
         sum += sum_of(&record);
@@ -276,6 +354,8 @@ static const struct form {
     {"naive", ".hatf", HATF_SPLIT_NONE, HATF_ENCODING_NAIVE, write_hatf, read_hatf},
     {"best", ".hatf", HATF_SPLIT_NONE, HATF_ENCODING_BEST, write_hatf, read_hatf},
     {"optimal", ".hatf", HATF_SPLIT_NONE, HATF_ENCODING_OPTIMAL, write_hatf, read_hatf},
+    {"split", ".streams", HATF_SPLIT_FIELDS, HATF_ENCODING_NAIVE, write_streams, read_streams},
+    {"splitaddr", ".streams", HATF_SPLIT_ADDRESS, HATF_ENCODING_BEST, write_streams, read_streams},
     {"binary+gzip", ".bin.gz", HATF_SPLIT_NONE, HATF_ENCODING_NAIVE, write_binary, read_binary},
     {"ascii+gzip", ".hatf.txt.gz", HATF_SPLIT_NONE, HATF_ENCODING_NAIVE, write_lines, read_lines},
     {"naive+gzip", ".hatf.gz", HATF_SPLIT_NONE, HATF_ENCODING_NAIVE, write_hatf, read_hatf},

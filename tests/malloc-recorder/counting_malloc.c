@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An allocator that ends the program when it is handed what it did not give, or gave back already;
- * how often it was called stands in the file that COUNTS names. */
+ * how often it was called stands in the file that COUNTS names.  malloc() of SLOW_SIZE waits. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,6 +12,8 @@
 
 #define LIVE 0x6c69766562656e64u
 #define DEAD 0x64656164656e6421u
+#define SLOW_SIZE 60606u
+#define SLOW_US 60000u
 #define ARENA (UINT64_C(1) << 34)
 
 struct head {
@@ -19,7 +21,7 @@ struct head {
 };
 
 static struct {
-    uint64_t mallocs, frees, reallocs, moved, failed;
+    uint64_t mallocs, frees, reallocs, moved, failed, callocs, aligned;
 } none, *counts = &none;
 static char *arena, *next;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -36,13 +38,15 @@ static void begin(void)
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-static void *take(size_t size)
+static void *take_aligned(size_t size, size_t alignment)
 {
     pthread_mutex_lock(&lock);
     if (arena == NULL)
         begin();
     void *block = NULL;
-    if (size < ARENA / 2 && next + size + 48 < arena + ARENA) {
+    if (size < ARENA / 2 && next + size + 2 * alignment + 48 < arena + ARENA) {
+        uintptr_t at = (uintptr_t) next + sizeof(struct head);
+        next = (char *) ((at + alignment - 1) / alignment * alignment - sizeof(struct head));
         struct head *head = (struct head *) next;
         *head = (struct head){LIVE, size};
         next += (sizeof *head + size + 15) / 16 * 16;
@@ -52,6 +56,11 @@ static void *take(size_t size)
     }
     pthread_mutex_unlock(&lock);
     return block;
+}
+
+static void *take(size_t size)
+{
+    return take_aligned(size, 16);
 }
 
 static void give_back(void *block)
@@ -67,12 +76,15 @@ static void give_back(void *block)
 void *malloc(size_t size)
 {
     void *block = take(size);
+    if (size == SLOW_SIZE)
+        usleep(SLOW_US);
     __sync_fetch_and_add(&counts->mallocs, 1);
     return block;
 }
 
 void *calloc(size_t count, size_t size)
 {
+    __sync_fetch_and_add(&counts->callocs, 1);
     return take(count * size); /* fresh memory is zero */
 }
 
@@ -99,7 +111,9 @@ void *realloc(void *block, size_t size)
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    return alignment <= 16 ? take(size) : NULL;
+    __sync_fetch_and_add(&counts->mallocs, 1);
+    __sync_fetch_and_add(&counts->aligned, 1);
+    return take_aligned(size, alignment < 16 ? 16 : alignment);
 }
 
 int posix_memalign(void **out, size_t alignment, size_t size)

@@ -107,31 +107,10 @@ class Recorder(unittest.TestCase):
         self.ends('abort', 128 + signal.SIGABRT)
         self.ends('kill', 128 + signal.SIGKILL)
 
-    def test_exec(self):
-        """A program that another calls in its own process takes its place."""
-        trace = self.path('run.step')
-        done = record(trace, program('lives'), 10, 'exec', program('lives'), 2000, 'return')
-        self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertTrue(2001 <= counts(trace)['alloc'] <= 2010)
-
-    def test_killed_by_hand(self):
-        """Without steptrace at its side: every reader finds the rest in the live file."""
-        trace = self.path('run.step')
-        environment = dict(os.environ, LD_PRELOAD=LIBRARY, STEPTRACE_MALLOC='file=' + trace)
-        done = run([program('lives'), 100000, 'kill'], env=environment)
-        self.assertEqual(done.returncode, -signal.SIGKILL)
-        self.assertTrue(os.path.exists(trace + '.live'))
-        found = counts(trace, expect=3)
-        self.assertTrue(100001 <= found['alloc'] <= 100010, found)
-        steptrace('recover', trace)
-        self.assertFalse(os.path.exists(trace + '.live'))
-        self.assertEqual(counts(trace), found)
-
     def test_program_closes_all_files(self):
         trace = self.path('run.step')
         done = record(trace, program('lives'), 1000, 'closefrom')
-        self.assertEqual(done.returncode, 3)
-        self.assertIn('the program has closed', done.stderr)
+        self.assertEqual((done.returncode, done.stderr), (3, ''))
         self.assertTrue(1001 <= counts(trace)['alloc'] <= 1010)
 
     def test_small_buffer(self):
@@ -167,7 +146,7 @@ class Recorder(unittest.TestCase):
         done = run([STEPTRACE, 'record-malloc', '-O', 'nosuch=1', '-o', trace, 'true'])
         self.assertEqual(done.returncode, 1)
         self.assertIn("option 'nosuch' is unknown", done.stderr)
-        for option in ('engine=jvmti', 'stack=16', 'events=class', 'method=count', 'clock=tsc'):
+        for option in ('engine=jvmti', 'walk=auto', 'events=class', 'method=count', 'clock=tsc'):
             done = run([STEPTRACE, 'record-malloc', '-O', option, '-o', trace, 'true'])
             self.assertEqual(done.returncode, 1, option)
             self.assertIn("option '%s' is unknown" % option.split('=')[0], done.stderr)

@@ -37,12 +37,27 @@ static bool take_encoding(void *encoding_target, const char *value, const char *
     return false;
 }
 
+static bool take_packer(void *compression_target, const char *value, const char **fault)
+{
+    *fault = "gzip or zstd is expected";
+    *(enum step_compression *) compression_target =
+        strcmp(value, "gzip") == 0 ? STEP_COMPRESSION_ZLIB : STEP_COMPRESSION_ZSTD;
+    return strcmp(value, "gzip") == 0 || strcmp(value, "zstd") == 0;
+}
+
 static bool take_split(void *split_target, const char *value, const char **fault)
 {
     *fault = "fields or address is expected";
     *(enum hatf_split *) split_target =
         strcmp(value, "fields") == 0 ? HATF_SPLIT_FIELDS : HATF_SPLIT_ADDRESS;
     return strcmp(value, "fields") == 0 || strcmp(value, "address") == 0;
+}
+
+static bool take_field_bytes(void *bool_target, const char *value, const char **fault)
+{
+    *fault = "4 or 8 is expected";
+    *(bool *) bool_target = strcmp(value, "4") == 0;
+    return *(bool *) bool_target || strcmp(value, "8") == 0;
 }
 
 static bool take_omitted(void *unsigned_target, const char *value, const char **fault)
@@ -73,10 +88,14 @@ size_t hatf_options(struct option_row *rows, struct event_sink_options *options)
          &options->records->class_attributes},
         {"encoding", 0, "NAME", "HATF: naive (default), small-size, ..., best or optimal",
          take_encoding, &options->encoding},
+        {"for", 0, "PACKER", "HATF: best or optimal so that gzip or zstd makes it smallest",
+         take_packer, &options->packed_by},
         {"split", 0, "HOW", "HATF: a ZIP file of streams: fields or address", take_split,
          &options->split},
         {"omit", 0, "FIELDS", "HATF: leave out time, thread, heap, attributes (with +)",
-         take_omitted, &options->omitted}};
+         take_omitted, &options->omitted},
+        {"field-bytes", 0, "N", "simple-binary: bytes a field, 8 (default) or 4", take_field_bytes,
+         &options->has_short_fields}};
     memcpy(rows, mine, sizeof mine);
     return sizeof mine / sizeof mine[0];
 }

@@ -92,9 +92,12 @@ static enum step_status start(struct hatf_sink *sink, enum step_packing packing,
             status = hatf_writer_create(&output, &sink->writer, error);
         }
     }
-    return status == STEP_STATUS_OK
-               ? hatf_encoder_create(sink->writer, options->encoding, &sink->encoder, error)
-               : status;
+    if (status != STEP_STATUS_OK)
+        return status;
+    return options->packed_by != STEP_COMPRESSION_NONE
+               ? hatf_encoder_create_for(sink->writer, options->encoding, options->packed_by,
+                                         &sink->encoder, error)
+               : hatf_encoder_create(sink->writer, options->encoding, &sink->encoder, error);
 }
 
 static enum step_status create(enum step_packing packing, struct output_file *output,

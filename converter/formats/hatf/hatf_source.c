@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of HATF files, binary and text. */
+/* Records of HATF files, binary and text, and of standard input as it comes. */
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "converter/formats/hatf/hatf_format.h"
+#include "steptrace/packed.h"
 
 struct hatf_alloc_source {
     struct alloc_source base;
     struct hatf_reader *binary; /* one of the two */
     struct hatf_text_reader *text;
+    struct step_packed_input *packed; /* of standard input; else NULL */
+    int descriptor;
+    bool gives_metadata;
     uint64_t offset; /* of the last record */
     uint64_t file_bytes;
 };
@@ -33,7 +40,7 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
     do {
         source->offset = hatf_reader_offset(source->binary);
         status = hatf_reader_next(source->binary, record, error);
-    } while (status == STEP_STATUS_OK && record->tag == HATF_METADATA);
+    } while (status == STEP_STATUS_OK && record->tag == HATF_METADATA && !source->gives_metadata);
     return status;
 }
 
@@ -69,6 +76,7 @@ static void destroy(struct alloc_source *base)
     struct hatf_alloc_source *source = of(base);
     hatf_reader_destroy(source->binary);
     hatf_text_reader_destroy(source->text);
+    step_packed_input_close(source->packed);
     free(source);
 }
 
@@ -81,14 +89,27 @@ static const struct alloc_source_operations operations = {
     .destroy = destroy,
 };
 
-static enum step_status create(const char *path, bool is_text, struct alloc_source **out,
-                               struct step_error *error)
+static struct hatf_alloc_source *new_source(const char *path,
+                                            const struct event_selection *selected,
+                                            struct step_error *error)
 {
     struct hatf_alloc_source *source = calloc(1, sizeof *source);
-    if (source == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+    if (source == NULL) {
+        step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        return NULL;
+    }
     source->base.operations = &operations;
     source->base.path = path;
+    source->gives_metadata = selected->metadata;
+    return source;
+}
+
+static enum step_status create(const char *path, const struct event_selection *selected,
+                               bool is_text, struct alloc_source **out, struct step_error *error)
+{
+    struct hatf_alloc_source *source = new_source(path, selected, error);
+    if (source == NULL)
+        return STEP_STATUS_NO_MEMORY;
     struct stat facts;
     if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode))
         source->file_bytes = (uint64_t) facts.st_size;
@@ -104,13 +125,72 @@ static enum step_status create(const char *path, bool is_text, struct alloc_sour
 enum step_status hatf_source_create(const char *path, const struct event_selection *selected,
                                     struct opened_trace *out, struct step_error *error)
 {
-    (void) selected;
-    return create(path, false, &out->allocs, error);
+    return create(path, selected, false, &out->allocs, error);
 }
 
 enum step_status hatf_text_source_create(const char *path, const struct event_selection *selected,
                                          struct opened_trace *out, struct step_error *error)
 {
-    (void) selected;
-    return create(path, true, &out->allocs, error);
+    return create(path, selected, true, &out->allocs, error);
+}
+
+/* ---- standard input ---- */
+
+static bool would_wait(int descriptor)
+{
+    struct pollfd waiting = {.fd = descriptor, .events = POLLIN};
+    return poll(&waiting, 1, 0) == 0;
+}
+
+static enum step_status read_stream(void *user, void *buffer, size_t size, size_t *got,
+                                    struct step_error *error)
+{
+    struct hatf_alloc_source *source = user;
+    if (source->base.before_wait != NULL && would_wait(source->descriptor))
+        source->base.before_wait(source->base.before_wait_user);
+    return step_packed_input_read(source->packed, buffer, size, got, error);
+}
+
+static enum step_status open_stream(struct hatf_alloc_source *source,
+                                    const struct standard_input *start, bool is_text,
+                                    struct step_error *error)
+{
+    const struct hatf_input input = {source, read_stream};
+    source->descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    enum step_status status =
+        step_packed_input_open_descriptor(source->descriptor, STANDARD_INPUT_NAME, start->start,
+                                          start->length, &source->packed, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    return is_text ? hatf_text_reader_create(&input, STANDARD_INPUT_NAME, &source->text, error)
+                   : hatf_reader_create(&input, STANDARD_INPUT_NAME, &source->binary, error);
+}
+
+static enum step_status create_stream(const struct standard_input *start,
+                                      const struct event_selection *selected, bool is_text,
+                                      struct alloc_source **out, struct step_error *error)
+{
+    struct hatf_alloc_source *source = new_source(STANDARD_INPUT_NAME, selected, error);
+    if (source == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    enum step_status status = open_stream(source, start, is_text, error);
+    if (status == STEP_STATUS_OK)
+        *out = &source->base;
+    else
+        destroy(&source->base);
+    return status;
+}
+
+enum step_status hatf_stream_create(const struct standard_input *start,
+                                    const struct event_selection *selected,
+                                    struct alloc_source **out, struct step_error *error)
+{
+    return create_stream(start, selected, false, out, error);
+}
+
+enum step_status hatf_text_stream_create(const struct standard_input *start,
+                                         const struct event_selection *selected,
+                                         struct alloc_source **out, struct step_error *error)
+{
+    return create_stream(start, selected, true, out, error);
 }

@@ -27,10 +27,33 @@ static struct line_sink *of(struct alloc_sink *sink)
     return (struct line_sink *) sink;
 }
 
+/* In the paper's words, as a comment. */
+static size_t format_metadata(const struct hatf_metadata *metadata, char *out)
+{
+    const char *const field = hatf_field_name((enum hatf_field) metadata->field);
+    const enum hatf_interpretation kind = (enum hatf_interpretation) metadata->argument;
+    int length;
+    if (metadata->operation == HATF_SET_WIDTH && metadata->argument >= HATF_WIDTH_V1)
+        length =
+            sprintf(out, "# set fieldSize %s v%d\n", field, metadata->argument - HATF_WIDTH_V1 + 1);
+    else if (metadata->operation == HATF_SET_WIDTH)
+        length = sprintf(out, "# set fieldSize %s %u\n", field, metadata->argument);
+    else if (kind == HATF_NONE)
+        length = sprintf(out, "# set fieldInterpretation %s none\n", field);
+    else if (kind == HATF_STRIDE)
+        length = sprintf(out, "# set fieldInterpretation %s stride %" PRIu64 " %" PRId64 "\n",
+                         field, metadata->value, (int64_t) metadata->stride);
+    else
+        length = sprintf(out, "# set fieldInterpretation %s %s %" PRIu64 "\n", field,
+                         hatf_interpretation_name(kind), metadata->value);
+    return (size_t) length;
+}
+
 static size_t format_line(struct line_sink *sink, const struct hatf_record *record, char *out)
 {
     (void) sink;
-    return hatf_line_format(record, out);
+    return record->tag == HATF_METADATA ? format_metadata(&record->metadata, out)
+                                        : hatf_line_format(record, out);
 }
 
 /* ---- memory_replay ---- */
@@ -128,6 +151,7 @@ static void destroy(struct alloc_sink *base)
 
 static const struct alloc_sink_operations operations = {
     .put = put,
+    .flush = close_sink,
     .close = close_sink,
     .destroy = destroy,
 };

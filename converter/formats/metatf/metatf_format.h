@@ -23,6 +23,11 @@ enum step_status metatf_alloc_sink_create(struct output_file *output,
 /* The names of HATF's records in its DTD, by tag. */
 extern const char *const metatf_heap_records[HATF_METADATA];
 
+/* All of a writer's options that people choose. */
+struct metatf_writer_options;
+void metatf_layout_options(struct metatf_writer_options *how,
+                           const struct event_sink_options *options);
+
 size_t metatf_options(struct option_row *rows, struct event_sink_options *options);
 
 #endif

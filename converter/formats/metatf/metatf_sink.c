@@ -11,9 +11,33 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/formats/metatf/metatf_format.h"
+#include "converter/formats/metatf/metatf_trace.h"
 #include "steptrace/hatf_metatf.h"
 #include "steptrace/hatf_split_metatf.h"
 #include "steptrace/java_metatf.h"
+
+/* An index or one run is as the paper prints it: ints of 4 bytes, a header for each section,
+ * nothing compressed, and the DTD elsewhere. */
+void metatf_layout_options(struct metatf_writer_options *how,
+                           const struct event_sink_options *options)
+{
+    static const enum metatf_layout layouts[] = {[METATF_BY_SEGMENTS] = METATF_SEGMENTS,
+                                                 [METATF_BY_INDEX] = METATF_INDEX,
+                                                 [METATF_BY_RECORDS] = METATF_RECORDS};
+    metatf_writer_options_init(how);
+    how->layout = layouts[options->metatf.layout];
+    bool is_ours = how->layout == METATF_SEGMENTS;
+    how->wide = !options->metatf.is_narrow;
+    how->short_ints = how->wide && !is_ours;
+    if (options->metatf.order != METATF_OWN_ORDER)
+        how->big_endian = options->metatf.order == METATF_BIG_ENDIAN;
+    how->embed_dtd = is_ours;
+    how->compression =
+        options->is_unpacked || !is_ours ? STEP_COMPRESSION_NONE : STEP_COMPRESSION_ZSTD;
+    how->level = options->level;
+    if (how->layout == METATF_INDEX)
+        how->segment_bytes = SIZE_MAX / 8;
+}
 
 static enum step_status create_writer(struct output_file *file,
                                       const struct event_sink_options *options,
@@ -21,12 +45,10 @@ static enum step_status create_writer(struct output_file *file,
                                       struct metatf_writer **out, struct step_error *error)
 {
     struct metatf_writer_options how;
-    metatf_writer_options_init(&how);
+    metatf_layout_options(&how, options);
     how.dtd = dtd;
     how.dtd_name = dtd_name;
     how.output = output_file_as_output(file);
-    how.compression = options->is_unpacked ? STEP_COMPRESSION_NONE : STEP_COMPRESSION_ZSTD;
-    how.level = options->level;
     return metatf_writer_create(&how, out, error);
 }
 
@@ -250,7 +272,7 @@ static void put_property(struct metatf_sink *sink, const char *key, const char *
 
 /* So that no entry of a table has offset 0; and what is known of the trace. */
 static enum step_status begin(struct metatf_sink *sink, const struct event_source *source,
-                              struct step_error *error)
+                              bool has_pieces, struct step_error *error)
 {
     static const char *const comments[TABLES] = {"classes", "methods", "threads", "frames"};
     for (uint32_t i = 0; i < TABLES && sink->status == STEP_STATUS_OK; i++)
@@ -263,7 +285,7 @@ static enum step_status begin(struct metatf_sink *sink, const struct event_sourc
         source->operations->property(source, i, &key, &value);
         put_property(sink, key, value);
     }
-    if (sink->status == STEP_STATUS_OK)
+    if (sink->status == STEP_STATUS_OK && has_pieces)
         sink->status = metatf_writer_flush(sink->writer, &sink->error);
     if (sink->status != STEP_STATUS_OK && error != NULL)
         *error = sink->error;
@@ -282,10 +304,10 @@ enum step_status metatf_sink_create(struct output_file *output, const struct eve
     sink->is_part = !source->filter.everything;
     for (unsigned i = 0; i < TABLES; i++)
         id_table_init(&sink->places[i], sizeof(uint64_t));
-    enum step_status status =
-        create_writer(output, options, &step_java_metatf_dtd, "java.dtd", &sink->writer, error);
+    enum step_status status = create_writer(output, options, &step_java_metatf_dtd, METATF_JAVA_DTD,
+                                            &sink->writer, error);
     if (status == STEP_STATUS_OK)
-        status = begin(sink, source, error);
+        status = begin(sink, source, options->metatf.layout != METATF_BY_INDEX, error);
     if (status == STEP_STATUS_OK)
         *out = &sink->base;
     else
@@ -371,8 +393,9 @@ enum step_status metatf_alloc_sink_create(struct output_file *output,
     sink->base.operations = &record_operations;
     for (unsigned tag = 0; tag < HATF_METADATA; tag++)
         sink->records[tag] = metatf_section_record(&dtd->sections[1], metatf_heap_records[tag]);
-    enum step_status status = create_writer(
-        output, options, dtd, split ? "hatf-split.dtd" : "hatf.dtd", &sink->writer, error);
+    enum step_status status =
+        create_writer(output, options, dtd, split ? METATF_HATF_SPLIT_DTD : METATF_HATF_DTD,
+                      &sink->writer, error);
     if (status == STEP_STATUS_OK)
         *out = &sink->base;
     else
@@ -380,10 +403,46 @@ enum step_status metatf_alloc_sink_create(struct output_file *output,
     return status;
 }
 
+static bool take_layout(void *look_target, const char *value, const char **fault)
+{
+    static const char *const names[] = {"segments", "index", "records"};
+    struct metatf_look *look = look_target;
+    *fault = "segments, index or records is expected";
+    for (unsigned i = 0; i < 3; i++)
+        if (strcmp(value, names[i]) == 0) {
+            look->layout = i;
+            return true;
+        }
+    return false;
+}
+
+static bool take_bits(void *look_target, const char *value, const char **fault)
+{
+    struct metatf_look *look = look_target;
+    *fault = "32 or 64 is expected";
+    look->is_narrow = strcmp(value, "32") == 0;
+    return look->is_narrow || strcmp(value, "64") == 0;
+}
+
+static bool take_byte_order(void *look_target, const char *value, const char **fault)
+{
+    struct metatf_look *look = look_target;
+    *fault = "little or big is expected";
+    look->order = strcmp(value, "big") == 0 ? METATF_BIG_ENDIAN : METATF_LITTLE_ENDIAN;
+    return strcmp(value, "big") == 0 || strcmp(value, "little") == 0;
+}
+
 size_t metatf_options(struct option_row *rows, struct event_sink_options *options)
 {
-    const struct option_row mine[] = {{"unpacked", 0, NULL, "Meta-TF: do not compress sections",
-                                       take_flag, &options->is_unpacked}};
+    const struct option_row mine[] = {
+        {"unpacked", 0, NULL, "Meta-TF: do not compress sections", take_flag,
+         &options->is_unpacked},
+        {"layout", 0, "HOW", "Meta-TF: segments (default); index or records, as in the paper",
+         take_layout, &options->metatf},
+        {"bits", 0, "N", "Meta-TF: class 1 (32) or 2 (64, the default)", take_bits,
+         &options->metatf},
+        {"byte-order", 0, "ORDER", "Meta-TF: little or big; this machine's if not given",
+         take_byte_order, &options->metatf}};
     memcpy(rows, mine, sizeof mine);
     return sizeof mine / sizeof mine[0];
 }

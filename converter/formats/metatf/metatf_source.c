@@ -462,8 +462,13 @@ enum step_status metatf_source_create(const char *path, const struct event_selec
     if (status == STEP_STATUS_OK &&
         metatf_reader_check(source->trace.reader, &step_java_metatf_dtd, NULL) != STEP_STATUS_OK) {
         status = metatf_alloc_source_create(path, selected->dtd_path, &out->allocs, error);
-        destroy(&source->base);
-        return status;
+        if (status != STEP_STATUS_UNSUPPORTED) {
+            destroy(&source->base);
+            return status;
+        }
+        source->base.is_foreign = true; /* the verbs that know of records read it by themselves */
+        out->events = &source->base;
+        return STEP_STATUS_OK;
     }
     if (status == STEP_STATUS_OK)
         status = begin(source, error);

@@ -10,6 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "steptrace/hatf_metatf.h"
+#include "steptrace/hatf_split_metatf.h"
+#include "steptrace/java_metatf.h"
+
 #define DTD_LIMIT ((size_t) 1 << 20)
 
 static enum step_status read_file(void *user, uint64_t offset, void *buffer, size_t size,
@@ -52,6 +56,15 @@ static enum step_status read_dtd(struct metatf_trace *trace, const char *path,
     return status;
 }
 
+/* This project's DTDs need not be beside the trace. */
+static const struct metatf_dtd *find_own_dtd(const char *name)
+{
+    return strcmp(name, METATF_JAVA_DTD) == 0         ? &step_java_metatf_dtd
+           : strcmp(name, METATF_HATF_DTD) == 0       ? &step_hatf_metatf_dtd
+           : strcmp(name, METATF_HATF_SPLIT_DTD) == 0 ? &step_hatf_split_metatf_dtd
+                                                      : NULL;
+}
+
 /* The last part of the DTD's URL, in the trace's directory. */
 static enum step_status find_dtd(struct metatf_trace *trace, struct step_error *error)
 {
@@ -63,8 +76,12 @@ static enum step_status find_dtd(struct metatf_trace *trace, struct step_error *
     int length = snprintf(path, sizeof path, "%.*s%s",
                           directory_end != NULL ? (int) (directory_end + 1 - trace->path) : 0,
                           trace->path, name);
-    if (name[0] == '\0' || name[0] == '.' || length < 0 || (size_t) length >= sizeof path ||
-        access(path, R_OK) != 0)
+    bool is_there = name[0] != '\0' && name[0] != '.' && length > 0 &&
+                    (size_t) length < sizeof path && access(path, R_OK) == 0;
+    const struct metatf_dtd *own = is_there ? NULL : find_own_dtd(name);
+    if (own != NULL)
+        return metatf_dtd_parse(own->text, own->text_length, name, NULL, NULL, &trace->dtd, error);
+    if (!is_there)
         return step_error_set(error, STEP_STATUS_NOT_FOUND, trace->path, STEP_NO_OFFSET,
                               "its DTD '%.200s' is not in the file, nor beside it; --dtd=FILE "
                               "names it",

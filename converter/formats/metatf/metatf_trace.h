@@ -5,6 +5,10 @@
 
 #include "steptrace/metatf.h"
 
+#define METATF_JAVA_DTD "java.dtd"
+#define METATF_HATF_DTD "hatf.dtd"
+#define METATF_HATF_SPLIT_DTD "hatf-split.dtd"
+
 struct metatf_trace {
     const char *path;
     int descriptor;

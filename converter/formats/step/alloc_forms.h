@@ -12,10 +12,10 @@
 enum { HEAP_STEP_SLOTS = 7 };
 
 /* The slots of an event are time, thread, attributes; then, where the tag has them, heap, size, the
- * old address or an age, the new address or a place. */
+ * old address or an age, the new address or a rank. */
 struct alloc_form {
     uint8_t plain;  /* enum heap_record */
-    uint8_t placed; /* the same with age and place; `plain` where there is none */
+    uint8_t placed; /* the same with age and rank; `plain` where there is none */
     bool has_old;
     bool has_new;
 };

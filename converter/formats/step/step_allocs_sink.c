@@ -86,7 +86,7 @@ static enum step_status put_slots(struct step_allocs_sink *sink, const struct ha
     if (form->has_old)
         slots[at++] = is_placed ? place->age : record->address;
     if (form->has_new)
-        slots[at++] = is_placed       ? place->place
+        slots[at++] = is_placed       ? place->rank
                       : form->has_old ? record->new_address
                                       : record->address;
     return step_writer_put(sink->writer, STREAM, is_placed ? form->placed : form->plain, slots);

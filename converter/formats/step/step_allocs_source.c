@@ -258,8 +258,29 @@ static bool has_places(const struct stepfile_alloc_source *source,
     return false;
 }
 
+/* Records of the model that heap traces were written with before ranks. */
+static bool has_old_places(const struct step_reader *reader)
+{
+    const struct step_definition *definition = step_reader_borrow_definition(reader);
+    for (size_t k = 0; k < step_reader_block_count(reader); k++) {
+        const struct step_block_info *info = step_reader_block_info(reader, k);
+        for (size_t i = 0; i < info->type_count; i++) {
+            const char *name = definition->records[info->counts[i].record].name;
+            size_t length = strlen(name);
+            if (strncmp(name, "heap.", 5) == 0 && length > 7 &&
+                strcmp(name + length - 7, "ByPlace") == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static enum step_status start(struct stepfile_alloc_source *source, struct step_error *error)
 {
+    if (has_old_places(source->reader))
+        return step_error_set(error, STEP_STATUS_UNSUPPORTED, source->base.path, STEP_NO_OFFSET,
+                              "its addresses are places in a model of an earlier version, which "
+                              "can still convert it to .hatf");
     size_t count = step_reader_block_count(source->reader);
     const char *resolution = step_reader_property(source->reader, "resolution-ns");
     unsigned long long value = resolution != NULL ? strtoull(resolution, NULL, 10) : 0;

@@ -21,6 +21,8 @@
 #define SPINS 200
 #define QUEUE 16u
 #define STACK_BYTES (256u << 10)
+#define SLOW_NS 2000u /* a pass of the loop that was off the CPU for longer is looked into */
+#define LONG_PAUSE_NS 10000000u /* after which memory is looked at */
 
 /* What the loop calls. */
 struct allocator {
@@ -62,7 +64,8 @@ static struct {
     void **heaps;
     struct progress *progress;
     struct worker *workers;
-    _Atomic uint64_t operations, failures, busy_ns;
+    _Atomic uint64_t operations, failures, busy_ns, blocked_ns;
+    uint64_t start_ns;
     /* sampling */
     pthread_mutex_t sample_lock;
     int status_file;
@@ -83,6 +86,30 @@ static uint64_t busy_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+/* How long the calling thread was ready, but waited for a CPU, until now and until it was looked at
+ * last. */
+static __thread struct {
+    int file; /* 0: not opened yet */
+    uint64_t seen_ns;
+} ready;
+
+/* Since the last look. */
+static uint64_t ready_ns(void)
+{
+    char text[96];
+    if (ready.file == 0)
+        ready.file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    ssize_t length = ready.file > 0 ? pread(ready.file, text, sizeof text - 1, 0) : 0;
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    char *at = text;
+    strtoull(at, &at, 10);
+    uint64_t now = strtoull(at, NULL, 10), since = now - ready.seen_ns;
+    ready.seen_ns = now;
+    return since;
 }
 
 static void *map_memory(uint64_t bytes)
@@ -241,9 +268,31 @@ static void take_sample(uint64_t live_bytes, uint64_t operations)
 /* ---- the loop ---- */
 
 struct run {
-    uint64_t busy_ns, operations, failures;
+    uint64_t busy_ns, blocked_ns, operations, failures;
     bool is_ended;
 };
+
+/* Both clocks, at the beginning of a pass of the loop. */
+struct clocks {
+    uint64_t busy_ns, wall_ns;
+};
+
+static struct clocks look_at_clocks(void)
+{
+    ready_ns();
+    return (struct clocks){.wall_ns = now_ns(), .busy_ns = busy_ns()};
+}
+
+static void add_time(struct run *run, struct clocks start)
+{
+    uint64_t busy = busy_ns() - start.busy_ns;
+    uint64_t wall = now_ns() - start.wall_ns;
+    run->busy_ns += busy;
+    if (wall < busy + SLOW_NS)
+        return;
+    uint64_t off = wall - busy, waited = ready_ns();
+    run->blocked_ns += off > waited ? off - waited : 0;
+}
 
 static void wait_for(uint32_t thread, uint64_t count)
 {
@@ -251,6 +300,20 @@ static void wait_for(uint32_t thread, uint64_t count)
          atomic_load_explicit(&driver.progress[thread].done, memory_order_acquire) < count; i++)
         if (i >= SPINS)
             sched_yield();
+}
+
+/* As long after the start as the program did what follows; without an allocator there is nothing
+ * to wait for. */
+static void pause_until(uint64_t after_ns, uint64_t operations)
+{
+    uint64_t until = driver.start_ns + after_ns, before = now_ns();
+    const struct timespec time = {(time_t) (until / 1000000000u), (long) (until % 1000000000u)};
+    if (driver.control->is_empty || before >= until)
+        return;
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) != 0)
+        ;
+    if (until - before > LONG_PAUSE_NS)
+        take_sample(driver.control->last_live_bytes, operations);
 }
 
 static inline void touch(void *block, uint64_t size, uint32_t how)
@@ -268,6 +331,17 @@ static void *heap_malloc(uint32_t heap, uint64_t size)
     if (driver.allocator.heap_malloc == NULL || driver.heaps[heap] == NULL)
         return driver.allocator.malloc(size);
     return driver.allocator.heap_malloc(driver.heaps[heap], size);
+}
+
+/* What the trace says was no malloc. */
+static void *allocate_as(uint32_t how, uint64_t size)
+{
+    void *block = NULL;
+    if (driver.control->is_empty)
+        return empty_block;
+    if (how == REPLAY_AS_CALLOC)
+        return calloc(1, size);
+    return posix_memalign(&block, (size_t) 1 << (how - REPLAY_ALIGNED), size) == 0 ? block : NULL;
 }
 
 /* Operations for which the clock stands still, or that are rare. */
@@ -300,6 +374,9 @@ static void run_other(const struct replay_op *op, struct run *run, uint64_t oper
     case REPLAY_THREAD_END:
         run->is_ended = true;
         return;
+    case REPLAY_PAUSE:
+        pause_until(size, operations);
+        return;
     default:
         take_sample(size, operations);
     }
@@ -321,7 +398,9 @@ static const struct replay_op *run_calls(const struct replay_op *op, const struc
         const uint64_t size = op->size_kind >> REPLAY_KIND_BITS;
         const unsigned kind = op->size_kind & ((1u << REPLAY_KIND_BITS) - 1);
         if (kind == REPLAY_MALLOC) {
-            void *block = allocator.malloc(size);
+            void *block = __builtin_expect(op->extra == REPLAY_AS_MALLOC, 1)
+                              ? allocator.malloc(size)
+                              : allocate_as(op->extra, size);
             *slot = block;
             failed += block == NULL;
             touch(block, size, how);
@@ -351,9 +430,9 @@ static void run_section(struct replay_piece *piece, const struct replay_section 
     struct progress *progress =
         driver.control->is_threaded ? &driver.progress[section->thread] : NULL;
     while (op < end) {
-        uint64_t start = busy_ns();
+        struct clocks start = look_at_clocks();
         const struct replay_op *next = run_calls(op, end, &run->failures, progress);
-        run->busy_ns += busy_ns() - start;
+        add_time(run, start);
         run->operations += (uint64_t) (next - op);
         op = next;
         if (op == end)
@@ -361,12 +440,14 @@ static void run_section(struct replay_piece *piece, const struct replay_section 
         unsigned kind = op->size_kind & ((1u << REPLAY_KIND_BITS) - 1);
         bool is_call = kind == REPLAY_HEAP_MALLOC || kind == REPLAY_HEAP_DESTROY ||
                        kind == REPLAY_HEAP_CREATE || kind == REPLAY_HEAP_FREE;
-        start = is_call ? busy_ns() : 0;
+        if (is_call)
+            start = look_at_clocks();
         run_other(op, run, driver.operations + run->operations);
         if (is_call)
-            run->busy_ns += busy_ns() - start;
+            add_time(run, start);
         run->operations += kind == REPLAY_HEAP_MALLOC;
-        if (progress != NULL && kind != REPLAY_WAIT && kind != REPLAY_SAMPLE)
+        bool is_counted = kind != REPLAY_WAIT && kind != REPLAY_SAMPLE && kind != REPLAY_PAUSE;
+        if (progress != NULL && is_counted)
             atomic_fetch_add_explicit(&progress->done, 1, memory_order_release);
         op++;
     }
@@ -377,6 +458,7 @@ static void add_run(const struct run *run)
     driver.operations += run->operations;
     driver.failures += run->failures;
     driver.busy_ns += run->busy_ns;
+    driver.blocked_ns += run->blocked_ns;
 }
 
 /* ---- threads ---- */
@@ -396,6 +478,8 @@ static void *work(void *data)
         atomic_fetch_sub(queued.open_sections, 1);
         sem_post(&worker->room);
     }
+    if (ready.file > 0)
+        close(ready.file);
     return NULL;
 }
 
@@ -550,17 +634,18 @@ int main(int count, char **words)
     limit_memory(control->memory_bytes);
     free(malloc(1));
     driver.base_resident = resident_bytes();
-    uint64_t start = now_ns();
+    driver.start_ns = now_ns();
     if (control->is_threaded)
         run_threaded();
     else
         run_single();
-    control->wall_ns = now_ns() - start;
+    control->wall_ns = now_ns() - driver.start_ns;
     driver.sample_countdown = 0;
     take_sample(control->last_live_bytes, driver.operations);
     control->operations = driver.operations;
     control->failures = driver.failures;
     control->busy_ns = driver.busy_ns;
+    control->blocked_ns = driver.blocked_ns;
     control->is_done = true;
     _exit(0);
 }

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 enum replay_kind {
-    REPLAY_MALLOC,
+    REPLAY_MALLOC, /* extra: 0, or how else (enum replay_how) */
     REPLAY_FREE,
     REPLAY_REALLOC,      /* what is in the slot; extra not 0: of NULL */
     REPLAY_HEAP_MALLOC,  /* extra: the heap */
@@ -25,7 +25,14 @@ enum replay_kind {
     REPLAY_HEAP_DESTROY, /* the same */
     REPLAY_WAIT,         /* slot: a thread; size: until it has done so many */
     REPLAY_THREAD_END,
-    REPLAY_SAMPLE /* size: bytes that live, as the program asked for them */
+    REPLAY_SAMPLE, /* size: bytes that live, as the program asked for them */
+    REPLAY_PAUSE   /* size: not before so many nanoseconds have passed since the start */
+};
+
+enum replay_how {
+    REPLAY_AS_MALLOC,
+    REPLAY_AS_CALLOC,
+    REPLAY_ALIGNED /* and log2 of the alignment more */
 };
 
 #define REPLAY_KIND_BITS 4u
@@ -101,8 +108,9 @@ struct replay_control {
     char allocator[256]; /* the file that malloc() is from */
     uint64_t operations; /* calls of the allocator */
     uint64_t failures;   /* that gave NULL */
-    uint64_t busy_ns;    /* of all threads, in the loop over operations */
-    uint64_t wall_ns;
+    uint64_t busy_ns;    /* of all threads, in the loop over operations: on a CPU */
+    uint64_t blocked_ns; /* neither on a CPU there nor waiting for one */
+    uint64_t wall_ns;    /* from the first operation to the last */
     uint64_t peak_resident_bytes, final_resident_bytes;
     uint64_t last_live_bytes; /* of the last sample operation */
     uint32_t thread_count;

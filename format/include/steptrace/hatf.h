@@ -260,12 +260,15 @@ const char *hatf_line_parse(const char *line, size_t length, struct hatf_record 
 
 struct hatf_text_reader;
 
-/* Reads lines, from a file that may be packed by gzip or zstd, or from memory. */
+/* Reads lines, from a file that may be packed by gzip or zstd, from memory, or from an input of
+ * unpacked bytes. */
 enum step_status hatf_text_reader_open(const char *path, struct hatf_text_reader **out,
                                        struct step_error *error);
 enum step_status hatf_text_reader_open_memory(const void *data, size_t length, const char *name,
                                               struct hatf_text_reader **out,
                                               struct step_error *error);
+enum step_status hatf_text_reader_create(const struct hatf_input *input, const char *name,
+                                         struct hatf_text_reader **out, struct step_error *error);
 /* The next record, as hatf_reader_next(); an error has the offset of the line and its number. */
 enum step_status hatf_text_reader_next(struct hatf_text_reader *reader, struct hatf_record *record,
                                        struct step_error *error);
@@ -302,6 +305,14 @@ struct hatf_encoder;
  * the same bytes.  OPTIMAL is never larger than BEST, and no encoding larger than NAIVE. */
 enum step_status hatf_encoder_create(struct hatf_writer *writer, enum hatf_encoding encoding,
                                      struct hatf_encoder **out, struct step_error *error);
+
+/* The same for what is then compressed, by gzip (STEP_COMPRESSION_ZLIB) or zstd: for each window
+ * the plans of the encodings up to this one, BEST or OPTIMAL, are tried, and the one whose bytes
+ * become the fewest is taken.  INVALID: another encoding; UNSUPPORTED: this build cannot compress
+ * so. */
+enum step_status hatf_encoder_create_for(struct hatf_writer *writer, enum hatf_encoding encoding,
+                                         enum step_compression packed_by, struct hatf_encoder **out,
+                                         struct step_error *error);
 
 /* Adds a record, which is copied.  Metadata are passed over. */
 enum step_status hatf_encoder_put(struct hatf_encoder *encoder, const struct hatf_record *record,

@@ -143,15 +143,45 @@ enum step_live_fact {
 };
 #define STEP_LIVE_METHOD_COUNT_BYTES 40u
 
-/* The kinds of raw records of native programs, beside THREAD_SWITCH; all are event records with a
- * stamp. */
+/* The kinds of raw records of native programs, beside THREAD_SWITCH and STACK; all but HEAP_IN and
+ * FRAME are event records with a stamp. */
 enum step_live_heap_kind {
+    STEP_LIVE_HEAP_IN = 2,    /* word 0 >> 5: the heap of the one record that follows */
+    STEP_LIVE_HEAP_FRAME = 6, /* word 0 >> 5: a frame's number, in the global stream one more than
+                                 the last; words: its caller's, 0: none; its return address */
     STEP_LIVE_HEAP_THREAD_CREATE = 8, /* word 1: thread */
     STEP_LIVE_HEAP_THREAD_DESTROY = 9,
-    STEP_LIVE_HEAP_ALLOC = 10,   /* word 1: size in bytes; word 2: address */
-    STEP_LIVE_HEAP_FREE = 11,    /* word 1: address */
-    STEP_LIVE_HEAP_REALLOC = 12, /* words: size; old address or 0; new address or 0 */
-    STEP_LIVE_HEAP_KIND_COUNT = 13
+    STEP_LIVE_HEAP_ALLOC = 10,   /* word 1: size in bytes and the call; word 2: address */
+    STEP_LIVE_HEAP_FREE = 11,    /* word 1: address and the call */
+    STEP_LIVE_HEAP_REALLOC = 12, /* words: size and the call; old address or 0; new address or 0 */
+    STEP_LIVE_HEAP_CREATE = 13,  /* word 1: heap */
+    STEP_LIVE_HEAP_DESTROY = 14,
+    STEP_LIVE_HEAP_KIND_COUNT = 15
+};
+
+/* What was called; beside a size or an address in one word: size | log2(alignment) << 48 | call <<
+ * 56, address | call << 56. */
+#define STEP_LIVE_HEAP_ALIGNMENT_SHIFT 48u
+#define STEP_LIVE_HEAP_CALL_SHIFT 56u
+enum step_live_heap_call {
+    STEP_LIVE_CALL_PLAIN = 0, /* malloc, realloc, free */
+    STEP_LIVE_CALL_CALLOC,
+    STEP_LIVE_CALL_ALIGNED_ALLOC,
+    STEP_LIVE_CALL_POSIX_MEMALIGN,
+    STEP_LIVE_CALL_MEMALIGN,
+    STEP_LIVE_CALL_VALLOC,
+    STEP_LIVE_CALL_PVALLOC,
+    STEP_LIVE_CALL_NEW,
+    STEP_LIVE_CALL_NEW_ARRAY,
+    STEP_LIVE_CALL_DELETE,
+    STEP_LIVE_CALL_DELETE_ARRAY,
+    STEP_LIVE_CALL_MALLOCX,
+    STEP_LIVE_CALL_RALLOCX,
+    STEP_LIVE_CALL_DALLOCX,
+    STEP_LIVE_CALL_HEAP_MALLOC, /* mi_heap_malloc and its kin */
+    STEP_LIVE_CALL_HEAP_CALLOC,
+    STEP_LIVE_CALL_HEAP_REALLOC,
+    STEP_LIVE_CALL_COUNT
 };
 
 /* Stream numbers with a meaning of their own; those of threads' buffers start at 2. */

@@ -124,7 +124,8 @@ struct metatf_input {
 struct metatf_file;
 
 struct metatf_file_about {
-    bool wide; /* class 2: 64-bit; else class 1, 32-bit */
+    bool wide;       /* class 2: 64-bit; else class 1, 32-bit */
+    bool short_ints; /* of class 2, with the paper's ints: they have 4 bytes, not 8 */
     bool big_endian;
     enum metatf_layout layout;
     bool whole;        /* it has its end and its index */
@@ -136,8 +137,8 @@ struct metatf_file_about {
 };
 
 /* Reads header, index and embedded DTD.  FORMAT: no Meta-TF file.  A segmented file that was cut is
- * opened as far as it goes (`whole` is false).  `input` is copied, and used while the file lives.
- */
+ * opened as far as it goes (`whole` is false).  CORRUPT: sections overlap, or lie in the header.
+ * `input` is copied, and used while the file lives. */
 enum step_status metatf_file_open(const struct metatf_input *input, const char *name,
                                   struct metatf_file **out, struct step_error *error);
 const struct metatf_file_about *metatf_file_about(const struct metatf_file *file);
@@ -184,7 +185,8 @@ enum step_status metatf_reader_create(struct metatf_file *file, const struct met
                                       struct metatf_reader **out, struct step_error *error);
 
 /* The next record in the order of the index, metadata and comments included; what it points to
- * lives until the next call.  END after the last.  CORRUPT and CUT have the offset in the file of
+ * lives until the next call.  END after the last; CORRUPT where the header tells of another number
+ * of data records than there are.  CORRUPT and CUT have the offset in the file of
  * the record's first byte (of a compressed piece: of the piece) and the record's number; they
  * stay. */
 enum step_status metatf_reader_next(struct metatf_reader *reader, struct metatf_event *event,
@@ -207,6 +209,8 @@ struct metatf_writer_options {
     struct step_output output;
     enum metatf_layout layout;
     bool wide;
+    bool short_ints; /* of class 2: numbers of header, index and metadata have 4 bytes, as the paper
+                        prints them; not with METATF_SEGMENTS */
     bool big_endian;
     bool embed_dtd; /* the file carries the DTD; not possible with METATF_RECORDS */
     bool adapt;     /* a value that does not fit makes the writer put metadata by itself */

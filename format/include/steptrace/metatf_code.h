@@ -45,6 +45,7 @@ struct metatf_stream {
     uint64_t next_entry;  /* of the index */
     bool is_packed;
     bool is_cut;
+    uint32_t tag_width; /* of a section of records that a field strides through: of their tags */
 };
 
 /* A section that is being read. */
@@ -61,7 +62,7 @@ struct metatf_reader_rest;
 struct metatf_reader {
     struct metatf_stream stream;
     struct metatf_reading *current;
-    struct metatf_stream *split[256]; /* data sections; NULL: no such section */
+    struct metatf_stream *split[256]; /* to stride through; NULL: no such section */
     const char *fault;                /* of the record that is being read */
     uint64_t record_number;
     uint32_t need;   /* no record has more bytes in numbers */
@@ -78,6 +79,8 @@ enum step_status metatf_reader_refuse(struct metatf_reader *reader, const uint8_
 bool metatf_reader_more(struct metatf_reader *reader, const uint8_t **at, uint64_t need);
 bool metatf_reader_split_more(struct metatf_reader *reader, struct metatf_stream *stream,
                               size_t need);
+/* False, and a fault: no data record begins where a field that strides through the section is. */
+bool metatf_reader_split_tag(struct metatf_reader *reader, const struct metatf_stream *stream);
 /* Reads a record that is no data: metadata, a section, a comment (in `*comment`), or unknown. */
 enum step_status metatf_reader_other(struct metatf_reader *reader, uint64_t tag,
                                      struct step_bytes *comment, bool *is_comment,
@@ -105,7 +108,10 @@ static inline uint64_t metatf_take_split(struct metatf_reader *reader,
     if ((size_t) (stream->end - stream->at) < width &&
         !metatf_reader_split_more(reader, stream, width))
         return 0;
-    uint64_t number = step_number_load(stream->at, width, reader->big_endian);
+    if (stream->tag_width > 0 && !metatf_reader_split_tag(reader, stream))
+        return 0;
+    uint64_t number = step_number_load(stream->at + stream->tag_width, width - stream->tag_width,
+                                       reader->big_endian);
     stream->at += width;
     return number;
 }
@@ -197,6 +203,7 @@ struct metatf_writing {
     uint64_t position;
     enum step_compression compression;
     const struct metatf_writing *owner; /* of a data section: who wrote what it holds */
+    uint32_t tag_width;                 /* of a section of records; else 0 */
 };
 
 /* What a record changed: a cell, or how much a data section holds. */
@@ -235,6 +242,10 @@ bool metatf_writer_undo_room(struct metatf_writer *writer, uint64_t count);
 void metatf_writer_misfit(struct metatf_writer *writer, const struct metatf_state *state,
                           uint32_t field, uint64_t value, uint64_t argument, uint64_t previous);
 
+/* In a section of records a number that a field strides to is a record of it. */
+void metatf_put_split_record(struct metatf_writer *writer, struct metatf_writing *data,
+                             unsigned stride, uint64_t value);
+
 /* What to put back if the record turns out not to fit. */
 static inline void metatf_note_undo(struct metatf_writer *writer, uint64_t *cell,
                                     struct metatf_writing *data, uint64_t old)
@@ -243,14 +254,26 @@ static inline void metatf_note_undo(struct metatf_writer *writer, uint64_t *cell
     writer->undo[writer->undo_count++] = undo;
 }
 
+/* Of a number that a field strides to. */
+static inline unsigned metatf_split_width(const struct metatf_writer *writer,
+                                          const struct metatf_state *state)
+{
+    return (unsigned) state->stride - writer->split[state->argument]->tag_width;
+}
+
 static inline void metatf_put_split(struct metatf_writer *writer, const struct metatf_state *state,
                                     uint64_t value)
 {
     struct metatf_writing *data = writer->split[state->argument];
-    if ((data->owner != writer->current || data->capacity - data->length < STEP_FIELD_WIDTH_MAX) &&
+    if ((data->owner != writer->current ||
+         data->capacity - data->length < 2 * STEP_FIELD_WIDTH_MAX) &&
         !metatf_writer_split_room(writer, data))
         return;
     metatf_note_undo(writer, NULL, data, data->length);
+    if (!data->section->is_data) {
+        metatf_put_split_record(writer, data, (unsigned) state->stride, value);
+        return;
+    }
     step_number_store(data->data + data->length, value, (unsigned) state->stride,
                       writer->big_endian);
     data->length += state->stride;
@@ -263,8 +286,8 @@ static inline void metatf_put_number(struct metatf_writer *writer, uint8_t **at,
     bool split = state->interpretation == STEP_FIELD_SECTION_STRIDE;
     uint64_t previous = *cell;
     if (!step_field_fits(state->interpretation, value,
-                         split ? (unsigned) state->stride : state->width, argument, state->stride,
-                         previous)) {
+                         split ? metatf_split_width(writer, state) : state->width, argument,
+                         state->stride, previous)) {
         if (writer->misfit == METATF_NO_FIELD)
             metatf_writer_misfit(writer, state, field, value, argument, previous);
         return;

@@ -39,6 +39,13 @@ struct step_packed_input;
 /* Opens a file, which may be a pipe. */
 enum step_status step_packed_input_open(const char *path, struct step_packed_input **out,
                                         struct step_error *error);
+/* The same for a descriptor, which the input closes (where the call fails as well).  `start` are
+ * bytes that the caller has read from it already, at most STEP_PACKED_START_MAX. */
+#define STEP_PACKED_START_MAX 4096u
+enum step_status step_packed_input_open_descriptor(int descriptor, const char *name,
+                                                   const void *start, size_t start_length,
+                                                   struct step_packed_input **out,
+                                                   struct step_error *error);
 /* The same for bytes in memory, which are borrowed for the input's life. */
 enum step_status step_packed_input_open_memory(const void *data, size_t length, const char *name,
                                                struct step_packed_input **out,

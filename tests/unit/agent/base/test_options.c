@@ -27,7 +27,8 @@ static void test_every_key(void)
                                  "file=a.step,events=alloc+free+method,engine=jvmti,resolution=1ns,"
                                  "existing=no,overflow=drop,buffer=2m,limit=1g,level=9,"
                                  "clock=monotonic,include=a/*+b.**,exclude=c/D,"
-                                 "stack=16,walk=check"));
+                                 "stack=16,walk=check,required=yes"));
+    CU_ASSERT_TRUE(options.required);
     CU_ASSERT_STRING_EQUAL(options.file, "a.step");
     CU_ASSERT_EQUAL(options.events, EVENT_ALLOC | EVENT_FREE | EVENT_METHOD);
     CU_ASSERT_EQUAL(options.resolution_ns, 1);
@@ -69,6 +70,7 @@ static void test_faults(void)
         "resolution=0",
         "resolution=2s1",
         "existing=1",
+        "required=perhaps",
         "overflow=",
         "buffer=1",
         "limit=12q",
@@ -112,17 +114,18 @@ static void test_options_file(void)
 /* What only Java has is unknown to the recorder of native programs, also in a file. */
 static void test_shared(void)
 {
-    static const char *const java[] = {"engine=jvmti", "stack=16",  "events=class", "clock=tsc",
-                                       "start=A.b",    "walk=auto", "stop",         "help"};
+    static const char *const java[] = {
+        "engine=jvmti", "internals=none", "events=class", "clock=tsc",
+        "start=A.b",    "walk=auto",      "stop",         "help"};
     char path[] = "/tmp/steptrace-options-XXXXXX", text[128];
     CU_ASSERT_TRUE(options_parse_shared(&options, "file=a.step,buffer=2m,limit=1m,level=9"));
     CU_ASSERT_EQUAL(options.level, 9);
-    CU_ASSERT_TRUE(options_parse_shared(&options, "overflow=drop"));
+    CU_ASSERT_TRUE(options_parse_shared(&options, "overflow=drop,stack=16"));
     for (size_t i = 0; i < sizeof java / sizeof java[0]; i++)
         CU_ASSERT_FALSE(options_parse_shared(&options, java[i]));
     int descriptor = mkstemp(path);
     CU_ASSERT_TRUE_FATAL(descriptor >= 0);
-    CU_ASSERT_EQUAL(write(descriptor, "level=5 stack=1\n", 16), 16);
+    CU_ASSERT_EQUAL(write(descriptor, "level=5 walk=jvmti\n", 19), 19);
     close(descriptor);
     snprintf(text, sizeof text, "options=%s", path);
     CU_ASSERT_TRUE(options_parse(&options, text));

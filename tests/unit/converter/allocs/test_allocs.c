@@ -95,7 +95,7 @@ static void test_places(void)
         record.address = 4096 + 32 * i;
         CU_ASSERT_EQUAL(address_model_place(model, &record, &place), HEAP_PLACED);
     }
-    CU_ASSERT_EQUAL(place.place, 0); /* behind the one before it */
+    CU_ASSERT_EQUAL(place.rank, 0); /* behind the one before it */
     record = (struct hatf_record){.tag = HATF_FREE, .address = 4096 + 64};
     CU_ASSERT_EQUAL(address_model_place(model, &record, &place), HEAP_PLACED);
     CU_ASSERT_EQUAL(place.age, 2);
@@ -105,7 +105,27 @@ static void test_places(void)
     CU_ASSERT_EQUAL(address_model_place(model, &record, &place), HEAP_PLAIN);
     record = (struct hatf_record){.tag = HATF_ALLOC, .size = 20, .address = 4096 + 64};
     CU_ASSERT_EQUAL(address_model_place(model, &record, &place), HEAP_PLACED);
-    CU_ASSERT_EQUAL(place.place, 2); /* the free before the last one */
+    CU_ASSERT_EQUAL(place.rank, 66); /* the free before the last one */
+    /* two programs' worth of frees, taken again by turns: each goes on beside what it took before
+     */
+    record = (struct hatf_record){.tag = HATF_ALLOC, .size = 200};
+    for (uint64_t i = 0; i < 400; i++) {
+        record.address = 65536 + 256 * i;
+        CU_ASSERT_EQUAL(address_model_place(model, &record, &place), HEAP_PLACED);
+    }
+    record = (struct hatf_record){.tag = HATF_FREE};
+    for (uint64_t i = 0; i < 400; i++) {
+        record.address = 65536 + 256 * i;
+        CU_ASSERT_EQUAL(address_model_place(model, &record, &place), HEAP_PLACED);
+    }
+    record = (struct hatf_record){.tag = HATF_ALLOC, .size = 200};
+    for (uint64_t i = 0; i < 100; i++)
+        for (uint64_t k = 0; k < 2; k++) {
+            record.address = 65536 + 256 * (k == 0 ? 100 + i : 350 - i);
+            CU_ASSERT_EQUAL(address_model_place(model, &record, &place), HEAP_PLACED);
+            if (i > 0) /* the newer neighbour of the cursor before the last, then the older one */
+                CU_ASSERT_EQUAL(place.rank, k == 0 ? 5 : 4);
+        }
     address_model_destroy(model);
 }
 

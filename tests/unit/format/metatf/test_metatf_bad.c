@@ -142,9 +142,9 @@ static void test_faults(void)
     FAULT(BYTES(SECTION(1), 3, 0, 0, 0, 10, 0, 0, 0, 1, 8), 33, "unknown property");
     FAULT(BYTES(SECTION(1), 3, 0, 0, 0, 10, 0, 0, 0, 1, 0, 9, 0, 0, 0), 33, "width is too large");
     FAULT(BYTES(SECTION(1), 3, 0, 0, 0, 10, 0, 0, 0, 1, 7, 9, 0, 0, 0, 1, 0, 0, 0), 33,
-          "section of records");
+          "not that of a number");
     FAULT(BYTES(SECTION(1), 3, 0, 0, 0, 10, 0, 0, 0, 1, 7, 20, 0, 0, 0, 9, 0, 0, 0), 33,
-          "not 1 to 8");
+          "not that of a number");
     FAULT(BYTES(SECTION(1), 3, 0, 0, 0, 12, 0, 0, 0, 10, 3, 1, 0, 0, 0), 33, "bytes can be none");
     FAULT(BYTES(SECTION(1), 11, 0, 0, 0), 33, "too few numbers");
     FAULT(BYTES(SECTION(1), 13, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0x5b, 0, 0), 33, "DTD prescribes");
@@ -195,7 +195,7 @@ static void test_headers(void)
 static void test_section_past_the_end(void)
 {
     uint8_t file[] = {0x7f, 'M', 'T', 'F', 1,  1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                      1,    0,   0,   0,   40, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0,
+                      1,    0,   0,   0,   40, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,
                       40,   0,   0,   0,   9,  0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
     struct test_bytes bytes = {file, sizeof file, 0};
     struct step_error error;
@@ -208,6 +208,36 @@ static void test_section_past_the_end(void)
     CU_ASSERT_EQUAL(error.status, STEP_STATUS_OK);
 }
 
+/* A header that tells of another number of records; sections that share bytes, or lie in the index.
+ */
+static void test_counts_and_places(void)
+{
+    uint8_t file[] = {0x7f, 'M', 'T', 'F', 1,  1,   0,   0, 0, 0, 0, 0, 0, 0, 0, 0, /* class 1 */
+                      2,    0,   0,   0,   52, 0,   0,   0, 1, 0, 0, 0, /* 2, from 52, 1 record */
+                      9,    0,   0,   0,   52, 0,   0,   0, 7, 0, 0, 0, /* table */
+                      20,   0,   0,   0,   59, 0,   0,   0, 1, 0, 0, 0, /* numbers */
+                      10,   0,   0,   0,   2,  'a', 'b', 0};            /* entry "ab" */
+    struct test_bytes bytes = {file, sizeof file, 0};
+    struct step_error error;
+    CU_ASSERT_EQUAL(check_both(&generated_readers[0], &bytes, &error), 1);
+    CU_ASSERT_EQUAL(error.status, STEP_STATUS_OK);
+    file[24] = 99;
+    CU_ASSERT_EQUAL(check_both(&generated_readers[0], &bytes, &error), 1);
+    CU_ASSERT_EQUAL(error.status, STEP_STATUS_CORRUPT);
+    CU_ASSERT_EQUAL(error.offset, 24);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "tells of 99 data records, and has 1"));
+    file[24] = 0; /* not told */
+    check_both(&generated_readers[0], &bytes, &error);
+    CU_ASSERT_EQUAL(error.status, STEP_STATUS_OK);
+    file[44] = 58;
+    check_both(&generated_readers[0], &bytes, &error);
+    CU_ASSERT_EQUAL(error.status, STEP_STATUS_CORRUPT);
+    CU_ASSERT_EQUAL(error.offset, 58);
+    file[44] = 51;
+    check_both(&generated_readers[0], &bytes, &error);
+    CU_ASSERT_EQUAL(error.offset, 51);
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS)
@@ -217,6 +247,7 @@ int main(void)
     CU_add_test(suite, "huge", test_huge);
     CU_add_test(suite, "headers", test_headers);
     CU_add_test(suite, "section past the end", test_section_past_the_end);
+    CU_add_test(suite, "counts and places", test_counts_and_places);
     CU_add_test(suite, "cut", test_cut);
     CU_add_test(suite, "changed bytes", test_changed_bytes);
     CU_basic_run_tests();

@@ -91,6 +91,7 @@ static void check_dtd(const struct generated *generated)
         options.big_endian = i / 6 % 2 == 0;
         options.compression = (enum step_compression)(i / 12 % 3);
         options.segment_bytes = i / 36 == 0 ? 700 : 0;
+        options.short_ints = i % 2 == 0 && options.layout != METATF_SEGMENTS;
         options.dtd_name = i % 5 == 0 ? "http://example.org/trace.dtd" : "";
         if (options.layout == METATF_RECORDS) {
             if (has_data(generated->dtd) || options.compression != STEP_COMPRESSION_NONE)
@@ -248,6 +249,66 @@ static void test_compression_of_a_section(void)
     metatf_dtd_destroy(dtd);
 }
 
+/* A number of a section of records, by their tag, that another section's field strides to: each is
+ * both. */
+static void test_stride_through_records(void)
+{
+    static const char text[] =
+        "tag.width = 2; tag.interpretation = none; x.interpretation = sectionStride 7 6;\n"
+        "section one 1 { r : (tag, x, y) { tag.value = 4; y.width = 1; y.interpretation = none; } "
+        "}\n"
+        "section seven 7 { q : (tag, z) { tag.value = 5; z.width = 4; z.interpretation = none; } }";
+    static const uint8_t expected[] = {
+        0x7f, 'M', 'T', 'F', 2, 2,  1, 0,  0, 0, 0, 0,  0,   0, 0, 0, /* class 2, ints of 4 bytes */
+        0,    0,   0,   2,   0, 0,  0, 53, 0, 0, 0, 5,  'D',          /* 2 sections, 5 records */
+        0,    0,   0,   1,   0, 0,  0, 53, 0, 0, 0, 6,                /* one */
+        0,    0,   0,   7,   0, 0,  0, 59, 0, 0, 0, 18,               /* seven */
+        0,    4,   1,   0,   4, 2,                                    /* r, r */
+        0,    5,   0,   0,   0, 70, 0, 5,  1, 2, 3, 4,  0,   5, 0, 0,
+        0,    9}; /* 70, 0x1020304, and one more */
+    struct metatf_dtd *dtd;
+    struct metatf_writer *writer;
+    struct step_error error;
+    struct test_bytes bytes = {0};
+    struct test_trace read = {0};
+    struct metatf_writer_options options;
+    CU_ASSERT_EQUAL_FATAL(metatf_dtd_parse(text, sizeof text - 1, "t", NULL, NULL, &dtd, &error),
+                          STEP_STATUS_OK);
+    metatf_writer_options_init(&options);
+    options.dtd = dtd;
+    options.output = test_output(&bytes);
+    options.layout = METATF_INDEX;
+    options.short_ints = options.big_endian = true;
+    options.embed_dtd = false;
+    options.dtd_name = "D";
+    CU_ASSERT_EQUAL_FATAL(metatf_writer_create(&options, &writer, &error), STEP_STATUS_OK);
+    const struct metatf_value first[] = {{.number = 4}, {.number = 70}, {.number = 1}};
+    const struct metatf_value second[] = {{.number = 4}, {.number = 0x1020304}, {.number = 2}};
+    const struct metatf_value wide[] = {{.number = 4}, {.number = 1ull << 32}, {.number = 2}};
+    const struct metatf_value alone[] = {{.number = 5}, {.number = 9}};
+    CU_ASSERT_EQUAL(metatf_writer_put(writer, 1, 0, first, 3, NULL, &error), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(metatf_writer_put(writer, 1, 0, wide, 3, NULL, &error), STEP_STATUS_LIMIT);
+    CU_ASSERT_EQUAL(metatf_writer_put(writer, 1, 0, second, 3, NULL, &error), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(metatf_writer_put(writer, 2, 0, alone, 2, NULL, &error), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(metatf_writer_position(writer), 12);
+    CU_ASSERT_EQUAL(metatf_writer_close(writer, &error), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(bytes.length, sizeof expected);
+    CU_ASSERT_EQUAL(memcmp(bytes.data, expected, sizeof expected), 0);
+    CU_ASSERT_EQUAL(test_read(dtd, &bytes, &read, &error), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(read.count, 5);
+    CU_ASSERT_EQUAL(read.records[1].values[1].number, 0x1020304);
+    CU_ASSERT_EQUAL(read.records[4].section, 7);
+    CU_ASSERT_EQUAL(read.records[4].values[1].number, 9);
+    test_trace_free(&read);
+    bytes.data[60] = 1; /* a comment where a number should be */
+    CU_ASSERT_EQUAL(test_read(dtd, &bytes, &read, &error), STEP_STATUS_CORRUPT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "where a field strides to"));
+    test_trace_free(&read);
+    metatf_writer_destroy(writer);
+    metatf_dtd_destroy(dtd);
+    free(bytes.data);
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS)
@@ -256,6 +317,7 @@ int main(void)
     CU_add_test(suite, "every DTD, layout, class, byte order, compression", test_all);
     CU_add_test(suite, "embedded DTD", test_embedded);
     CU_add_test(suite, "bytes by hand", test_bytes_by_hand);
+    CU_add_test(suite, "stride through records", test_stride_through_records);
     CU_add_test(suite, "compression of a section", test_compression_of_a_section);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();

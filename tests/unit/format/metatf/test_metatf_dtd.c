@@ -67,6 +67,24 @@ static void test_appendix_c(void)
     metatf_dtd_destroy(dtd);
 }
 
+/* A tag is unique within its section only: there a global record with the same tag is not. */
+static void test_tag_of_two(void)
+{
+    struct step_error error;
+    struct metatf_dtd *dtd =
+        parse("tag.interpretation = none; x.width = 4; x.interpretation = none;\n"
+              "r : (tag, x) { tag.value = 4; }\n"
+              "section s 1 { a : (tag, x, x) { tag.value = 4; } }\n"
+              "section t 2 { b : (tag) { tag.value = 5; tag.interpretation = none; } }",
+              &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(dtd);
+    CU_ASSERT_EQUAL(record_of(dtd, 0, "r")->tag, 4);
+    CU_ASSERT_EQUAL(record_of(dtd, 1, "a")->tag, 4);
+    CU_ASSERT_EQUAL(metatf_section_record(&dtd->sections[1], "r"), UINT32_MAX);
+    CU_ASSERT_EQUAL(record_of(dtd, 2, "r")->tag, 4);
+    metatf_dtd_destroy(dtd);
+}
+
 static void test_slides(void)
 {
     struct metatf_dtd *dtd = load("slides.dtd");
@@ -152,9 +170,12 @@ static const struct {
      "1:1: there is no section 7"},
     {"x.interpretation = sectionStride 7 9; r : (tag, x) { tag.value = 4; } section s 7 { }",
      "1:1: the stride through a section is 1 to 8 bytes"},
-    {"x.interpretation = sectionStride 7 4; r : (tag, x) { tag.value = 4; }\n"
+    {"x.interpretation = sectionStride 7 1; r : (tag, x) { tag.value = 4; }\n"
      "section s 7 { q : (tag) { tag.value = 5; } }",
-     "1:1: section 7 has records"},
+     "1:1: the stride through a section of records is 2 to 9 bytes"},
+    {"section s 7 { x.interpretation = sectionStride 7 4;\nq : (tag, x) { tag.value = 5; } }",
+     "1:15: sectionStride goes through another section"},
+    {"tag.interpretation = delta 0;", "1:1: tag.interpretation cannot be set here"},
     {"x.width = 12; x.interpretation = delta 0; r : (tag, x) { tag.value = 4; }",
      "1:15: x is bytes"},
     {"x.width = 99999999999999999999; ", "1:11: unexpected number of more than 64 bits"},
@@ -236,6 +257,7 @@ int main(void)
         return 1;
     CU_pSuite suite = CU_add_suite("metatf DTDs", NULL, NULL);
     CU_add_test(suite, "Appendix C", test_appendix_c);
+    CU_add_test(suite, "a tag of two records", test_tag_of_two);
     CU_add_test(suite, "slides", test_slides);
     CU_add_test(suite, "scopes", test_scopes);
     CU_add_test(suite, "faults", test_faults);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting for a word of memory to change, also in memory that processes share. */
+#ifndef CAPTURE_FUTEX_H
+#define CAPTURE_FUTEX_H
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Until the word is another than `seen`, somebody wakes, or that time has passed: then false. */
+static inline bool futex_wait(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ns)
+{
+    struct timespec wait = {wait_ns / 1000000000, wait_ns % 1000000000};
+    int saved_errno = errno;
+    bool in_time =
+        syscall(SYS_futex, word, FUTEX_WAIT, seen, &wait, NULL, 0) == 0 || errno != ETIMEDOUT;
+    errno = saved_errno;
+    return in_time;
+}
+
+static inline void futex_wake(_Atomic uint32_t *word)
+{
+    int saved_errno = errno;
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    errno = saved_errno;
+}
+
+/* A word to wait at: who may wait says so, so that nobody wakes for nothing. */
+struct futex_gate {
+    _Atomic uint32_t count; /* grows with each opening */
+    _Atomic uint32_t waiting;
+};
+
+static inline void futex_gate_open(struct futex_gate *gate)
+{
+    atomic_fetch_add(&gate->count, 1);
+    if (atomic_load(&gate->waiting) != 0)
+        futex_wake(&gate->count);
+}
+
+/* `seen` is the count from before the caller looked whether it has to wait.  False: the time has
+ * passed. */
+static inline bool futex_gate_wait(struct futex_gate *gate, uint32_t seen, int64_t wait_ns)
+{
+    atomic_fetch_add(&gate->waiting, 1);
+    bool in_time = atomic_load(&gate->count) != seen || futex_wait(&gate->count, seen, wait_ns);
+    atomic_fetch_sub(&gate->waiting, 1);
+    return in_time;
+}
+
+#endif

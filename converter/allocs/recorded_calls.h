@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the recorder of native programs says in attributes: CALL[,align=N][;FRAME]..., the innermost
+ * frame first (docs/replay.md). */
+#ifndef CONVERTER_ALLOCS_RECORDED_CALLS_H
+#define CONVERTER_ALLOCS_RECORDED_CALLS_H
+
+#include "converter/base/name_index.h"
+#include "converter/events/names.h"
+
+/* Zero-initialised is empty. */
+struct recorded_calls {
+    struct name_index texts, methods, frames;
+    struct id_table stacks; /* uint32_t: the frame, by text */
+    bool is_ready;
+};
+
+void recorded_calls_reset(struct recorded_calls *calls);
+
+/* Cuts the stack off; false: there is none, or the text is somebody else's. */
+bool recorded_call_split(struct step_bytes attributes, struct step_bytes *call,
+                         struct step_bytes *stack);
+
+/* The stack's innermost frame in `names`, 0: out of memory. */
+uint32_t recorded_calls_frame(struct recorded_calls *calls, struct trace_names *names,
+                              struct step_bytes stack);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Open addressing over pages, with backward-shift deletion; pages are used again. */
+#include "converter/tables/birth_pages.h"
+
+#include <stdlib.h>
+
+enum { LEAST_SLOTS = 1024 };
+
+static size_t home_of(const struct birth_pages *pages, uint64_t number)
+{
+    return (size_t) (number * UINT64_C(0x9e3779b97f4a7c15) >> 20) & pages->mask;
+}
+
+void birth_pages_reset(struct birth_pages *pages)
+{
+    for (size_t i = 0; pages->slots != NULL && i <= pages->mask; i++)
+        free(pages->slots[i]);
+    while (pages->free != NULL) {
+        struct birth_page *next = pages->free->next_free;
+        free(pages->free);
+        pages->free = next;
+    }
+    free(pages->slots);
+    *pages = (struct birth_pages){0};
+}
+
+/* The slot of the page, or the empty one where it would go. */
+static size_t slot_of(const struct birth_pages *pages, uint64_t number)
+{
+    size_t at = home_of(pages, number);
+    while (pages->slots[at] != NULL && pages->slots[at]->number != number)
+        at = (at + 1) & pages->mask;
+    return at;
+}
+
+static bool resize(struct birth_pages *pages, size_t count)
+{
+    struct birth_page **old = pages->slots;
+    size_t old_count = old != NULL ? pages->mask + 1 : 0;
+    struct birth_page **slots = calloc(count, sizeof(struct birth_page *));
+    if (slots == NULL)
+        return false;
+    pages->slots = slots;
+    pages->mask = count - 1;
+    for (size_t i = 0; i < old_count; i++)
+        if (old[i] != NULL)
+            slots[slot_of(pages, old[i]->number)] = old[i];
+    free(old);
+    return true;
+}
+
+static struct birth_page *add_page(struct birth_pages *pages, uint64_t number)
+{
+    if ((pages->slots == NULL || pages->count > pages->mask / 2) &&
+        !resize(pages, pages->slots == NULL ? LEAST_SLOTS : (pages->mask + 1) * 2))
+        return NULL;
+    struct birth_page *page = pages->free;
+    if (page != NULL)
+        pages->free = page->next_free;
+    else
+        page = malloc(sizeof *page);
+    if (page == NULL)
+        return NULL;
+    page->number = number;
+    page->living = 0;
+    pages->slots[slot_of(pages, number)] = page;
+    pages->count++;
+    return page;
+}
+
+static struct birth_page *find_page(struct birth_pages *pages, uint64_t number)
+{
+    if (pages->last != NULL && pages->last->number == number)
+        return pages->last;
+    struct birth_page *page = pages->slots != NULL ? pages->slots[slot_of(pages, number)] : NULL;
+    if (page != NULL)
+        pages->last = page;
+    return page;
+}
+
+/* Closes the gap: what lies behind it and may lie nearer to its home moves up. */
+static void remove_page(struct birth_pages *pages, struct birth_page *page)
+{
+    size_t at = slot_of(pages, page->number);
+    for (size_t next = (at + 1) & pages->mask; pages->slots[next] != NULL;
+         next = (next + 1) & pages->mask) {
+        size_t home = home_of(pages, pages->slots[next]->number);
+        if (((next - home) & pages->mask) < ((next - at) & pages->mask))
+            continue;
+        pages->slots[at] = pages->slots[next];
+        at = next;
+    }
+    pages->slots[at] = NULL;
+    pages->count--;
+    page->next_free = pages->free;
+    pages->free = page;
+    pages->last = NULL;
+}
+
+struct birth *birth_pages_put(struct birth_pages *pages, uint64_t object, bool *was)
+{
+    uint64_t number = object >> BIRTH_PAGE_BITS;
+    struct birth_page *page = find_page(pages, number);
+    if (page == NULL && (page = add_page(pages, number)) == NULL)
+        return NULL;
+    unsigned bit = (unsigned) (object & (BIRTH_PAGE_SIZE - 1));
+    *was = (page->living >> bit & 1) != 0;
+    page->living |= UINT32_C(1) << bit;
+    pages->last = page;
+    return &page->births[bit];
+}
+
+const struct birth *birth_pages_take(struct birth_pages *pages, uint64_t object)
+{
+    struct birth_page *page = find_page(pages, object >> BIRTH_PAGE_BITS);
+    unsigned bit = (unsigned) (object & (BIRTH_PAGE_SIZE - 1));
+    if (page == NULL || (page->living >> bit & 1) == 0)
+        return NULL;
+    page->living &= ~(UINT32_C(1) << bit);
+    if (page->living == 0)
+        remove_page(pages, page);
+    return &page->births[bit];
+}
+
+bool birth_pages_next(const struct birth_pages *pages, size_t *slot, unsigned *bit,
+                      uint64_t *object, const struct birth **birth)
+{
+    for (; pages->slots != NULL && *slot <= pages->mask; ++*slot, *bit = 0) {
+        const struct birth_page *page = pages->slots[*slot];
+        for (; page != NULL && *bit < BIRTH_PAGE_SIZE; ++*bit) {
+            if ((page->living >> *bit & 1) == 0)
+                continue;
+            *object = page->number << BIRTH_PAGE_BITS | *bit;
+            *birth = &page->births[(*bit)++];
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Completion of command lines: the shells' words for the tables of options. */
+#include <stdio.h>
+#include <string.h>
+
+#include "converter/verbs/explain_verbs.h"
+
+static const char names_files[] = " IN OUT FILE PATH DIRECTORY ";
+
+/* Is this word of an operand or a value the name of a file? */
+static bool is_file(const char *word)
+{
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, " %.*s ", (int) strcspn(word, " ["), word);
+    return strstr(names_files, wanted) != NULL;
+}
+
+/* In single quotes; what a shell would take for their end, or zsh for the end of a message, is left
+ * out or replaced. */
+static void print_quoted(const char *text)
+{
+    for (const char *at = text; *at != '\0'; at++)
+        if (*at == '\'')
+            fputs("'\\''", stdout);
+        else
+            putchar(*at == '[' ? '(' : *at == ']' ? ')' : *at == ':' ? ',' : *at);
+}
+
+/* ---- bash ---- */
+
+static void print_bash_words(const struct arguments *arguments)
+{
+    for (size_t i = 0; i < arguments->row_count; i++) {
+        const struct option_row *row = &arguments->rows[i];
+        printf("--%s%s ", row->name, row->value != NULL ? "=" : "");
+        if (row->letter != 0)
+            printf("-%c ", row->letter);
+    }
+    fputs("--help", stdout);
+}
+
+/* Of the values that are no files nothing is known. */
+static void print_bash_values(const struct arguments *arguments)
+{
+    for (size_t i = 0; i < arguments->row_count; i++) {
+        const struct option_row *row = &arguments->rows[i];
+        if (row->value == NULL || is_file(row->value))
+            continue;
+        printf("--%s ", row->name);
+        if (row->letter != 0)
+            printf("-%c ", row->letter);
+    }
+}
+
+static void print_bash_command(const struct arguments *arguments)
+{
+    printf("%s", arguments->stop_at_operand ? "1" : "");
+}
+
+static void print_bash(void)
+{
+    puts("# bash completion of steptrace; made by `steptrace help --completion=bash`\n"
+         "_steptrace()\n{\n"
+         "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
+         "verb=${COMP_WORDS[1]-}\n"
+         "    local options= values= command= word\n"
+         "    COMPREPLY=()\n"
+         "    if ((COMP_CWORD == 1)); then");
+    fputs("        COMPREPLY=($(compgen -W '", stdout);
+    for (size_t i = 0; i < verb_count; i++)
+        printf("%s ", verbs[i].name);
+    puts("--help --version' -- \"$cur\"))\n        return\n    fi\n    case $verb in");
+    for (size_t i = 0; i < verb_count; i++) {
+        printf("        %s) options='", verbs[i].name);
+        explain_verb(&verbs[i], print_bash_words);
+        fputs("' values='", stdout);
+        explain_verb(&verbs[i], print_bash_values);
+        fputs("' command=", stdout);
+        explain_verb(&verbs[i], print_bash_command);
+        puts(" ;;");
+    }
+    fputs("    esac\n"
+          "    if [[ $verb == help ]]; then\n"
+          "        COMPREPLY=($(compgen -W \"$options ",
+          stdout);
+    for (size_t i = 0; i < verb_count; i++)
+        printf("%s ", verbs[i].name);
+    puts("\" -- \"$cur\"))\n"
+         "    elif [[ $cur == -* && $cur != *=* ]]; then\n"
+         "        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
+         "        [[ ${COMPREPLY-} == *= ]] && compopt -o nospace 2>/dev/null\n"
+         "    elif [[ $prev == = || $cur == = ]]; then # bash has cut --name=value at the =\n"
+         "        word=${COMP_WORDS[COMP_CWORD-1]}\n"
+         "        [[ $word == = ]] && word=${COMP_WORDS[COMP_CWORD-2]}\n"
+         "        [[ \" $values \" == *\" $word \"* ]] ||\n"
+         "            COMPREPLY=($(compgen -f -- \"${cur#=}\"))\n"
+         "    elif [[ -n $prev && \" $values \" == *\" $prev \"* ]]; then\n"
+         "        :\n"
+         "    elif [[ -n $command && $prev != -o ]]; then\n"
+         "        COMPREPLY=($(compgen -c -- \"$cur\"))\n"
+         "    else\n"
+         "        COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+         "        compopt -o filenames 2>/dev/null\n"
+         "    fi\n"
+         "}\n"
+         "complete -F _steptrace steptrace");
+}
+
+/* ---- zsh ---- */
+
+static void print_zsh_options(const struct arguments *arguments)
+{
+    for (size_t i = 0; i < arguments->row_count; i++) {
+        const struct option_row *row = &arguments->rows[i];
+        for (int pass = 0; pass < 1 + (row->letter != 0); pass++) {
+            if (pass == 0)
+                printf("            '*--%s%s[", row->name, row->value != NULL ? "=" : "");
+            else
+                printf("            '*-%c%s[", row->letter, row->value != NULL ? "+" : "");
+            print_quoted(row->help);
+            putchar(']');
+            if (row->value != NULL) {
+                putchar(':');
+                print_quoted(row->value);
+                printf(":%s", is_file(row->value) ? "_files" : "");
+            }
+            fputs("' \\\n", stdout);
+        }
+    }
+    printf("            '--help[print help]' '%s' && return ;;\n",
+           arguments->stop_at_operand ? "*::command:_normal" : "*:file:_files");
+}
+
+static void print_zsh(void)
+{
+    puts("#compdef steptrace\n# made by `steptrace help --completion=zsh`\n"
+         "_steptrace() {\n"
+         "    local -a verbs=(");
+    for (size_t i = 0; i < verb_count; i++) {
+        printf("        '%s:", verbs[i].name);
+        print_quoted(verbs[i].summary);
+        puts("'");
+    }
+    puts("    )\n"
+         "    if ((CURRENT == 2)); then\n"
+         "        _describe verb verbs && return\n"
+         "    fi\n"
+         "    local verb=$words[2]\n"
+         "    shift words\n"
+         "    ((CURRENT--))\n"
+         "    case $verb in");
+    for (size_t i = 0; i < verb_count; i++) {
+        printf("        %s) _arguments \\\n", verbs[i].name);
+        explain_verb(&verbs[i], print_zsh_options);
+    }
+    puts("    esac\n}\n_steptrace \"$@\"");
+}
+
+/* ---- fish ---- */
+
+static const char *fish_verb;
+
+static void print_fish_options(const struct arguments *arguments)
+{
+    for (size_t i = 0; i < arguments->row_count; i++) {
+        const struct option_row *row = &arguments->rows[i];
+        printf("complete -c steptrace -n '__fish_seen_subcommand_from %s' -l %s", fish_verb,
+               row->name);
+        if (row->letter != 0)
+            printf(" -s %c", row->letter);
+        if (row->value != NULL)
+            printf(" -r%s", is_file(row->value) ? "F" : "f");
+        fputs(" -d '", stdout);
+        print_quoted(row->help);
+        puts("'");
+    }
+}
+
+static void print_fish(void)
+{
+    puts("# fish completion of steptrace; made by `steptrace help --completion=fish`");
+    for (size_t i = 0; i < verb_count; i++) {
+        printf("complete -c steptrace -f -n __fish_use_subcommand -a %s -d '", verbs[i].name);
+        print_quoted(verbs[i].summary);
+        puts("'");
+        fish_verb = verbs[i].name;
+        explain_verb(&verbs[i], print_fish_options);
+    }
+}
+
+bool completion_print(const char *shell)
+{
+    static const struct {
+        const char *name;
+        void (*print)(void);
+    } shells[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
+    for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++)
+        if (strcmp(shells[i].name, shell) == 0) {
+            shells[i].print();
+            return true;
+        }
+    return false;
+}

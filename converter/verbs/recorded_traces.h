@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The traces that a recorded program and those that it started have left. */
+#ifndef CONVERTER_VERBS_RECORDED_TRACES_H
+#define CONVERTER_VERBS_RECORDED_TRACES_H
+
+#include <stdbool.h>
+#include <time.h>
+
+#include "steptrace/status.h"
+
+struct recorded_traces {
+    const char *step_path; /* what the recorder was told, with % sequences; absolute */
+    bool is_converted;     /* to what is in front of ".step" */
+    const char *encoding;  /* for that; NULL: the format's own */
+    struct timespec start; /* of the program */
+};
+
+/* Waits until their drains have written them; makes whole what was left to be recovered; converts;
+ * tells of those that were cut, and of further ones that nobody asked for by name; where the name
+ * has the process id, writes a list.  `*count` becomes how many there are.  Faults are told. */
+enum step_status recorded_traces_finish(const struct recorded_traces *traces, unsigned *count);
+
+#endif

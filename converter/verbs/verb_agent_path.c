@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace agent-path: where the libraries lie that others load. */
+#include <limits.h>
+#include <stdio.h>
+
+#include "converter/base/component.h"
+#include "converter/base/error_report.h"
+#include "converter/verbs/verb.h"
+
+static const struct verb_help help = {
+    "agent-path", "[OPTION]...",
+    "Prints where the agent lies, for java -agentpath:$(steptrace agent-path)=file=run.step,\n"
+    "as `steptrace record` finds it.\n"};
+
+enum step_status verb_agent_path(int argc, char **argv)
+{
+    bool of_malloc = false;
+    char path[PATH_MAX];
+    const struct option_row rows[] = {{"malloc", 0, NULL,
+                                       "where the recorder of native programs lies, for LD_PRELOAD",
+                                       take_flag, &of_malloc}};
+    struct arguments arguments = {.help = &help, .rows = rows, .row_count = 1};
+    enum step_status status = arguments_parse(&arguments, argc, argv);
+    if (status != STEP_STATUS_OK || arguments.help_wanted)
+        return status;
+    status = arguments_expect(&arguments, 0, 0);
+    if (status != STEP_STATUS_OK)
+        return status;
+    bool is_found = of_malloc
+                        ? component_find("libmalloctracer.so", "../malloc-recorder", NULL,
+                                         "STEPTRACE_MALLOC_LIBRARY", path)
+                        : component_find("libtracer.so", "../agent", NULL, "STEPTRACE_AGENT", path);
+    if (!is_found) {
+        report_line("%s is not installed", of_malloc ? "libmalloctracer.so" : "libtracer.so");
+        return STEP_STATUS_IO;
+    }
+    puts(path);
+    return STEP_STATUS_OK;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace version: what this program is, and what it can. */
+#include <stdio.h>
+
+#include "converter/verbs/commit.h"
+#include "converter/verbs/verb.h"
+#include "format/json/json_output.h"
+#include "steptrace/live.h"
+
+static const char *const features[] = {
+#if STEPTRACE_ZSTD
+    "zstd",
+#endif
+    "zlib",
+#if STEPTRACE_XZ
+    "xz",
+#endif
+};
+
+/* The versions that are written; docs/formats/versions.md says which are read. */
+static const struct {
+    const char *name, *version;
+} formats[] = {{"step", "1"}, {"live", "1"}, {"hatf", "1.0"}, {"metatf", "1.0"}};
+_Static_assert(STEP_LIVE_VERSION == 1, "a row of `formats`");
+
+#define EACH(i, table) (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+
+static void print_text(void)
+{
+    printf("steptrace %s\ncommit    %s\nfeatures ", STEPTRACE_VERSION, STEPTRACE_COMMIT);
+    for
+        EACH(i, features)
+    printf(" %s", features[i]);
+    printf("\nformats  ");
+    for
+        EACH(i, formats)
+    printf("%s %s %s", i > 0 ? "," : "", formats[i].name, formats[i].version);
+    putchar('\n');
+}
+
+static void print_json(void)
+{
+    struct json_output json;
+    json_init(&json, stdout);
+    json_begin_object(&json, NULL);
+    json_text(&json, "version", STEPTRACE_VERSION);
+    json_text(&json, "commit", STEPTRACE_COMMIT);
+    json_begin_array(&json, "features");
+    for
+        EACH(i, features)
+    json_text(&json, NULL, features[i]);
+    json_end_array(&json);
+    json_begin_object(&json, "formats");
+    for
+        EACH(i, formats)
+    json_text(&json, formats[i].name, formats[i].version);
+    json_end_object(&json);
+    json_end_object(&json);
+    json_finish(&json);
+}
+
+enum step_status verb_version(int argc, char **argv)
+{
+    static const struct verb_help help = {
+        "version", "[--json]",
+        "Prints the version, the commit it was built from, how it can compress, and the\n"
+        "versions of the formats that it writes.\n"};
+    bool as_json = false;
+    const struct option_row rows[] = {{"json", 0, NULL, "as JSON", take_flag, &as_json}};
+    struct arguments arguments = {.help = &help, .rows = rows, .row_count = 1};
+    enum step_status status = arguments_parse(&arguments, argc, argv);
+    if (status == STEP_STATUS_OK && !arguments.help_wanted)
+        status = arguments_expect(&arguments, 0, 0);
+    if (status != STEP_STATUS_OK || arguments.help_wanted)
+        return status;
+    if (as_json)
+        print_json();
+    else
+        print_text();
+    return STEP_STATUS_OK;
+}

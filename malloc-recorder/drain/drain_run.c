@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chunks into the trace, until a reason to end; then what is left. */
+#include "malloc-recorder/drain/drain_run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "capture/clock.h"
+#include "capture/log.h"
+#include "capture/retained_chunks.h"
+#include "format/live/live_allocs.h"
+#include "malloc-recorder/drain/symbols.h"
+
+/* Bytes in the file that a record which waits for its block takes at most, and the trace's end. */
+#define WAITING_BYTES 8u
+#define END_BYTES UINT64_C(12288)
+#define LINGER_MS 500
+#define CHUNK_RECORDS (65536u / 16)
+#define CHUNK_ROOM (END_BYTES + CHUNK_RECORDS * WAITING_BYTES)
+
+volatile sig_atomic_t drain_successor_is_there;
+
+static struct native_trace *trace_of(const struct drain *drain)
+{
+    return drain->owner;
+}
+
+static enum step_status begin_chunk(void *decoder, const struct step_live_chunk *chunk)
+{
+    return live_allocs_decoder_begin(decoder, chunk->stream, chunk->first_record, chunk->thread);
+}
+
+static enum step_status decode_words(void *decoder, uint64_t stream, const uint64_t *words,
+                                     size_t count, size_t *consumed, struct step_error *error)
+{
+    return live_allocs_decoder_words(decoder, stream, words, count, consumed, error);
+}
+
+static uint64_t next_record(void *decoder, uint64_t stream)
+{
+    return live_allocs_decoder_next_record(decoder, stream);
+}
+
+/* ---- the limit ---- */
+
+static uint64_t waiting_records(const struct drain *drain)
+{
+    uint64_t count = 0;
+    for (struct live_stream *stream = live_all_streams(drain->map); stream != NULL;
+         stream = stream->next_all)
+        count += step_writer_put_count(drain->writer, stream->number) -
+                 step_writer_written_count(drain->writer, stream->number);
+    return count;
+}
+
+static void write_all_waiting(struct drain *drain)
+{
+    for (struct live_stream *stream = live_all_streams(drain->map); stream != NULL;
+         stream = stream->next_all) {
+        drain_flush_stream(drain, stream);
+        drain_release_written(drain, stream);
+    }
+}
+
+/* Would another chunk make the file longer than it may be? */
+static bool is_at_limit(struct drain *drain)
+{
+    uint64_t limit = trace_of(drain)->numbers.limit_bytes;
+    if (limit == 0 ||
+        step_writer_size(drain->writer) + waiting_records(drain) * WAITING_BYTES + CHUNK_ROOM <
+            limit)
+        return false;
+    write_all_waiting(drain);
+    return step_writer_size(drain->writer) + CHUNK_ROOM >= limit;
+}
+
+/* Is there disk for another, and for what waits? */
+static bool is_disk_full(struct drain *drain)
+{
+    return !trace_file_reserve(trace_of(drain)->file,
+                               waiting_records(drain) * WAITING_BYTES + CHUNK_ROOM);
+}
+
+/* What is not taken is cut off, and so is all that follows. */
+static bool may_take(struct drain *drain)
+{
+    struct native_trace *trace = trace_of(drain);
+    if (trace->cut == NULL && is_at_limit(drain))
+        trace->cut = "limit";
+    else if (trace->cut == NULL && is_disk_full(drain))
+        trace->cut = "disk-full";
+    return trace->cut == NULL && !drain->failed;
+}
+
+/* ---- chunks ---- */
+
+static void append(struct live_chunk_ref **list, struct live_chunk_ref *more)
+{
+    while (*list != NULL)
+        list = &(*list)->next;
+    *list = more;
+}
+
+static struct live_stream *global_stream(const struct drain *drain)
+{
+    struct native_trace *trace = trace_of(drain);
+    for (struct live_stream *stream = live_all_streams(drain->map);
+         trace->global == NULL && stream != NULL; stream = stream->next_all)
+        if (stream->number == STEP_LIVE_STREAM_GLOBAL)
+            trace->global = stream;
+    return trace->global;
+}
+
+/* Definitions out of the list; their chunks stay, for recovery. */
+static void take_definitions(struct drain *drain, struct live_chunk_ref **list)
+{
+    while (*list != NULL) {
+        struct live_chunk_ref *ref = *list;
+        if (ref->stream->number != STEP_LIVE_STREAM_GLOBAL) {
+            list = &ref->next;
+            continue;
+        }
+        *list = ref->next;
+        drain_parse_full(drain, ref);
+    }
+}
+
+/* All frames that the chunks which are full by now have: a frame is defined before it is used. */
+static void take_frames(struct drain *drain)
+{
+    struct native_trace *trace = trace_of(drain);
+    struct live_stream *global = global_stream(drain);
+    if (trace->numbers.stack == 0 || global == NULL)
+        return;
+    for (;;) {
+        take_definitions(drain, &trace->later);
+        struct live_chunk_ref *active = atomic_load(&global->ref);
+        if (active == NULL || drain->failed)
+            return;
+        if (active->chunk->order == global->expected_order) {
+            drain_parse(drain, active, live_published_words(active->chunk));
+            return;
+        }
+        append(&trace->later, live_map_take_full(drain->map));
+    }
+}
+
+static bool take_all_full(struct drain *drain)
+{
+    struct native_trace *trace = trace_of(drain);
+    append(&trace->later, live_map_take_full(drain->map));
+    bool any = trace->later != NULL;
+    take_frames(drain);
+    struct live_chunk_ref *ref = trace->later;
+    trace->later = NULL;
+    while (ref != NULL) {
+        struct live_chunk_ref *next = ref->next;
+        if (may_take(drain))
+            drain_take_full(drain, ref);
+        ref = next;
+        native_trace_grow(trace);
+        atomic_fetch_add(&trace->control->beat, 1);
+    }
+    return any;
+}
+
+/* A thread that died while it handed a chunk over: neither in the queue, nor the one in use. */
+static bool take_lost(struct drain *drain, struct live_stream *stream)
+{
+    for (struct live_chunk_ref *ref = atomic_load(&drain->map->shared->made); ref != NULL;
+         ref = ref->next_made) {
+        const struct step_live_chunk *chunk = ref->chunk;
+        if (atomic_load(&chunk->state) == STEP_LIVE_FREE || ref->stream != stream ||
+            chunk->order != stream->expected_order || ref == atomic_load(&stream->ref))
+            continue;
+        drain_take_full(drain, ref);
+        return true;
+    }
+    return false;
+}
+
+static void take_stream(struct drain *drain, struct live_stream *stream)
+{
+    struct live_chunk_ref *active = atomic_load(&stream->ref);
+    while (active != NULL && active->chunk->order > stream->expected_order &&
+           take_lost(drain, stream))
+        ;
+    if (active != NULL && may_take(drain))
+        drain_take_active(drain, stream);
+}
+
+static void take_the_rest(struct drain *drain)
+{
+    struct live_stream *global = global_stream(drain);
+    if (global != NULL)
+        take_stream(drain, global);
+    while (take_all_full(drain))
+        ;
+    for (struct live_stream *stream = live_all_streams(drain->map); stream != NULL;
+         stream = stream->next_all)
+        take_stream(drain, stream);
+}
+
+/* ---- the end ---- */
+
+/* Waits that long for it. */
+static bool is_gone(const struct native_trace *trace, int wait_ms)
+{
+    struct pollfd poll_file = {.fd = trace->process_file, .events = POLLIN};
+    if (trace->process_file >= 0)
+        return poll(&poll_file, 1, wait_ms) > 0;
+    poll(NULL, 0, wait_ms);
+    return kill((pid_t) trace->process, 0) != 0 && errno == ESRCH;
+}
+
+/* Why the trace ends before its program; NULL: it does not. */
+static const char *cut_of(struct drain *drain)
+{
+    struct native_trace *trace = trace_of(drain);
+    bool is_stuck = atomic_load(&trace->control->shared.failed);
+    if (is_stuck)
+        log_message("%s: the trace ends here: %s: %s", trace->path, trace->live_path,
+                    strerror(trace->control->shared.code));
+    if (drain->failed || is_stuck)
+        return trace->file->full || trace_file_is_full(trace->control->shared.code) ? "disk-full"
+                                                                                    : "failed";
+    may_take(drain);
+    if (trace->cut != NULL)
+        log_message("%s: the trace ends here: %s", trace->path,
+                    trace->file->code != 0 ? strerror(trace->file->code) : "limit reached");
+    return trace->cut;
+}
+
+/* NULL: it goes on. */
+static const char *end_of(struct drain *drain)
+{
+    struct native_trace *trace = trace_of(drain);
+    if ((trace->cut = cut_of(drain)) != NULL)
+        return trace->cut;
+    if (atomic_load(&trace->control->end_wanted))
+        return trace->control->end;
+    if (drain_successor_is_there)
+        return "exec";
+    return is_gone(trace, 0) ? "killed" : NULL;
+}
+
+static void put_end(struct drain *drain, const char *end)
+{
+    struct native_trace *trace = trace_of(drain);
+    struct live_shared *shared = &trace->control->shared;
+    drain_put_text(drain, "end", end);
+    trace->control->bypassed[sizeof trace->control->bypassed - 1] = '\0';
+    if (trace->control->bypassed[0] != '\0')
+        drain_put_text(drain, "bypassed-by", trace->control->bypassed);
+    drain_put_number(drain, "dropped", atomic_load(&trace->header->dropped));
+    drain_put_number(drain, "missed", atomic_load(&trace->control->missed));
+    drain_put_number(drain, "waited-ns", atomic_load(&shared->waited_ns));
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0)
+        return;
+    uint64_t cpu_us = (uint64_t) (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000u +
+                      (uint64_t) (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    drain_put_number(drain, "drain-cpu-us", cpu_us);
+    drain_put_number(drain, "drain-peak-kib", (uint64_t) usage.ru_maxrss);
+}
+
+/* Of a trace that ends before its program neither more is taken, nor is the rest of use: it stands
+ * in no order to what was cut off. */
+static void close_trace(struct drain *drain, const char *end)
+{
+    struct native_trace *trace = trace_of(drain);
+    live_map_stop(drain->map);
+    trace->file->ending = true;
+    if (trace->cut == NULL)
+        take_the_rest(drain);
+    if (trace->symbols != NULL && symbols_modules(trace->symbols) != NULL)
+        drain_put_text(drain, "modules", symbols_modules(trace->symbols));
+    put_end(drain, trace->cut != NULL ? trace->cut : end);
+    drain_close(drain);
+    native_trace_close(trace);
+    atomic_store(&trace->control->is_closed, 1);
+    futex_gate_open(&trace->control->closed);
+}
+
+static void calibrate(struct native_trace *trace)
+{
+    const struct clock_moment start = {trace->numbers.start_raw, trace->numbers.start_monotonic_ns,
+                                       trace->numbers.start_wall_ns};
+    struct clock_scale scale;
+    clock_calibrate(&start, &scale);
+    trace->header->clock_multiplier = scale.multiplier;
+    trace->header->clock_shift = scale.shift;
+}
+
+static const struct drain_operations operations = {.begin = begin_chunk,
+                                                   .words = decode_words,
+                                                   .next_record = next_record,
+                                                   .take_all_full = take_all_full};
+
+void drain_run(struct native_trace *trace)
+{
+    calibrate(trace);
+    trace->decoder = live_allocs_decoder_create(trace->header, trace->writer);
+    struct drain drain = {.operations = &operations,
+                          .owner = trace,
+                          .path = trace->path,
+                          .map = &trace->map,
+                          .writer = trace->writer,
+                          .decoder = trace->decoder,
+                          .failed = trace->decoder == NULL};
+    if (trace->numbers.stack != 0 && trace->decoder != NULL &&
+        (trace->symbols = symbols_create(trace->process)) != NULL)
+        live_allocs_decoder_set_describe(trace->decoder, symbols_describe, trace->symbols);
+    const char *end;
+    while ((end = end_of(&drain)) == NULL) {
+        live_wait_for_work(drain.map);
+        atomic_fetch_add(&trace->control->beat, 1);
+        native_trace_grow(trace);
+        take_all_full(&drain);
+        drain_relieve(&drain);
+    }
+    close_trace(&drain, end);
+    /* Programs that come later in the process see by the lock that the name is taken. */
+    while (!atomic_load(&trace->control->end_wanted) && !is_gone(trace, LINGER_MS))
+        ;
+    trace_file_close(trace->file);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * steptrace-drain: writes the trace of a program in which libmalloctracer.so is, which starts it.
+ *
+ * It is in a session of its own, has no parent that knows it, none of the program's descriptors,
+ * and takes no signals but SIGKILL: nothing that is meant for the program or its shell reaches it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/log.h"
+#include "malloc-recorder/drain/drain_run.h"
+
+static struct native_trace trace;
+
+/* ---- arguments ---- */
+
+static bool take_numbers(const char *text, struct drain_numbers *numbers)
+{
+    char *end = (char *) text;
+#define X(name)                                                                                    \
+    numbers->name = strtoull(end, &end, 16);                                                       \
+    if (*end++ != ',')                                                                             \
+        return false;
+    DRAIN_NUMBERS(X)
+#undef X
+    return true;
+}
+
+static bool take_arguments(int count, char **arguments)
+{
+    static const char program[] = "program=";
+    if (count != DRAIN_ARGUMENT_COUNT ||
+        strncmp(arguments[DRAIN_ARGUMENT_PROGRAM], program, strlen(program)) != 0) {
+        log_message("%s: libmalloctracer.so starts it, nobody else", arguments[0]);
+        return false;
+    }
+    if (strtoull(arguments[DRAIN_ARGUMENT_LAYOUT], NULL, 16) != DRAIN_LAYOUT) {
+        log_message("%s is not of the same build as libmalloctracer.so", arguments[0]);
+        return false;
+    }
+    trace.process = strtoull(arguments[DRAIN_ARGUMENT_PROGRAM] + strlen(program), NULL, 10);
+    trace.wanted_file = arguments[DRAIN_ARGUMENT_FILE];
+    trace.options = arguments[DRAIN_ARGUMENT_OPTIONS];
+    return take_numbers(arguments[DRAIN_ARGUMENT_NUMBERS], &trace.numbers);
+}
+
+/* ---- a process apart ---- */
+
+static void see_successor(int number)
+{
+    (void) number;
+    drain_successor_is_there = 1;
+}
+
+static void take_no_signals(void)
+{
+    sigset_t all;
+    struct sigaction successor = {.sa_handler = see_successor, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &successor, NULL);
+    sigfillset(&all);
+    sigdelset(&all, SIGUSR1);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+}
+
+/* Limits that were meant for the program; where they are hard they hold here too. */
+static void lift_limits(void)
+{
+    static const int kinds[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_CPU, RLIMIT_NOFILE};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct rlimit limit;
+        if (getrlimit((__rlimit_resource_t) kinds[i], &limit) != 0)
+            continue;
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit((__rlimit_resource_t) kinds[i], &limit);
+    }
+    const struct rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+}
+
+/* No number below the reply's is free for a file of ours. */
+static bool fill_descriptors(void)
+{
+    int file;
+    do
+        file = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (file >= 0 && file < DRAIN_REPLY_DESCRIPTOR);
+    if (file > DRAIN_REPLY_DESCRIPTOR)
+        close(file);
+    return file >= 0;
+}
+
+static void let_go_of_program(void)
+{
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int file = 0; nothing >= 0 && file < DRAIN_REPLY_DESCRIPTOR; file++)
+        dup2(nothing, file);
+    if (nothing >= DRAIN_REPLY_DESCRIPTOR)
+        close(nothing);
+    if (chdir("/") != 0)
+        log_message("/: %s", strerror(errno));
+}
+
+/* ---- messages: the program says them, on its stderr ---- */
+
+static void leave_message(const char *message, size_t length)
+{
+    struct drain_control *control = trace.control;
+    if (atomic_load(&control->message_bytes) != 0)
+        return; /* the first is the cause */
+    if (length >= sizeof control->message)
+        length = sizeof control->message - 1;
+    memcpy(control->message, message, length);
+    atomic_store(&control->message_bytes, (uint32_t) length);
+}
+
+static void reply(const char *text)
+{
+    ssize_t ignored = write(DRAIN_REPLY_DESCRIPTOR, text, strlen(text));
+    (void) ignored;
+    close(DRAIN_REPLY_DESCRIPTOR);
+}
+
+static int run(void)
+{
+    setsid();
+    take_no_signals();
+    lift_limits();
+    trace.process_file = (int) syscall(SYS_pidfd_open, (pid_t) trace.process, 0u);
+    enum native_trace_start started = native_trace_start(&trace);
+    if (started != NATIVE_TRACE_READY) {
+        reply(started == NATIVE_TRACE_ADDRESS_TAKEN ? DRAIN_ADDRESS_TAKEN : "");
+        return 1;
+    }
+    native_trace_describe(&trace);
+    log_to(leave_message);
+    let_go_of_program();
+    reply(trace.live_path);
+    drain_run(&trace);
+    return 0;
+}
+
+int main(int count, char **arguments)
+{
+    if (!fill_descriptors() || !take_arguments(count, arguments))
+        return 1;
+    pid_t child = fork();
+    if (child < 0)
+        log_message("%s: %s", arguments[0], strerror(errno));
+    return child == 0 ? run() : child < 0;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files: their names, their making, their growth. */
+#include "malloc-recorder/drain/native_trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "capture/log.h"
+#include "format/live/live_allocs.h"
+#include "steptrace/hatf_trace.h"
+
+#define PAGE UINT64_C(4096)
+#define AHEAD_BYTES (UINT64_C(4) << 20)
+#define IMAGES_MOST 10000u
+
+static bool log_error(const struct step_error *error)
+{
+    char text[900];
+    step_error_print(error, text, sizeof text);
+    log_message("%s", text);
+    return false;
+}
+
+static bool log_errno(const char *path)
+{
+    log_message("%s: %s", path, strerror(errno));
+    return false;
+}
+
+/* ---- names ---- */
+
+/* The text before the file's ending. */
+static size_t stem_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *ending = strrchr(slash != NULL ? slash : path, '.');
+    return ending != NULL ? (size_t) (ending - path) : strlen(path);
+}
+
+/* NAME.step, NAME-2.step, ... for the programs that one process is, one after the other. */
+static bool set_name(struct native_trace *trace, unsigned image)
+{
+    const char *wanted = trace->wanted_file;
+    size_t stem = stem_length(wanted);
+    int length = image == 1 ? snprintf(trace->path, sizeof trace->path, "%s", wanted)
+                            : snprintf(trace->path, sizeof trace->path, "%.*s-%u%s", (int) stem,
+                                       wanted, image, wanted + stem);
+    snprintf(trace->live_path, sizeof trace->live_path, "%s%s", trace->path, STEP_LIVE_SUFFIX);
+    return length > 0 && (size_t) length < sizeof trace->path;
+}
+
+/* Who holds the file, if that is the drain of this same process, which was another program then; 0:
+ * nobody, or somebody else. */
+static pid_t former_drain(const struct native_trace *trace)
+{
+    char name[64], arguments[4096], mark[40];
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int file = open(trace->path, O_RDWR | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    bool held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    close(file);
+    snprintf(name, sizeof name, "/proc/%ld/cmdline", (long) lock.l_pid);
+    if (!held || (file = open(name, O_RDONLY | O_CLOEXEC)) < 0)
+        return 0;
+    ssize_t length = read(file, arguments, sizeof arguments - 1);
+    close(file);
+    arguments[length > 0 ? length : 0] = '\0';
+    snprintf(mark, sizeof mark, "program=%llu", (unsigned long long) trace->process);
+    const char *at = arguments;
+    for (int i = 0; i < DRAIN_ARGUMENT_PROGRAM && at < arguments + length; i++)
+        at += strlen(at) + 1;
+    return length > 0 && at < arguments + length && strcmp(at, mark) == 0 ? lock.l_pid : 0;
+}
+
+/* One that was left to be recovered stays; without the process id in its name it is replaced, as
+ * the trace is. */
+static bool is_left_over(const struct native_trace *trace)
+{
+    return trace->numbers.names_processes != 0 && access(trace->live_path, F_OK) == 0;
+}
+
+static bool open_trace(struct native_trace *trace)
+{
+    struct step_error error = {.status = STEP_STATUS_OK};
+    for (unsigned image = 1; image < IMAGES_MOST; image++) {
+        if (!set_name(trace, image))
+            break;
+        pid_t former = former_drain(trace);
+        if (former != 0)
+            kill(former, SIGUSR1);
+        if (former != 0 || is_left_over(trace))
+            continue;
+        return trace_file_open(trace->path, &trace->file, &error) == STEP_STATUS_OK ||
+               log_error(&error);
+    }
+    log_message("%s: there is no name left for the trace", trace->wanted_file);
+    return false;
+}
+
+/* ---- the live file ---- */
+
+static bool lock_header(const struct native_trace *trace)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+    return fcntl(trace->live_file, F_SETLK, &lock) == 0;
+}
+
+static bool set_aside(struct native_trace *trace, uint64_t end)
+{
+    int code;
+    do
+        code = posix_fallocate(trace->live_file, 0, (off_t) end);
+    while (code == EINTR);
+    errno = code;
+    return code == 0;
+}
+
+static bool make_live_file(struct native_trace *trace)
+{
+    if (unlink(trace->live_path) != 0 && errno != ENOENT)
+        return log_errno(trace->live_path);
+    trace->live_file = open(trace->live_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (trace->live_file < 0)
+        return log_errno(trace->live_path);
+    trace->is_live_made = true;
+    return (lock_header(trace) && set_aside(trace, DRAIN_FIRST_BYTES + AHEAD_BYTES)) ||
+           log_errno(trace->live_path);
+}
+
+/* At the program's addresses, or not at all. */
+static bool map_live_file(struct native_trace *trace)
+{
+    const struct drain_numbers *numbers = &trace->numbers;
+    void *wanted = (void *) numbers->address;
+    void *base = mmap(wanted, numbers->range_bytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, trace->live_file, 0);
+    if (base == MAP_FAILED)
+        return false;
+    if (base != wanted) {
+        munmap(base, numbers->range_bytes);
+        return false;
+    }
+    trace->is_mapped = true;
+    trace->header = base;
+    trace->control = (struct drain_control *) (void *) ((char *) base + PAGE);
+    return true;
+}
+
+static void fill_live_file(struct native_trace *trace)
+{
+    struct step_live_header *header = trace->header;
+    memcpy(header->magic, STEP_LIVE_MAGIC, sizeof header->magic);
+    header->version = STEP_LIVE_VERSION;
+    header->page_bytes = STEP_LIVE_PAGE;
+    header->process_id = trace->process;
+    header->file_bytes = DRAIN_FIRST_BYTES;
+    header->clock_zero = trace->numbers.start_raw;
+    header->clock_multiplier = 1;
+    header->resolution_ns = 1;
+    header->definition = STEP_LIVE_DEFINITION_HEAP;
+    trace->control->layout = DRAIN_LAYOUT;
+    trace->control->range_bytes = trace->numbers.range_bytes;
+    atomic_store(&trace->control->ready_bytes, DRAIN_FIRST_BYTES + AHEAD_BYTES);
+    live_map_init(&trace->map, &trace->control->shared, trace->numbers.buffer_bytes, false);
+    trace->map.header = header;
+}
+
+bool native_trace_grow(struct native_trace *trace)
+{
+    struct drain_control *control = trace->control;
+    uint64_t ready = atomic_load(&control->ready_bytes);
+    uint64_t wanted = atomic_load(&trace->header->file_bytes) + AHEAD_BYTES;
+    if (wanted > control->range_bytes)
+        wanted = control->range_bytes;
+    if (ready >= wanted || atomic_load(&control->shared.failed))
+        return !atomic_load(&control->shared.failed);
+    wanted = wanted + AHEAD_BYTES < control->range_bytes ? wanted + AHEAD_BYTES : wanted;
+    bool done = set_aside(trace, wanted);
+    if (done) {
+        atomic_store(&control->ready_bytes, wanted);
+    } else {
+        control->shared.code = errno;
+        atomic_store(&control->shared.failed, true);
+    }
+    futex_gate_open(&control->shared.room);
+    return done;
+}
+
+/* ---- start and end ---- */
+
+static bool open_writer(struct native_trace *trace)
+{
+    struct step_error error = {.status = STEP_STATUS_OK};
+    struct step_writer_options options;
+    step_writer_options_init(&options);
+    options.definition = &step_hatf_trace_definition;
+    options.output = trace_file_output(trace->file);
+    options.level = (int) trace->numbers.level;
+    return step_writer_create(&options, &trace->writer, &error) == STEP_STATUS_OK ||
+           log_error(&error);
+}
+
+/* Of a trace that could not begin nothing stays. */
+static void release(struct native_trace *trace)
+{
+    if (trace->is_live_made)
+        unlink(trace->live_path);
+    if (trace->file != NULL)
+        unlink(trace->path);
+    if (trace->is_mapped)
+        munmap(trace->header, trace->numbers.range_bytes);
+    if (trace->live_file >= 0)
+        close(trace->live_file);
+    step_writer_destroy(trace->writer);
+    live_allocs_decoder_destroy(trace->decoder);
+    trace_file_close(trace->file);
+}
+
+enum native_trace_start native_trace_start(struct native_trace *trace)
+{
+    trace->live_file = -1;
+    enum native_trace_start result = NATIVE_TRACE_FAILED;
+    if (open_trace(trace) && make_live_file(trace)) {
+        result = map_live_file(trace) ? NATIVE_TRACE_READY : NATIVE_TRACE_ADDRESS_TAKEN;
+        if (result == NATIVE_TRACE_READY && !open_writer(trace))
+            result = NATIVE_TRACE_FAILED;
+    }
+    if (result == NATIVE_TRACE_READY)
+        fill_live_file(trace);
+    else
+        release(trace);
+    return result;
+}
+
+void native_trace_close(struct native_trace *trace)
+{
+    unlink(trace->live_path);
+    trace->is_live_made = false;
+    step_writer_destroy(trace->writer);
+    live_allocs_decoder_destroy(trace->decoder);
+    trace->writer = NULL;
+    trace->decoder = NULL;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A table by address, of pairs; linear probing, what is taken out leaves a mark. */
+#include "malloc-recorder/heap_blocks.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "malloc-recorder/own_heap.h"
+#include "malloc-recorder/recorder.h"
+
+#define LEAST ((size_t) 1024)
+#define TAKEN ((uintptr_t) 1)
+
+struct pair {
+    uintptr_t block; /* 0: free, TAKEN: was used */
+    uint64_t heap;
+};
+
+_Atomic uint64_t heap_blocks_count;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pair *pairs;
+static size_t capacity, used; /* a power of two; pairs that are not free */
+
+static size_t place_of(uintptr_t block)
+{
+    return (size_t) ((block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (capacity - 1);
+}
+
+static void insert(uintptr_t block, uint64_t heap)
+{
+    size_t at = place_of(block);
+    while (pairs[at].block != 0 && pairs[at].block != block)
+        at = (at + 1) & (capacity - 1);
+    used += pairs[at].block == 0;
+    pairs[at] = (struct pair){block, heap};
+}
+
+static bool make_room(void)
+{
+    if (capacity != 0 && used < capacity / 2)
+        return true;
+    struct pair *old = pairs;
+    size_t old_capacity = capacity;
+    size_t wanted = 4 * (size_t) atomic_load(&heap_blocks_count);
+    size_t next = LEAST;
+    while (next < wanted)
+        next *= 2;
+    struct pair *grown = own_heap_calloc(next, sizeof *grown);
+    if (grown == NULL)
+        return false;
+    pairs = grown;
+    capacity = next;
+    used = 0;
+    for (size_t i = 0; i < old_capacity; i++)
+        if (old[i].block > TAKEN)
+            insert(old[i].block, old[i].heap);
+    own_heap_free(old);
+    return true;
+}
+
+void heap_blocks_put(const void *block, uint64_t heap)
+{
+    struct own_mode own;
+    own_mode_enter(&own);
+    pthread_mutex_lock(&lock);
+    if (make_room()) {
+        insert((uintptr_t) block, heap);
+        atomic_fetch_add(&heap_blocks_count, 1);
+    }
+    pthread_mutex_unlock(&lock);
+    own_mode_leave(&own);
+}
+
+uint64_t heap_blocks_take_slowly(const void *block)
+{
+    struct own_mode own;
+    uint64_t heap = 0;
+    own_mode_enter(&own);
+    pthread_mutex_lock(&lock);
+    for (size_t at = place_of((uintptr_t) block); capacity != 0 && pairs[at].block != 0;
+         at = (at + 1) & (capacity - 1)) {
+        if (pairs[at].block != (uintptr_t) block)
+            continue;
+        heap = pairs[at].heap;
+        pairs[at].block = TAKEN;
+        atomic_fetch_sub(&heap_blocks_count, 1);
+        break;
+    }
+    pthread_mutex_unlock(&lock);
+    own_mode_leave(&own);
+    return heap;
+}
+
+void heap_blocks_drop(uint64_t heap)
+{
+    struct own_mode own;
+    own_mode_enter(&own);
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < capacity; i++)
+        if (pairs[i].block > TAKEN && pairs[i].heap == heap) {
+            pairs[i].block = TAKEN;
+            atomic_fetch_sub(&heap_blocks_count, 1);
+        }
+    pthread_mutex_unlock(&lock);
+    own_mode_leave(&own);
+}
+
+void heap_blocks_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void heap_blocks_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+void heap_blocks_reset(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    atomic_store(&heap_blocks_count, 0);
+    pairs = NULL;
+    capacity = used = 0;
+}

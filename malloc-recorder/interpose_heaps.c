@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * jemalloc's mallocx family and arenas, mimalloc's mi_ family and heaps.  They are no symbols of
+ * this library: programs ask by them whether the allocator is there.  What libraries import is
+ * changed instead, once, when the recording begins.
+ *
+ * Heaps are numbered from 1 as they come: arenas that the program names, heaps that it makes.
+ */
+#include "malloc-recorder/interpose_heaps.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "malloc-recorder/heap_blocks.h"
+#include "malloc-recorder/import_slots.h"
+#include "malloc-recorder/interpose.h"
+#include "malloc-recorder/malloc_probes.h"
+
+#define HEAPS_MOST 4096
+#define ARENA_SHIFT 20
+#define LOG_ALIGNMENT 63
+
+/* ---- heaps ---- */
+
+/* Their keys: an arena's number + 1, or a mi_heap_t's address; 0: not in use. */
+static _Atomic uintptr_t heap_keys[HEAPS_MOST];
+
+static uint64_t find_heap(uintptr_t key)
+{
+    for (uint64_t i = 0; i < HEAPS_MOST; i++) {
+        uintptr_t found = atomic_load(&heap_keys[i]);
+        if (found == key)
+            return i + 1;
+        if (found == 0)
+            return 0;
+    }
+    return 0;
+}
+
+/* A number is used again only for the same key. */
+static uint64_t heap_of_key(uintptr_t key)
+{
+    uint64_t heap = find_heap(key);
+    for (uint64_t i = 0; heap == 0 && i < HEAPS_MOST; i++) {
+        uintptr_t none = 0;
+        if (atomic_compare_exchange_strong(&heap_keys[i], &none, key)) {
+            record_heap_event(STEP_LIVE_HEAP_CREATE, i + 1);
+            return i + 1;
+        }
+        if (none == key)
+            return i + 1;
+    }
+    return heap;
+}
+
+/* The key of a heap that is no more names the next one that gets its address. */
+static void end_heap(uintptr_t key)
+{
+    uint64_t heap = find_heap(key);
+    if (heap == 0)
+        return;
+    heap_blocks_drop(heap);
+    record_heap_event(STEP_LIVE_HEAP_DESTROY, heap);
+    atomic_store(&heap_keys[heap - 1], UINTPTR_MAX);
+}
+
+static void note_alloc(uint64_t heap, size_t size, const void *block, uint64_t call)
+{
+    if (block == NULL)
+        return;
+    if (heap == 0) {
+        record_alloc(size, block, call);
+        return;
+    }
+    heap_blocks_put(block, heap);
+    record_heap_alloc(heap, size, block, call);
+}
+
+static void note_free(const void *block, uint64_t call)
+{
+    uint64_t heap = heap_blocks_take(block);
+    if (heap != 0)
+        record_heap_free(heap, block, call);
+    else
+        record_free(block, call);
+}
+
+/* Where nothing is recorded, or inside another of these, the real one alone is called. */
+#define PASS_ON(call_real)                                                                         \
+    if (!is_recorded())                                                                            \
+    return call_real
+
+/* ---- jemalloc ---- */
+
+static struct {
+    void *(*mallocx)(size_t, int);
+    void *(*rallocx)(void *, size_t, int);
+    void (*dallocx)(void *, int);
+    void (*sdallocx)(void *, size_t, int);
+    size_t (*xallocx)(void *, size_t, size_t, int);
+    int (*mallctl)(const char *, void *, size_t *, void *, size_t);
+} je;
+
+static uint64_t flags_call(enum step_live_heap_call call, int flags)
+{
+    unsigned log = (unsigned) flags & LOG_ALIGNMENT;
+    return call_word(call, log != 0 ? (size_t) 1 << log : 0);
+}
+
+static uint64_t flags_heap(int flags)
+{
+    unsigned arena = (unsigned) flags >> ARENA_SHIFT;
+    return arena != 0 ? heap_of_key(arena) : 0;
+}
+
+static void *take_mallocx(size_t size, int flags)
+{
+    PASS_ON(je.mallocx(size, flags));
+    enter_real();
+    uint64_t heap = flags_heap(flags);
+    void *block = je.mallocx(size, flags);
+    note_alloc(heap, size, block, flags_call(STEP_LIVE_CALL_MALLOCX, flags));
+    leave_real();
+    return block;
+}
+
+static void *take_rallocx(void *block, size_t size, int flags)
+{
+    PASS_ON(je.rallocx(block, size, flags));
+    enter_real();
+    uint64_t heap = flags_heap(flags), call = flags_call(STEP_LIVE_CALL_RALLOCX, flags);
+    void *moved;
+    if (heap == 0 && atomic_load(&heap_blocks_count) == 0) {
+        struct record_resize resize = {.before = recorder_stamp(), .call = call};
+        resize.shrinks = size <= real.malloc_usable_size(block);
+        moved = je.rallocx(block, size, flags);
+        if (moved != NULL)
+            record_realloc(&resize, block, size, moved);
+    } else {
+        uint64_t stamp = recorder_stamp(), old = heap_blocks_take(block);
+        moved = je.rallocx(block, size, flags);
+        if (moved == NULL && old != 0)
+            heap_blocks_put(block, old);
+        if (moved != NULL) {
+            record_heap_free_at(stamp, old, block, 0);
+            note_alloc(heap != 0 ? heap : old, size, moved, call);
+        }
+    }
+    leave_real();
+    return moved;
+}
+
+static void take_dallocx(void *block, int flags)
+{
+    PASS_ON(je.dallocx(block, flags));
+    enter_real();
+    note_free(block, call_word(STEP_LIVE_CALL_DALLOCX, 0));
+    je.dallocx(block, flags);
+    leave_real();
+}
+
+static void take_sdallocx(void *block, size_t size, int flags)
+{
+    PASS_ON(je.sdallocx(block, size, flags));
+    enter_real();
+    note_free(block, call_word(STEP_LIVE_CALL_DALLOCX, 0));
+    je.sdallocx(block, size, flags);
+    leave_real();
+}
+
+/* Resizes in place, as far as it can. */
+static size_t take_xallocx(void *block, size_t size, size_t extra, int flags)
+{
+    PASS_ON(je.xallocx(block, size, extra, flags));
+    enter_real();
+    struct record_resize resize = {.before = recorder_stamp(),
+                                   .call = call_word(STEP_LIVE_CALL_RALLOCX, 0)};
+    resize.shrinks = size <= real.malloc_usable_size(block);
+    size_t got = je.xallocx(block, size, extra, flags);
+    if (got >= size && atomic_load(&heap_blocks_count) == 0)
+        record_realloc(&resize, block, size, block);
+    leave_real();
+    return got;
+}
+
+static int take_mallctl(const char *name, void *old, size_t *old_size, void *new_value,
+                        size_t new_size)
+{
+    PASS_ON(je.mallctl(name, old, old_size, new_value, new_size));
+    unsigned arena = 0;
+    char what[16] = "";
+    enter_real();
+    bool ends = sscanf(name, "arena.%u.%15s", &arena, what) == 2 &&
+                (strcmp(what, "destroy") == 0 || strcmp(what, "reset") == 0);
+    if (ends)
+        end_heap((uintptr_t) arena + 1);
+    int code = je.mallctl(name, old, old_size, new_value, new_size);
+    if (code == 0 && old != NULL && strcmp(name, "arenas.create") == 0)
+        heap_of_key((uintptr_t) * (unsigned *) old + 1);
+    leave_real();
+    return code;
+}
+
+/* ---- mimalloc ---- */
+
+static struct {
+    void *(*heap_new)(void);
+    void (*heap_delete)(void *);
+    void (*heap_destroy)(void *);
+    void *(*heap_malloc)(void *, size_t);
+    void *(*heap_malloc_small)(void *, size_t);
+    void *(*heap_zalloc)(void *, size_t);
+    void *(*heap_calloc)(void *, size_t, size_t);
+    void *(*heap_malloc_aligned)(void *, size_t, size_t);
+    void *(*heap_realloc)(void *, void *, size_t);
+    void *(*malloc)(size_t);
+    void *(*zalloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*malloc_aligned)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void (*free)(void *);
+} mi;
+
+static void *take_heap_new(void)
+{
+    PASS_ON(mi.heap_new());
+    enter_real();
+    void *heap = mi.heap_new();
+    if (heap != NULL)
+        heap_of_key((uintptr_t) heap);
+    leave_real();
+    return heap;
+}
+
+/* Its blocks live on, in another heap: it is not destroyed, as far as they are concerned. */
+static void take_heap_delete(void *heap)
+{
+    uint64_t number = find_heap((uintptr_t) heap);
+    if (number != 0)
+        atomic_store(&heap_keys[number - 1], UINTPTR_MAX);
+    PASS_ON(mi.heap_delete(heap));
+    enter_real();
+    mi.heap_delete(heap);
+    leave_real();
+}
+
+static void take_heap_destroy(void *heap)
+{
+    PASS_ON(mi.heap_destroy(heap));
+    enter_real();
+    end_heap((uintptr_t) heap);
+    mi.heap_destroy(heap);
+    leave_real();
+}
+
+#define HEAP_ALLOC(function, call, alignment, bytes, parameters, arguments)                        \
+    static void *take_##function parameters                                                        \
+    {                                                                                              \
+        PASS_ON(mi.function arguments);                                                            \
+        enter_real();                                                                              \
+        void *block = mi.function arguments;                                                       \
+        note_alloc(find_heap((uintptr_t) heap), bytes, block, call_word(call, alignment));         \
+        leave_real();                                                                              \
+        return block;                                                                              \
+    }
+HEAP_ALLOC(heap_malloc, STEP_LIVE_CALL_HEAP_MALLOC, 0, size, (void *heap, size_t size),
+           (heap, size))
+HEAP_ALLOC(heap_malloc_small, STEP_LIVE_CALL_HEAP_MALLOC, 0, size, (void *heap, size_t size),
+           (heap, size))
+HEAP_ALLOC(heap_zalloc, STEP_LIVE_CALL_HEAP_CALLOC, 0, size, (void *heap, size_t size),
+           (heap, size))
+HEAP_ALLOC(heap_calloc, STEP_LIVE_CALL_HEAP_CALLOC, 0, count *size,
+           (void *heap, size_t count, size_t size), (heap, count, size))
+HEAP_ALLOC(heap_malloc_aligned, STEP_LIVE_CALL_HEAP_MALLOC, alignment, size,
+           (void *heap, size_t size, size_t alignment), (heap, size, alignment))
+
+static void *take_heap_realloc(void *heap, void *block, size_t size)
+{
+    PASS_ON(mi.heap_realloc(heap, block, size));
+    enter_real();
+    uint64_t stamp = recorder_stamp(), old = heap_blocks_take(block);
+    void *moved = mi.heap_realloc(heap, block, size);
+    if (moved == NULL && old != 0)
+        heap_blocks_put(block, old);
+    if (moved != NULL && block != NULL)
+        record_heap_free_at(stamp, old, block, 0);
+    note_alloc(find_heap((uintptr_t) heap), size, moved, call_word(STEP_LIVE_CALL_HEAP_REALLOC, 0));
+    leave_real();
+    return moved;
+}
+
+#define PLAIN_ALLOC(function, call, alignment, bytes, parameters, arguments)                       \
+    static void *take_##function parameters                                                        \
+    {                                                                                              \
+        PASS_ON(mi.function arguments);                                                            \
+        enter_real();                                                                              \
+        void *block = mi.function arguments;                                                       \
+        note_alloc(0, bytes, block, call_word(call, alignment));                                   \
+        leave_real();                                                                              \
+        return block;                                                                              \
+    }
+PLAIN_ALLOC(malloc, STEP_LIVE_CALL_PLAIN, 0, size, (size_t size), (size))
+PLAIN_ALLOC(zalloc, STEP_LIVE_CALL_CALLOC, 0, size, (size_t size), (size))
+PLAIN_ALLOC(calloc, STEP_LIVE_CALL_CALLOC, 0, count *size, (size_t count, size_t size),
+            (count, size))
+PLAIN_ALLOC(malloc_aligned, STEP_LIVE_CALL_ALIGNED_ALLOC, alignment, size,
+            (size_t size, size_t alignment), (size, alignment))
+
+static void *take_realloc(void *block, size_t size)
+{
+    PASS_ON(mi.realloc(block, size));
+    enter_real();
+    struct record_resize resize = {.before = recorder_stamp()};
+    resize.shrinks = block != NULL && size <= real.malloc_usable_size(block);
+    uint64_t old = heap_blocks_take(block);
+    void *moved = mi.realloc(block, size);
+    if (moved == NULL && old != 0) {
+        heap_blocks_put(block, old);
+    } else if (moved != NULL && old != 0) {
+        record_heap_free_at(resize.before, old, block, 0);
+        note_alloc(0, size, moved, 0);
+    } else if (moved != NULL) {
+        record_realloc(&resize, block, size, moved);
+    }
+    leave_real();
+    return moved;
+}
+
+static void take_free(void *block)
+{
+    if (block == NULL)
+        return;
+    PASS_ON(mi.free(block));
+    enter_real();
+    note_free(block, 0);
+    mi.free(block);
+    leave_real();
+}
+
+/* ---- in front ---- */
+
+struct row {
+    const char *name;
+    void *ours;
+    void **real;
+};
+
+#define JE(function)                                                                               \
+    {                                                                                              \
+#function, (void *) take_##function, (void **) (void *) &je.function                       \
+    }
+#define MI(function)                                                                               \
+    {                                                                                              \
+        "mi_" #function, (void *) take_##function, (void **) (void *) &mi.function                 \
+    }
+static const struct row rows[] = {
+    JE(mallocx),      JE(rallocx),      JE(dallocx),     JE(sdallocx),
+    JE(xallocx),      JE(mallctl),      MI(heap_new),    MI(heap_delete),
+    MI(heap_destroy), MI(heap_malloc),  MI(heap_zalloc), MI(heap_malloc_small),
+    MI(heap_calloc),  MI(heap_realloc), MI(malloc),      MI(heap_malloc_aligned),
+    MI(zalloc),       MI(calloc),       MI(realloc),     MI(malloc_aligned),
+    MI(free),
+};
+#define ROWS (sizeof rows / sizeof rows[0])
+
+/* What the allocator's library calls of its own stays. */
+static void put_in_front(void *user, const struct import_slot *slot)
+{
+    (void) user;
+    for (size_t i = 0; i < ROWS; i++) {
+        const char *found = *rows[i].real;
+        if (found != NULL && strcmp(slot->name, rows[i].name) == 0 &&
+            (found < slot->first || found >= slot->end))
+            import_slot_set(slot, rows[i].ours);
+    }
+}
+
+void interpose_heaps(void)
+{
+    bool any = false;
+    for (size_t i = 0; i < ROWS; i++) {
+        *rows[i].real = dlsym(RTLD_DEFAULT, rows[i].name);
+        any = any || *rows[i].real != NULL;
+    }
+    if (any)
+        import_slots_each(put_in_front, NULL);
+}

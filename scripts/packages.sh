@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# packages.sh [--build-only] [--keep] [DIRECTORY]: builds the Debian packages into DIRECTORY (default:
+# build-packages), asks lintian, and tries them in a fresh system (debootstrap, as root): installs them, runs
+# README's examples with them, builds a program against the library, purges them, looks whether
+# anything is left, installs them again.  --keep leaves the system in DIRECTORY/root.
+set -euo pipefail
+top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/scripts/deps.sh"
+build_only='' keep=''
+while [ $# -gt 0 ]; do
+    case $1 in
+        --build-only) build_only=1 ;;
+        --keep) keep=1 ;;
+        *) break ;;
+    esac
+    shift
+done
+out=${1:-$top/build-packages}
+mkdir -p "$out"
+out=$(realpath "$out")
+deps_install build packages
+
+version=$(sed -n '1s/.*(\(.*\)-.*/\1/p' "$top/debian/changelog")
+source=$out/steptrace-$version
+rm -rf "$source" "$out"/*.deb
+git -C "$top" archive HEAD --prefix="steptrace-$version/" | tar -x -C "$out"
+(cd "$source" && DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+    dpkg-buildpackage -b -us -uc) >"$out/build.log" 2>&1 || { tail -n 30 "$out/build.log" && exit 1; }
+rm -rf "$source"
+lintian --allow-root --fail-on error,warning "$out"/*.changes
+ls "$out"/*.deb
+[ -z "$build_only" ] || exit 0
+
+root=$out/root
+rm -rf "$root"
+codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
+debootstrap --variant=minbase "$codename" "$root" >"$out/debootstrap.log" 2>&1 ||
+    { tail -n 20 "$out/debootstrap.log" && exit 1; }
+clean() {
+    umount "$root/proc" 2>/dev/null || true
+    [ -n "$keep" ] || rm -rf "$root"
+}
+trap clean EXIT
+mount -t proc proc "$root/proc"
+cp /etc/resolv.conf "$root/etc/"
+mkdir -p "$root/work/scripts"
+cp "$out"/*.deb "$root/work/"
+rm -f "$root"/work/*-dbgsym_*.deb
+cp "$top/README.md" "$root/work/"
+cp "$top/scripts/readme-examples.py" "$root/work/scripts/"
+there() { # in the new system
+    chroot "$root" env DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+        sh -euc "cd /work; $*"
+}
+install='apt-get -qq install -y --no-install-recommends ./*.deb >/dev/null'
+
+there "apt-get -qq update; $install"
+there 'apt-get -qq install -y --no-install-recommends openjdk-17-jdk-headless gcc libc6-dev pkgconf perl gawk \
+    unzip python3 mawk >/dev/null'
+there "mkdir -p /work/examples"
+there 'agent=$(steptrace agent-path) step=$(pkg-config --cflags --libs steptrace) \
+    python3 scripts/readme-examples.py README.md /work/examples'
+there 'steptrace version; man=/usr/share/man; ls $man/man1/steptrace-check.1.gz $man/man7/libtracer.7.gz >/dev/null'
+packages='steptrace libsteptrace0 libsteptrace-dev libsteptrace-java-agent steptrace-doc'
+there "apt-get -qq purge -y $packages >/dev/null"
+left=$(find "$root/usr" "$root/etc" "$root/var/lib/dpkg/info" -name '*steptrace*' -o -name 'libtracer*')
+[ -z "$left" ] || { echo "left after purging: $left" && exit 1; }
+there "$install; steptrace version >/dev/null"
+echo "packages: built, installed, README's examples run, purged without a rest, installed again"

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion in the shells that are there, out of the tables of options; and the man pages.
+sh "$data/../../../scripts/make-manuals.sh" "$STEPTRACE" "$data/../../../docs/man/steptrace.1" made
+for verb in $(steptrace help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do
+    for option in $(steptrace $verb --help | sed -nE 's/^  (-., |    )--([a-z0-9.-]*).*/\2/p'); do
+        grep -q -- "--$option" made/completion/steptrace || echo "bash: no $verb --$option"
+        [ $option = help ] || grep -q -- "--$option\b" made/completion/_steptrace || echo "zsh: no $verb --$option"
+        sed 's/\\-/-/g' made/man/steptrace-$verb.1 | grep -q "Fl -$option\b" || echo "man: no $verb --$option"
+    done
+    ! command -v mandoc >/dev/null || mandoc -T lint -W error made/man/steptrace-$verb.1
+done
+touch trace.step
+complete_line() { # WORD...: what bash offers for the last
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+    _steptrace
+    echo "${COMPREPLY[@]}"
+}
+compopt() { :; }
+. made/completion/steptrace
+complete_line steptrace re
+complete_line steptrace check --l
+complete_line steptrace check tr
+complete_line steptrace convert --output = tr
+complete_line steptrace convert --to = tr
+complete_line steptrace convert -o tr
+complete_line steptrace help agent
+complete_line steptrace record bas | tr ' ' '\n' | grep -c '^bash$' | sed 's/[1-9][0-9]*/some/'
+if command -v zsh >/dev/null; then zsh -n made/completion/_steptrace; fi
+if command -v fish >/dev/null; then
+    fish --no-config -c 'source made/completion/steptrace.fish; complete -C "steptrace check --l"' |
+        grep -q '^--limit' || echo "fish: no --limit"
+fi
+steptrace help --completion=tcsh
+echo $?

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs that a recorder could hurt: argument 1 says what is done, argument 2 how many blocks are
+ * allocated and freed then.  Exit code 0: all was as it is without a recorder. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FILES 200
+
+static long rounds;
+
+static void churn(size_t size)
+{
+    for (long i = 0; i < rounds; i++)
+        free(malloc(size));
+}
+
+/* Closes what it did not open, has files of its own then, and finds in them what it wrote. */
+static int files(void)
+{
+    char name[64], text[64];
+    int file[FILES];
+    closefrom(3);
+    mkdir("own", 0755);
+    for (int i = 0; i < FILES; i++) {
+        snprintf(name, sizeof name, "own/%d", i);
+        file[i] = open(name, O_CREAT | O_RDWR | O_TRUNC, 0644);
+        if (file[i] != 3 + i || write(file[i], name, strlen(name)) != (ssize_t) strlen(name))
+            return 1;
+    }
+    close(2);
+    if (open("own/as-stderr", O_CREAT | O_RDWR | O_TRUNC, 0644) != 2)
+        return 2;
+    churn(100);
+    for (int i = 0; i < FILES; i++) {
+        snprintf(name, sizeof name, "own/%d", i);
+        if (pread(file[i], text, sizeof text, 0) != (ssize_t) strlen(name))
+            return 3;
+    }
+    return 0;
+}
+
+static int entries(const char *path)
+{
+    int count = 0;
+    struct dirent *entry;
+    DIR *directory = opendir(path);
+    while ((entry = readdir(directory)) != NULL)
+        count += entry->d_name[0] != '.';
+    closedir(directory);
+    return count;
+}
+
+/* It has one thread, no file that it does not know, no child, and its signals. */
+static int alone(void)
+{
+    sigset_t blocked;
+    churn(100);
+    if (entries("/proc/self/task") != 1 || entries("/proc/self/fd") != 4)
+        return 1;
+    if (waitpid(-1, NULL, WNOHANG) != -1 || waitpid(-1, NULL, WNOHANG | (int) __WALL) != -1)
+        return 2;
+    sigprocmask(SIG_SETMASK, NULL, &blocked);
+    for (int number = 1; number < 32; number++)
+        if (sigismember(&blocked, number) == 1)
+            return 3;
+    /* only a process of one thread may; where nobody may, that is no fault of ours */
+    return unshare(CLONE_NEWUSER) != 0 && errno == EINVAL ? 4 : 0;
+}
+
+/* A child that no handler of fork() was told of. */
+static int fork_rawly(const char *how)
+{
+    for (int i = 0; i < 100; i++)
+        free(malloc(100));
+    pid_t child = strcmp(how, "raw") == 0 ? (pid_t) syscall(SYS_fork) : _Fork();
+    if (child == 0) {
+        churn(2000);
+        _exit(0);
+    }
+    churn(3000);
+    int status = 0;
+    waitpid(child, &status, 0);
+    return status;
+}
+
+int main(int count, char **words)
+{
+    rounds = atol(words[2]);
+    if (strcmp(words[1], "files") == 0)
+        return files();
+    if (strcmp(words[1], "alone") == 0)
+        return alone();
+    if (strcmp(words[1], "churn") == 0) {
+        churn(100);
+        return 0;
+    }
+    if (strcmp(words[1], "exit-thread") == 0) {
+        churn(100);
+        pthread_exit(NULL);
+    }
+    return fork_rawly(words[1]);
+}

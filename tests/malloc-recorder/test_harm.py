@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recorder hurts no program, and loses nothing that it promises."""
+import glob
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from native import LIBRARY, STEPTRACE, counts, program, record, records, run, steptrace
+
+ROUNDS = 20000
+
+
+def text_of(name):
+    with open(name) as file:
+        return file.read()
+
+
+class Harm(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.scratch.name, name)
+
+    def odd(self, what, rounds=ROUNDS, name='run.step', code=0, **more):
+        done = record(self.path(name), program('odd'), what, rounds, cwd=self.scratch.name, **more)
+        self.assertEqual(done.returncode, code, (what, done))
+        return done
+
+    def sizes(self, trace, size):
+        return sum(1 for words in records(trace) if words[0] == 'alloc' and words[2] == str(size))
+
+    def check(self, trace):
+        self.assertIn('consistent', steptrace('check', trace))
+
+    def test_descriptors(self):
+        """None of the program's numbers is a file of the recorder's."""
+        done = self.odd('files')
+        self.assertEqual(done.stderr, '')
+        self.assertEqual(os.path.getsize(self.path('own/as-stderr')), 0)
+        self.assertEqual(self.sizes(self.path('run.step'), 100), ROUNDS)
+
+    def test_alone(self):
+        """No thread, no descriptor, no child, no signal mask: chromium and unshare look for that."""
+        self.odd('alone')
+        self.odd('alone', name='run-%p.step')
+
+    def test_main_thread_ends(self):
+        self.odd('exit-thread')
+        self.assertEqual(self.sizes(self.path('run.step'), 100), ROUNDS)
+
+    def test_raw_forks(self):
+        """The child of a bare fork leaves the parent's trace alone, and has one of its own."""
+        for how in ('raw', '_Fork'):
+            self.odd(how)
+            trace = self.path('run.step')
+            self.check(trace)
+            self.assertEqual(self.sizes(trace, 3000), ROUNDS)
+            self.assertEqual(self.sizes(trace, 2000), 0)
+            self.odd(how, name=how + '-%p.step')
+            traces = glob.glob(self.path(how + '-*.step'))
+            self.assertEqual(sorted((self.sizes(name, 2000), self.sizes(name, 3000))
+                                    for name in traces), [(0, ROUNDS), (ROUNDS, 0)])
+
+    def test_file_size_limit(self):
+        """`ulimit -f` is the program's: it is not killed by what the recorder writes."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20 << 20, 20 << 20))
+        trace = self.path('run.step')
+        done = run([STEPTRACE, 'record-malloc', '-O', 'level=1', '-o', trace, '--', program('odd'),
+                    'churn', 100000], preexec_fn=limit)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.sizes(trace, 100), 100000)
+
+        def tight():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        done = run([STEPTRACE, 'record-malloc', '-o', trace, '--', program('odd'), 'churn', 10],
+                   preexec_fn=tight)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('File too large', done.stderr)
+        self.assertFalse(os.path.exists(trace))
+
+    def test_limit(self):
+        trace = self.path('run.step')
+        for limit, most in (('100k', 100 << 10), ('1m', 1 << 20)):
+            done = run([STEPTRACE, 'record-malloc', '-O', 'limit=' + limit, '-o', trace, '--',
+                        program('churn')])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn('limit reached', done.stderr)
+            self.assertLessEqual(os.path.getsize(trace), most)
+            self.assertGreater(os.path.getsize(trace), most * 0.4)
+            self.assertRegex(steptrace('info', trace), r'end +limit')
+
+    def test_killed_alone(self):
+        """Without steptrace at its side: the drain makes the trace whole."""
+        trace = self.path('run.step')
+        environment = dict(os.environ, LD_PRELOAD=LIBRARY, STEPTRACE_MALLOC='file=' + trace)
+        done = run([program('lives'), 100000, 'kill'], env=environment)
+        self.assertEqual(done.returncode, -signal.SIGKILL)
+        for _ in range(2000):
+            if not os.path.exists(trace + '.live'):
+                break
+            time.sleep(0.01)
+        self.assertTrue(100001 <= counts(trace)['alloc'] <= 100010)
+        self.assertRegex(steptrace('info', trace), r'end +killed')
+
+    def drains(self, trace):
+        for folder in glob.glob('/proc/[0-9]*'):
+            try:
+                words = text_of(folder + '/cmdline').split('\0')
+            except OSError:
+                continue
+            if words[0].endswith('steptrace-drain') and trace in words:
+                yield int(os.path.basename(folder))
+
+    def test_drain_killed(self):
+        """What the program did until both were killed can be recovered."""
+        trace = self.path('run.step')
+        with subprocess.Popen([STEPTRACE, 'record-malloc', '-o', trace, 'sh', '-c',
+                               'x=$(seq 3000); echo; read y; kill -9 $$'], text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            process.stdout.readline()
+            drains = list(self.drains(trace))
+            self.assertEqual(len(drains), 1)
+            os.kill(drains[0], signal.SIGKILL)
+            _, told = process.communicate('\n')
+        self.assertEqual(process.returncode, 128 + signal.SIGKILL)
+        self.assertIn('run.step.live', told)
+        self.check(trace)
+        self.assertTrue(counts(trace)['alloc'] > 20)
+
+    def test_exec(self):
+        """Each program of a process has its trace, in any format, and none is overwritten."""
+        words = (program('lives'), 10, 'exec', program('lives'), 2000, 'return')
+        for ending in ('.step', '.hatf.gz'):
+            done = record(self.path('one' + ending), *words)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn('one-2%s: program 2 of the process: ' % ending, done.stderr)
+            self.assertTrue(11 <= counts(self.path('one' + ending))['alloc'] <= 20)
+            self.assertTrue(2001 <= counts(self.path('one-2' + ending))['alloc'] <= 2010)
+            done = record(self.path('all-%p' + ending), *words)
+            self.assertEqual((done.returncode, done.stderr.count('fault')), (3, 0), done.stderr)
+            names = [os.path.basename(name) for name in glob.glob(self.path('all-[0-9]*'))]
+            self.assertEqual(len(names), 2, names)
+            self.assertTrue(any(re.fullmatch(r'all-\d+-2' + re.escape(ending), name)
+                                for name in names), names)
+            index = text_of(self.path('all-index.tsv')).splitlines()
+            self.assertEqual(len(index), 3)
+            self.assertEqual([line.split('\t')[3] for line in index[1:]], ['1', '2'])
+            self.assertEqual([line.split('\t')[5] for line in index[1:]], ['exec', 'exit'])
+            for name in names:
+                os.remove(self.path(name))
+        script = 'exec sh -c \'exec "$0" 30 exec "$0" 40 return\' ' + program('lives')
+        done = record(self.path('four.step'), 'sh', '-c', script)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual([counts(self.path('four-%d.step' % image))['alloc'] // 10
+                          for image in (3, 4)], [3, 4])
+
+    def test_why_nothing_was_recorded(self):
+        done = record(self.path('run.step'), '/bin/true', env=dict(
+            os.environ, STEPTRACE_MALLOC_DRAIN='/nowhere'))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('steptrace-drain is not where', done.stderr)
+        special = self.path('special')
+        shutil.copy('/bin/true', special)
+        os.chmod(special, 0o6755)
+        done = run([STEPTRACE, 'record-malloc', '-o', self.path('run.step'), special],
+                   env=dict(os.environ, STEPTRACE_MALLOC_DRAIN='/nowhere'))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('special rights', done.stderr)
+
+
+if __name__ == '__main__':
+    unittest.main()

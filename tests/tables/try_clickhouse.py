@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""try_clickhouse.py STEPTRACE: objects of a made-up trace in two real ClickHouse servers on loopback.
+
+A Distributed table, sharded by object, gets the stream of `convert --to=clickhouse-native`; counts, sums by class
+and lifetimes have to be those that the trace was made of; with one server killed there is an error and no number.
+77: Debian's clickhouse-server and clickhouse-client are not there.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import try_tables  # noqa: E402
+
+USERS = """<yandex><profiles><default><max_threads>1</max_threads></default></profiles>
+<users><default><password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile>
+<quota>default</quota></default></users><quotas><default></default></quotas></yandex>"""
+CONFIG = """<yandex><logger><level>none</level><log>{d}/log</log><errorlog>{d}/err</errorlog></logger>
+<http_port>{n}8143</http_port><tcp_port>{n}9043</tcp_port><interserver_http_port>{n}9049</interserver_http_port>
+<listen_host>127.0.0.1</listen_host><path>{d}/data/</path><tmp_path>{d}/tmp/</tmp_path>
+<user_files_path>{d}/u/</user_files_path><format_schema_path>{d}/f/</format_schema_path>
+<users_config>{d}/users.xml</users_config><default_profile>default</default_profile>
+<default_database>default</default_database><mark_cache_size>67108864</mark_cache_size>
+<remote_servers><two><shard><replica><host>127.0.0.1</host><port>19043</port></replica></shard>
+<shard><replica><host>127.0.0.1</host><port>29043</port></replica></shard></two></remote_servers></yandex>"""
+
+
+def start(number, work):
+    folder = f"{work}/n{number}"
+    for part in ("data", "tmp", "u", "f"):
+        os.makedirs(f"{folder}/{part}")
+    with open(f"{folder}/users.xml", "w", encoding="utf-8") as file:
+        file.write(USERS)
+    with open(f"{folder}/config.xml", "w", encoding="utf-8") as file:
+        file.write(CONFIG.format(d=folder, n=number))
+    return subprocess.Popen(["clickhouse-server", f"--config-file={folder}/config.xml"],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def ask(port, text, stdin=None, code=0):
+    done = subprocess.run(["clickhouse-client", "--port", str(port), "--insert_distributed_sync=1", "-q", text],
+                          stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode == 0) == (code == 0), (text, done.stderr.decode())
+    return done.stdout.decode().strip()
+
+
+def wait_for(port):
+    for _ in range(300):
+        done = subprocess.run(["clickhouse-client", "--port", str(port), "-q", "select 1"], check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        if done.returncode == 0:
+            return
+        time.sleep(0.1)
+    raise TimeoutError(f"no server at {port}")
+
+
+def check(steptrace, work, known):
+    for port in (19043, 29043):
+        wait_for(port)
+        ask(port, "create table t (object UInt64, class Nullable(String), born UInt64, died Nullable(UInt64))"
+                  " engine = Memory")
+    ask(19043, "create table two as t engine = Distributed(two, default, t, object)")
+    with subprocess.Popen([steptrace, "convert", f"{work}/one.step", "-o", "-", "--to=clickhouse-native",
+                           "--table=objects", "--columns=object,class,born,died"],
+                          stdout=subprocess.PIPE) as stream:
+        ask(19043, "insert into two format Native", stdin=stream.stdout)
+    assert ask(19043, "select count() from two") == str(len(known))
+    assert 0 < int(ask(29043, "select count() from t")) < len(known)
+    lines = ask(19043, "select class, count(), sum(died - born) from two group by class order by class")
+    for line in lines.splitlines():
+        name, count, lived = line.split("\t")
+        rows = [r for r in known.values() if r[0] == name]
+        assert int(count) == len(rows), line
+        assert int(lived) == sum(r[2] - r[1] for r in rows if r[2] is not None), line
+    print(f"{len(known)} objects in two servers: counts and lifetimes by class are the trace's")
+
+
+def main():
+    if not shutil.which("clickhouse-server") or not shutil.which("clickhouse-client"):
+        print("Debian's clickhouse-server and clickhouse-client are not there")
+        return 77
+    steptrace = os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory() as work:
+        known = try_tables.make_trace(f"{work}/one.txt", 20000)
+        try_tables.run(steptrace, "convert", "--from=lines", f"{work}/one.txt", "-o", f"{work}/one.step")
+        servers = [start(1, work), start(2, work)]
+        try:
+            check(steptrace, work, known)
+            servers[1].kill()
+            servers[1].wait()
+            assert ask(19043, "select count() from two", code=1) == ""
+            print("with one server killed: an error, and no number")
+        finally:
+            for server in servers:
+                server.kill()
+                server.wait()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -8,8 +8,8 @@
 #include "converter/base/no_memory.h"
 #include "converter/formats/step/event_of_record.h"
 #include "converter/tables/entry_times.h"
-#include "converter/tables/made_columns.h"
 #include "converter/tables/row_builder.h"
+#include "converter/tables/tables_trace.h"
 
 enum { COLUMNS_MOST = 16, STACK_MOST = 1024, NAME_MOST = 256 };
 

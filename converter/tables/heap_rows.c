@@ -11,8 +11,7 @@
 #include "converter/base/object_table.h"
 #include "converter/events/event_selection.h"
 #include "converter/formats/step/stepfile.h"
-#include "converter/tables/live_rows.h"
-#include "converter/tables/made_columns.h"
+#include "converter/tables/row_builder.h"
 #include "converter/tables/tables_trace.h"
 
 enum { HEAP_COLUMNS_MOST = HEAP_REALLOC_KIND + 1, KIND_COUNT = 4 };

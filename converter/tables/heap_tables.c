@@ -2,7 +2,7 @@
 /* The tables of a native program's trace: docs/tables.md has them for people. */
 #include "converter/tables/tables_trace.h"
 
-/* The columns stand in the order of the enumerations of made_columns.h. */
+/* The columns stand in the order of the enumerations of tables_trace.h. */
 static const struct table_column allocations[] = {
     {"time", "ns", "", TABLE_TIME, false},
     {"thread", "", "", TABLE_UINT, false},

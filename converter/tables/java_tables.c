@@ -83,7 +83,7 @@ static const struct java_column method_counts[] = {
      COUNT,
      "exclusive"}};
 
-/* What follows is all made: the columns stand in the order of the enumerations of made_columns.h.
+/* What follows is all made: the columns stand in the order of the enumerations of tables_trace.h.
  */
 #define MADE CELL_MADE, NULL, NULL
 

@@ -6,9 +6,8 @@
 #include "converter/base/no_memory.h"
 #include "converter/statistics/level_curve.h"
 #include "converter/tables/event_rows.h"
-#include "converter/tables/live_rows.h"
-#include "converter/tables/made_columns.h"
 #include "converter/tables/row_builder.h"
+#include "converter/tables/tables_trace.h"
 
 struct level_rows {
     struct table_rows base;

@@ -6,13 +6,13 @@
  */
 #include <stdlib.h>
 
+#include "converter/base/birth_pages.h"
 #include "converter/base/no_memory.h"
-#include "converter/tables/birth_pages.h"
 #include "converter/tables/block_choice.h"
-#include "converter/tables/made_columns.h"
 #include "converter/tables/record_rows.h"
 #include "converter/tables/row_builder.h"
 #include "converter/tables/table_scan.h"
+#include "converter/tables/tables_trace.h"
 
 enum { GROUP_ROWS = 256 };
 enum phase { READING_FREES, READING_REST, GIVING_LIVE };

@@ -3,8 +3,8 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "converter/base/component.h"
 #include "converter/base/error_report.h"
+#include "converter/verb_parts/component.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {

@@ -4,7 +4,7 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/records/metatf_records.h"
-#include "converter/verbs/check_run.h"
+#include "converter/verb_parts/check_run.h"
 #include "converter/verbs/verb.h"
 
 #define LIMIT_DEFAULT UINT64_C(20)
@@ -24,22 +24,6 @@ static const struct verb_help help = {
             "nor is VD that is missing, but the exit code is 3.  While the process of a trace\n"
             "still runs only rules 4, 5 and 7 can be tested; it says so, and ends with 3.\n",
 };
-
-bool check_run_prints(struct check_run *run)
-{
-    bool prints = run->printed < run->limit;
-    run->printed += prints;
-    return prints;
-}
-
-void check_run_put_verdict(struct check_run *run, const char *verdict, uint64_t count,
-                           uint64_t breaches)
-{
-    json_end_array(run->json);
-    json_text(run->json, "verdict", verdict);
-    json_number(run->json, "count", count);
-    json_number(run->json, "breach_count", breaches);
-}
 
 static void begin_json(struct check_run *run, const char *path)
 {

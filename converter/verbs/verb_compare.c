@@ -11,7 +11,7 @@
 #include "converter/events/selection_options.h"
 #include "converter/gates/gate_options.h"
 #include "converter/report/compare_page.h"
-#include "converter/verbs/trace_set.h"
+#include "converter/verb_parts/trace_set.h"
 #include "converter/verbs/verb.h"
 
 #define TOP_DEFAULT UINT64_C(20)

@@ -14,7 +14,7 @@
 #include "converter/records/metatf_records.h"
 #include "converter/records/record_export.h"
 #include "converter/table_export/table_export.h"
-#include "converter/verbs/heap_of_dump.h"
+#include "converter/verb_parts/heap_of_dump.h"
 #include "converter/verbs/verb.h"
 #include "format/json/json_output.h"
 

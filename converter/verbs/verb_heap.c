@@ -11,7 +11,7 @@
 #include "converter/heap/heap_report.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/open/input.h"
-#include "converter/verbs/heap_of_dump.h"
+#include "converter/verb_parts/heap_of_dump.h"
 #include "converter/verbs/verb.h"
 
 #define TOP_DEFAULT UINT64_C(20)

@@ -12,7 +12,8 @@
 #include "converter/open/input.h"
 #include "converter/records/metatf_records.h"
 #include "converter/records/record_dump.h"
-#include "converter/verbs/info_allocs.h"
+#include "converter/verb_parts/info_allocs.h"
+#include "converter/verb_parts/info_head.h"
 #include "converter/verbs/verb.h"
 #include "format/json/json_output.h"
 
@@ -89,11 +90,6 @@ static enum step_status gather(struct info *info, struct input *input)
     if (source->is_foreign)
         count_marked(info);
     return status;
-}
-
-static bool is_whole(const struct info *info)
-{
-    return info->summary.whole && info->source->operations->damage_count(info->source) == 0;
 }
 
 static double bytes_per_event(const struct info *info)
@@ -203,24 +199,6 @@ static enum step_status print_gaps(const struct info *info)
     return status;
 }
 
-static void print_state(const struct info *info)
-{
-    size_t damage = info->source->operations->damage_count(info->source);
-    print_label("state");
-    if (is_whole(info))
-        printf("whole");
-    else if (damage > 0)
-        printf("damaged in %zu place%s", damage, damage == 1 ? "" : "s");
-    else if (info->summary.running)
-        printf("running: its process still writes it, and not all of it has reached the file");
-    else
-        printf("cut");
-    if (info->summary.recovered > 0)
-        printf(", %s records taken from the live file",
-               quantity_of_count(info->summary.recovered).text);
-    putchar('\n');
-}
-
 static void print_numbers(const struct info *info)
 {
     const struct trace_inventory *inventory = &info->inventory;
@@ -248,7 +226,6 @@ static void print_numbers(const struct info *info)
 
 static void print_text(const struct info *info, const char *path)
 {
-    const struct event_source_operations *operations = info->source->operations;
     print_label("trace");
     print_value(path);
     print_label("format");
@@ -256,20 +233,14 @@ static void print_text(const struct info *info, const char *path)
     if (info->event_count > 0)
         printf(", %.3f an event", bytes_per_event(info));
     putchar('\n');
-    print_state(info);
+    info_print_state(info->source, &info->summary);
     if (info->source->is_foreign)
         print_types(info);
     else
         print_kinds(info);
     print_others(info);
     print_numbers(info);
-    for (size_t i = 0; i < operations->property_count(info->source); i++) {
-        const char *key;
-        const char *value;
-        operations->property(info->source, i, &key, &value);
-        print_shown_label(key, stdout);
-        print_value(value);
-    }
+    info_print_properties(info->source);
 }
 
 /* ---- as JSON ---- */
@@ -285,32 +256,6 @@ static void put_records(struct json_output *json, const struct trace_inventory *
     json_end_object(json);
     json_number(json, "blocks", inventory->block_count);
     json_number(json, "streams", inventory->stream_count);
-}
-
-static void put_damage(struct json_output *json, const struct event_source *source)
-{
-    json_begin_array(json, "damage");
-    for (size_t i = 0; i < source->operations->damage_count(source); i++) {
-        const struct step_damage *damage = source->operations->damage(source, i);
-        json_begin_object(json, NULL);
-        json_number(json, "offset", damage->offset);
-        json_number(json, "length", damage->length);
-        json_text(json, "message", damage->message);
-        json_end_object(json);
-    }
-    json_end_array(json);
-}
-
-static void put_properties(struct json_output *json, const struct event_source *source)
-{
-    json_begin_object(json, "properties");
-    for (size_t i = 0; i < source->operations->property_count(source); i++) {
-        const char *key;
-        const char *value;
-        source->operations->property(source, i, &key, &value);
-        json_text(json, key, value);
-    }
-    json_end_object(json);
 }
 
 static enum step_status put_not_probed(void *user, const struct trace_fact *fact)
@@ -337,10 +282,7 @@ static enum step_status print_json(const struct info *info, const char *path)
     json_text(&json, "trace", path);
     json_text(&json, "format", info->summary.format);
     json_number(&json, "file_bytes", info->summary.file_bytes);
-    json_bool(&json, "whole", is_whole(info));
-    json_bool(&json, "running", info->summary.running);
-    json_number(&json, "recovered", info->summary.recovered);
-    put_damage(&json, info->source);
+    info_put_state(&json, info->source, &info->summary);
     json_number(&json, "events", info->event_count);
     json_real(&json, "bytes_per_event", bytes_per_event(info));
     json_begin_object(&json, "kinds");
@@ -354,7 +296,7 @@ static enum step_status print_json(const struct info *info, const char *path)
     json_number(&json, "first_ns", inventory->first_ns);
     json_number(&json, "last_ns", inventory->last_ns);
     json_number(&json, "resolution_ns", info->summary.resolution_ns);
-    put_properties(&json, info->source);
+    info_put_properties(&json, info->source);
     json_begin_array(&json, "not_probed");
     struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status =

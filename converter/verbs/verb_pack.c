@@ -16,7 +16,7 @@
 #include "converter/formats/step/stepfile.h"
 #include "converter/open/input.h"
 #include "converter/records/copy_trace.h"
-#include "converter/verbs/pack_allocs.h"
+#include "converter/verb_parts/pack_allocs.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {

@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "converter/base/component.h"
-#include "converter/base/elf_kind.h"
 #include "converter/base/output_file.h"
+#include "converter/verb_parts/component.h"
+#include "converter/verb_parts/elf_kind.h"
 #include "converter/verbs/reports_of.h"
 #include "converter/verbs/verb.h"
 

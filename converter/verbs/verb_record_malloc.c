@@ -13,7 +13,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "converter/base/component.h"
+#include "converter/verb_parts/component.h"
 #include "converter/verbs/recorded_traces.h"
 #include "converter/verbs/verb.h"
 

@@ -10,7 +10,7 @@
 #include "converter/measures/measure_trace.h"
 #include "converter/open/input.h"
 #include "converter/statistics/statistics_report.h"
-#include "converter/verbs/trace_set.h"
+#include "converter/verb_parts/trace_set.h"
 #include "converter/verbs/verb.h"
 
 #define TOP_DEFAULT UINT64_C(20)

@@ -23,18 +23,16 @@ static const struct {
 } formats[] = {{"step", "1"}, {"live", "1"}, {"hatf", "1.0"}, {"metatf", "1.0"}};
 _Static_assert(STEP_LIVE_VERSION == 1, "a row of `formats`");
 
-#define EACH(i, table) (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
 static void print_text(void)
 {
     printf("steptrace %s\ncommit    %s\nfeatures ", STEPTRACE_VERSION, STEPTRACE_COMMIT);
-    for
-        EACH(i, features)
-    printf(" %s", features[i]);
+    for (size_t i = 0; i < LENGTH(features); i++)
+        printf(" %s", features[i]);
     printf("\nformats  ");
-    for
-        EACH(i, formats)
-    printf("%s %s %s", i > 0 ? "," : "", formats[i].name, formats[i].version);
+    for (size_t i = 0; i < LENGTH(formats); i++)
+        printf("%s %s %s", i > 0 ? "," : "", formats[i].name, formats[i].version);
     putchar('\n');
 }
 
@@ -46,14 +44,12 @@ static void print_json(void)
     json_text(&json, "version", STEPTRACE_VERSION);
     json_text(&json, "commit", STEPTRACE_COMMIT);
     json_begin_array(&json, "features");
-    for
-        EACH(i, features)
-    json_text(&json, NULL, features[i]);
+    for (size_t i = 0; i < LENGTH(features); i++)
+        json_text(&json, NULL, features[i]);
     json_end_array(&json);
     json_begin_object(&json, "formats");
-    for
-        EACH(i, formats)
-    json_text(&json, formats[i].name, formats[i].version);
+    for (size_t i = 0; i < LENGTH(formats); i++)
+        json_text(&json, formats[i].name, formats[i].version);
     json_end_object(&json);
     json_end_object(&json);
     json_finish(&json);

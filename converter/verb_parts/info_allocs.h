@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `steptrace info` says of a heap trace. */
-#ifndef CONVERTER_VERBS_INFO_ALLOCS_H
-#define CONVERTER_VERBS_INFO_ALLOCS_H
+#ifndef CONVERTER_VERB_PARTS_INFO_ALLOCS_H
+#define CONVERTER_VERB_PARTS_INFO_ALLOCS_H
 
 #include "converter/open/input.h"
 

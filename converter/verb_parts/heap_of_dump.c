@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Choosing among dumps, and writing them in other formats. */
-#include "converter/verbs/heap_of_dump.h"
+#include "converter/verb_parts/heap_of_dump.h"
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding the traces that an operand names. */
-#include "converter/verbs/trace_set.h"
+#include "converter/verb_parts/trace_set.h"
 
 #include <dirent.h>
 #include <errno.h>

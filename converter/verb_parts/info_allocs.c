@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records by tag, and what the paper's Table 3 has: allocations, bytes, and the most that lived. */
-#include "converter/verbs/info_allocs.h"
+#include "converter/verb_parts/info_allocs.h"
 #include "converter/base/error_report.h"
 
 #include <inttypes.h>
@@ -10,6 +10,7 @@
 #include "converter/base/name_index.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
+#include "converter/verb_parts/info_head.h"
 #include "format/json/json_output.h"
 
 struct alloc_facts {
@@ -88,16 +89,11 @@ static void print_row(const char *label, uint64_t value)
 static void print_text(const struct alloc_facts *facts, const struct input *input, const char *path,
                        const struct trace_summary *summary)
 {
-    const struct alloc_source *records = input->allocs;
     print_shown_label("trace", stdout);
     print_shown_text(path, stdout);
     printf("\n%-14s %s, %s bytes, %.3f a record\n", "format", summary->format,
            quantity_of_count(summary->file_bytes).text, bytes_per_record(facts, summary));
-    printf("%-14s %s\n", "state",
-           summary->running                         ? "running"
-           : !summary->whole                        ? "cut"
-           : alloc_source_damage_count(records) > 0 ? "damaged"
-                                                    : "whole");
+    info_print_state(input->source, summary);
     print_row("records", facts->record_count);
     for (unsigned tag = 0; tag < HATF_COMMENT; tag++)
         if (facts->tags[tag] > 0)
@@ -114,27 +110,19 @@ static void print_text(const struct alloc_facts *facts, const struct input *inpu
     if (facts->tags[HATF_ALLOC] > 0)
         printf("%-14s %.1f bytes\n", "mean size",
                (double) facts->bytes / (double) facts->tags[HATF_ALLOC]);
-    for (size_t i = 0; i < alloc_source_property_count(records); i++) {
-        const char *key;
-        const char *value;
-        alloc_source_property(records, i, &key, &value);
-        print_shown_label(key, stdout);
-        print_shown_text(value, stdout);
-        putchar('\n');
-    }
+    info_print_properties(input->source);
 }
 
 static void print_json(const struct alloc_facts *facts, const struct input *input, const char *path,
                        const struct trace_summary *summary)
 {
-    const struct alloc_source *records = input->allocs;
     struct json_output json;
     json_init(&json, stdout);
     json_begin_object(&json, NULL);
     json_text(&json, "trace", path);
     json_text(&json, "format", summary->format);
     json_number(&json, "file_bytes", summary->file_bytes);
-    json_bool(&json, "whole", summary->whole && alloc_source_damage_count(records) == 0);
+    info_put_state(&json, input->source, summary);
     json_number(&json, "records", facts->record_count);
     json_real(&json, "bytes_per_record", bytes_per_record(facts, summary));
     json_begin_object(&json, "tags");
@@ -148,14 +136,7 @@ static void print_json(const struct alloc_facts *facts, const struct input *inpu
     json_number(&json, "bytes", facts->bytes);
     json_number(&json, "most_objects", facts->most_objects);
     json_number(&json, "most_bytes", facts->most_bytes);
-    json_begin_object(&json, "properties");
-    for (size_t i = 0; i < alloc_source_property_count(records); i++) {
-        const char *key;
-        const char *value;
-        alloc_source_property(records, i, &key, &value);
-        json_text(&json, key, value);
-    }
-    json_end_object(&json);
+    info_put_properties(&json, input->source);
     json_end_object(&json);
     json_finish(&json);
 }

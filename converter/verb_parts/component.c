@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Places relative to the running program. */
-#include "converter/base/component.h"
+#include "converter/verb_parts/component.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Open addressing over pages, with backward-shift deletion; pages are used again. */
-#include "converter/tables/birth_pages.h"
+#include "converter/base/birth_pages.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where the project's other programs and libraries lie. */
-#ifndef CONVERTER_BASE_COMPONENT_H
-#define CONVERTER_BASE_COMPONENT_H
+#ifndef CONVERTER_VERB_PARTS_COMPONENT_H
+#define CONVERTER_VERB_PARTS_COMPONENT_H
 
 #include <stdbool.h>
 

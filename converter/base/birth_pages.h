@@ -4,8 +4,8 @@
  * and objects die near those that were made with them, so a page has those of 16 numbers that
  * follow each other, and goes when none of them lives.
  */
-#ifndef CONVERTER_TABLES_BIRTH_PAGES_H
-#define CONVERTER_TABLES_BIRTH_PAGES_H
+#ifndef CONVERTER_BASE_BIRTH_PAGES_H
+#define CONVERTER_BASE_BIRTH_PAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>

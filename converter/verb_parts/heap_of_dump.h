@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Heap dumps of others as input: reported like damage of a trace, chosen by moment, converted. */
-#ifndef CONVERTER_VERBS_HEAP_OF_DUMP_H
-#define CONVERTER_VERBS_HEAP_OF_DUMP_H
+#ifndef CONVERTER_VERB_PARTS_HEAP_OF_DUMP_H
+#define CONVERTER_VERB_PARTS_HEAP_OF_DUMP_H
 
 #include "converter/base/standard_input.h"
 #include "converter/formats/memory_infra/memory_infra.h"

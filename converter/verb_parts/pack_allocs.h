@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `steptrace pack` for heap traces: their addresses become places of the heap's model. */
-#ifndef CONVERTER_VERBS_PACK_ALLOCS_H
-#define CONVERTER_VERBS_PACK_ALLOCS_H
+#ifndef CONVERTER_VERB_PARTS_PACK_ALLOCS_H
+#define CONVERTER_VERB_PARTS_PACK_ALLOCS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Record after record, through the sink of heap traces, in large blocks and strongly packed. */
-#include "converter/verbs/pack_allocs.h"
+#include "converter/verb_parts/pack_allocs.h"
 #include "converter/base/error_report.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `steptrace check` over a trace's events or, where it is a heap trace, its allocations. */
-#ifndef CONVERTER_VERBS_CHECK_RUN_H
-#define CONVERTER_VERBS_CHECK_RUN_H
+#ifndef CONVERTER_VERB_PARTS_CHECK_RUN_H
+#define CONVERTER_VERB_PARTS_CHECK_RUN_H
 
 #include "converter/open/input.h"
 #include "format/json/json_output.h"

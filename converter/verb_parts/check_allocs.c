@@ -6,7 +6,7 @@
 
 #include "converter/allocs/alloc_check.h"
 #include "converter/base/no_memory.h"
-#include "converter/verbs/check_run.h"
+#include "converter/verb_parts/check_run.h"
 
 struct heap_check {
     struct check_run base;

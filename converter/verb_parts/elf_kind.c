@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first bytes of ELF files. */
-#include "converter/base/elf_kind.h"
+#include "converter/verb_parts/elf_kind.h"
 
 #include <elf.h>
 #include <fcntl.h>

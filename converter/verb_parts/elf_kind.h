@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What machine a library or program is for: asked before a program is started with a library that
  * its loader would refuse. */
-#ifndef CONVERTER_BASE_ELF_KIND_H
-#define CONVERTER_BASE_ELF_KIND_H
+#ifndef CONVERTER_VERB_PARTS_ELF_KIND_H
+#define CONVERTER_VERB_PARTS_ELF_KIND_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
 #include "converter/statistics/check_rules.h"
-#include "converter/verbs/check_run.h"
+#include "converter/verb_parts/check_run.h"
 
 struct event_check {
     struct check_run base;

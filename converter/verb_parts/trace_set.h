@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traces of several runs: a file, files with commas between, or a directory of traces. */
-#ifndef CONVERTER_VERBS_TRACE_SET_H
-#define CONVERTER_VERBS_TRACE_SET_H
+#ifndef CONVERTER_VERB_PARTS_TRACE_SET_H
+#define CONVERTER_VERB_PARTS_TRACE_SET_H
 
 #include <stddef.h>
 

@@ -82,7 +82,7 @@ static void watch_sentinel(const struct session *session, struct os_thread *os, 
     shown = session->number;
     slots_report = slot_word(sentinel) == 0;
     if (slots_report)
-        recycle_prove(os, jni, sentinel);
+        recycle_prove(session, os, jni, sentinel);
 }
 
 /* Waits out a pause: what is cleared in it belongs to its collection. */

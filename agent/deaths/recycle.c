@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "agent/base/internals.h"
-#include "agent/hotspot/headers.h"
 
 /* Beyond that the JVM gets them back: as many objects die between two collections in a large young
  * generation. */
@@ -69,11 +68,11 @@ static bool prove(struct os_thread *os, JNIEnv *jni, jweak cleared)
     return so;
 }
 
-void recycle_prove(struct os_thread *os, JNIEnv *jni, jweak cleared)
+void recycle_prove(const struct session *session, struct os_thread *os, JNIEnv *jni, jweak cleared)
 {
     if (!internal_try(INTERNAL_RECYCLE))
         return;
-    if (!collector_announces_moves())
+    if (!session->holds)
         internal_refused(INTERNAL_RECYCLE, "not with this collector");
     else if (!prove(os, jni, cleared))
         internal_refused(INTERNAL_RECYCLE, "slots hold something else");

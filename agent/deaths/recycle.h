@@ -25,7 +25,7 @@ struct recycled {
 
 /* Where `cleared`, a weak reference that the JVM says is cleared, shows that it works; else
  * references are not used again in this session.  The reference is empty afterwards. */
-void recycle_prove(struct os_thread *os, JNIEnv *jni, jweak cleared);
+void recycle_prove(const struct session *session, struct os_thread *os, JNIEnv *jni, jweak cleared);
 /* A session begins: nothing is proven. */
 void recycle_begin(void);
 

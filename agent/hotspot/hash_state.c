@@ -8,13 +8,12 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "agent/base/internals.h"
 #include "agent/base/tracer.h"
 #include "agent/hotspot/hash_words.h"
+#include "agent/hotspot/peek.h"
 
 #define WINDOW_BYTES 4096u
 
@@ -41,13 +40,6 @@ static struct hash_words own_now(JNIEnv *jni)
     return words;
 }
 
-/* Through the kernel, which does not fault. */
-static bool read_memory(uintptr_t from, void *to, size_t size)
-{
-    struct iovec here = {to, size}, there = {(void *) from, size};
-    return syscall(SYS_process_vm_readv, getpid(), &here, 1ul, &there, 1ul, 0ul) == (long) size;
-}
-
 /* Page by page, backwards. */
 static void read_window(const JNIEnv *jni, struct window *window)
 {
@@ -58,7 +50,7 @@ static void read_window(const JNIEnv *jni, struct window *window)
     for (uintptr_t at = end; at > start;) {
         uintptr_t from = (at - 1) & ~(page - 1);
         from = from > start ? from : start;
-        if (!read_memory(from, bytes + (from - start), at - from))
+        if (!peek(from, bytes + (from - start), at - from))
             return;
         at = from;
         window->count = (end - at) / sizeof window->words[0];

@@ -4,12 +4,10 @@
 #include "agent/hotspot/headers.h"
 
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "agent/base/internals.h"
 #include "agent/base/tracer.h"
+#include "agent/hotspot/peek.h"
 #include "agent/hotspot/slots.h"
 #include "agent/hotspot/vm_structs.h"
 
@@ -121,9 +119,7 @@ static bool find_sizes(JNIEnv *jni, jclass element)
 static bool read_header(jobject object, uint64_t *class_word, uint32_t *length)
 {
     unsigned char bytes[32];
-    struct iovec here = {bytes, sizeof bytes}, there = {(void *) slot_word(object), sizeof bytes};
-    if (syscall(SYS_process_vm_readv, getpid(), &here, 1ul, &there, 1ul, 0ul) !=
-        (long) sizeof bytes)
+    if (!peek(slot_word(object), bytes, sizeof bytes))
         return false;
     *class_word = header_class_word((uintptr_t) bytes);
     *length = header_array_length((uintptr_t) bytes);
@@ -170,14 +166,14 @@ static bool find_layout(JNIEnv *jni)
     return found;
 }
 
-void headers_prove(JNIEnv *jni)
+void headers_prove(JNIEnv *jni, bool announced)
 {
     header_layout.known = false;
     if (!internal_try(INTERNAL_HEADERS))
         return;
     if (!atomic_load(&slots_readable))
         internal_refused(INTERNAL_HEADERS, "slots are not read");
-    else if (!collector_announces_moves())
+    else if (!announced)
         internal_refused(INTERNAL_HEADERS, "not with this collector");
     else if (!find_layout(jni))
         internal_refused(INTERNAL_HEADERS, "objects are laid out in another way");

@@ -30,8 +30,9 @@ extern struct header_layout header_layout;
  * collections for histograms and heap dumps. */
 bool collector_announces_moves(void);
 
-/* Once a session, on a Java thread: header_layout, as the JVM's own answers show it. */
-void headers_prove(JNIEnv *jni);
+/* Once a session that reads headers, on a Java thread: header_layout, as the JVM's own answers show
+ * it; not where moves are not announced. */
+void headers_prove(JNIEnv *jni, bool announced);
 
 static inline uint64_t header_class_word(uintptr_t object)
 {

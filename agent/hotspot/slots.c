@@ -3,12 +3,9 @@
  * are read through the kernel, which does not fault. */
 #include "agent/hotspot/slots.h"
 
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include "agent/base/internals.h"
 #include "agent/base/tracer.h"
+#include "agent/hotspot/peek.h"
 
 #define ATTEMPTS 8 /* objects move */
 
@@ -16,10 +13,7 @@ _Atomic bool slots_readable;
 
 static bool read_slot(jobject reference, uintptr_t *word)
 {
-    uintptr_t from = (uintptr_t) reference & ~(uintptr_t) 7;
-    struct iovec here = {word, sizeof *word}, there = {(void *) from, sizeof *word};
-    return syscall(SYS_process_vm_readv, getpid(), &here, 1ul, &there, 1ul, 0ul) ==
-           (long) sizeof *word;
+    return peek((uintptr_t) reference & ~(uintptr_t) 7, word, sizeof *word);
 }
 
 static bool are_as_expected(jobject one, jobject again, jobject other)

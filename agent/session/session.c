@@ -255,9 +255,10 @@ bool session_begin(struct session *session, JNIEnv *jni)
     hash_state_report();
     recycle_begin();
     slots_prove(jni);
-    headers_prove(jni);
     session->holds = session->options.engine == ENGINE_BYTECODE && atomic_load(&slots_readable) &&
                      collector_announces_moves();
+    if (session->options.engine == ENGINE_BYTECODE && (session->options.events & EVENT_ALLOC) != 0)
+        headers_prove(jni, session->holds);
     put_provenance(session);
     if (!session_errand(session, write_first)) {
         destroy(session);

@@ -16,7 +16,7 @@
 static struct {
     pthread_mutex_t lock;
     struct recycled *batches, *partial; /* the latter is that which the reaper fills */
-    size_t count, least; /* the latter: since the last collection */
+    size_t count, least;                /* the latter: since the last collection */
     _Atomic bool proven;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

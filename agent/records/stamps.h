@@ -20,9 +20,9 @@ static inline uint64_t thread_stamp(const struct session *session, struct live_s
 }
 
 /* The same, at half the cost, for an event that follows from nothing that another thread did just
- * now: it may be a few hundred instructions early.  So it is of one that names no object, and of the
- * allocation of a known class: whoever else names the object has it from a store that comes after
- * this. */
+ * now: it may be a few hundred instructions early.  So it is of one that names no object, and of
+ * the allocation of a known class: whoever else names the object has it from a store that comes
+ * after this. */
 static inline uint64_t thread_stamp_unordered(const struct session *session,
                                               struct live_stream *stream)
 {

@@ -25,8 +25,7 @@ static bool make_room(struct free_batch *frees, size_t count)
 {
     if (count <= frees->capacity - frees->count)
         return true;
-    uint64_t *grown =
-        step_grown(frees->ids, &frees->capacity, frees->count + count, sizeof *grown);
+    uint64_t *grown = step_grown(frees->ids, &frees->capacity, frees->count + count, sizeof *grown);
     if (grown == NULL)
         return false;
     frees->ids = grown;

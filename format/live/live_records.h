@@ -95,8 +95,8 @@ enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
                                struct stream_state *state, const uint64_t *words, size_t count,
                                size_t *taken);
 
-/* Puts the first frees of a batch, sorted, as a run; `*taken` is how many, 0 where there are no such
- * runs. */
+/* Puts the first frees of a batch, sorted, as a run; `*taken` is how many, 0 where there are no
+ * such runs. */
 enum step_status live_put_free_run(struct live_decoder *decoder, const uint64_t *ids, size_t count,
                                    uint64_t ticks, size_t *taken);
 

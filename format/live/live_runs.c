@@ -43,8 +43,7 @@ static bool find_free_columns(struct step_run_layout *layout, const struct step_
 {
     layout->count = FREE_COLUMNS;
     for (size_t slot = 0; slot < FREE_COLUMNS; slot++) {
-        uint32_t column =
-            step_writer_run_column(writer, STEP_JAVA_OBJECT_FREE, FREE_COLUMNS, slot);
+        uint32_t column = step_writer_run_column(writer, STEP_JAVA_OBJECT_FREE, FREE_COLUMNS, slot);
         if (column == UINT32_MAX)
             return false;
         layout->columns[slot] = (struct step_run_column){column, slot == FREE_THREAD, true};

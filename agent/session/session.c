@@ -204,7 +204,7 @@ static void put_provenance(struct session *session)
 {
     char events[64], command_line[16384];
     options_event_names(session->options.events, events, sizeof events);
-    put_property(session, "producer", "StepTrace libtracer.so");
+    put_property(session, "producer", "StepTrace libtracer.so " STEPTRACE_VERSION);
     put_property(session, "engine", session->options.engine == ENGINE_JVMTI ? "jvmti" : "bytecode");
     put_property(session, "events", events);
     char internals[INTERNALS_TEXT];

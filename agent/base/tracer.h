@@ -65,6 +65,8 @@ struct session {
     _Atomic bool end_wanted;
     _Atomic uint64_t
         ended_probes; /* threads_order_probes(), when no probe finds it any more; or 0 */
+    _Atomic bool last_words_said; /* last_words.h */
+    uint64_t last_words_until;
     enum session_end end;
     enum session_end wanted_end;
     bool ending; /* under state_lock: the end has begun, nobody may wake the drain thread */

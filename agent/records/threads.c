@@ -136,11 +136,11 @@ uint64_t threads_order_probes(void)
 
 /* A thread that goes on calling probes is outside between two of them: many such are hardly ever
  * outside all at one moment. */
-bool threads_have_left(uint64_t since, const struct os_thread *but)
+bool threads_have_left(uint64_t since)
 {
     bool all = true;
     for (struct os_thread *os = atomic_load(&all_threads); os != NULL; os = os->next_all) {
-        if (os == but || atomic_load(&os->left) >= since)
+        if (atomic_load(&os->left) >= since)
             continue;
         if (atomic_load(&os->in_probe) == 0)
             atomic_store(&os->left, since);

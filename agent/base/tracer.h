@@ -95,8 +95,10 @@ struct tracer {
     _Atomic uint64_t collection_raw; /* when the last one finished, as clock_raw() */
     _Atomic bool events_on;          /* JVMTI notifications are enabled */
     _Atomic bool forked;             /* this process is a fork of the traced one */
-    pthread_mutex_t control_lock;    /* starting and stopping */
-    struct session *last;            /* the session of the last trace, ended or not */
+    _Atomic bool closing; /* VM death: that thread ends the trace, others rest in probes */
+    pthread_t closer;
+    pthread_mutex_t control_lock; /* starting and stopping */
+    struct session *last;         /* the session of the last trace, ended or not */
 };
 
 extern struct tracer tracer;

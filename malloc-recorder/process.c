@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "malloc-recorder/heap_blocks.h"
+#include "malloc-recorder/heap_numbers.h"
 #include "malloc-recorder/interpose.h"
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"
@@ -101,6 +102,7 @@ static void before_fork(void)
     frame_tree_lock();
     if (recorder.last != NULL)
         pthread_mutex_lock(&recorder.last->map.lock);
+    heap_numbers_lock();
     heap_blocks_lock();
     own_heap_lock();
     fork_mode = own;
@@ -111,6 +113,7 @@ static void after_fork_in_parent(void)
     struct own_mode own = fork_mode;
     own_heap_unlock();
     heap_blocks_unlock();
+    heap_numbers_unlock();
     if (recorder.last != NULL)
         pthread_mutex_unlock(&recorder.last->map.lock);
     frame_tree_unlock();
@@ -142,6 +145,7 @@ static void after_fork_in_child(void)
     struct own_mode own = fork_mode;
     own_heap_unlock();
     heap_blocks_unlock();
+    heap_numbers_unlock();
     frame_tree_reset();
     process_forget_parent();
     own_mode_leave(&own);

@@ -12,6 +12,7 @@
 #include "capture/log.h"
 #include "malloc-recorder/drain_start.h"
 #include "malloc-recorder/heap_blocks.h"
+#include "malloc-recorder/heap_numbers.h"
 #include "malloc-recorder/import_slots.h"
 #include "malloc-recorder/interpose.h"
 #include "malloc-recorder/interpose_heaps.h"
@@ -61,6 +62,12 @@ uint64_t recorder_stamp(void)
 }
 
 /* ---- start ---- */
+
+/* Of a forked child: heaps that were its parent's are its own now. */
+static void record_heap(uint64_t heap)
+{
+    record_heap_event(STEP_LIVE_HEAP_CREATE, heap);
+}
 
 /* A name without the process id is that of one process: the one that `steptrace record-malloc`
  * started.  Others that it starts are not recorded. */
@@ -130,6 +137,8 @@ static void start(void)
     }
     recorder.last = recording;
     atomic_store(&recorder_hot.recording, recording);
+    if (recording != NULL && recorder.is_fork)
+        heap_numbers_each(record_heap);
     atomic_store(&recorder_hot.state, recording != NULL ? STATE_ON : STATE_OFF);
 }
 
@@ -193,6 +202,7 @@ static void adopt_fork(void)
     own_mode_enter(&own);
     own_heap_reset();
     heap_blocks_reset();
+    heap_numbers_reset();
     frame_tree_reset();
     process_forget_parent();
     own_mode_leave(&own);

@@ -79,8 +79,26 @@ static void mi_heaps(void)
     mi_heap_destroy(heap);
 }
 
+/* One after the other, at whatever address; a block of each outlives the next one's making. */
+static void many_heaps(int count)
+{
+    void *heap = mi_heap_new();
+    for (int i = 0; i < count; i++) {
+        void *next = mi_heap_new();
+        mi_heap_malloc(heap, 2001);
+        mi_free(mi_heap_malloc(next, 2002));
+        mi_heap_destroy(heap);
+        heap = next;
+    }
+    mi_heap_destroy(heap);
+}
+
 int main(int count, char **words)
 {
+    if (count > 1 && atoi(words[1]) > 0) {
+        many_heaps(atoi(words[1]));
+        return 0;
+    }
     if (count > 1) {
         void *library = dlopen(words[1], RTLD_NOW | RTLD_DEEPBIND);
         void (*work)(void) = library != NULL ? (void (*)(void)) dlsym(library, "work") : NULL;

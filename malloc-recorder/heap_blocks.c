@@ -5,7 +5,6 @@
 #include "malloc-recorder/heap_blocks.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -145,6 +144,11 @@ void heap_blocks_lock(void)
 void heap_blocks_unlock(void)
 {
     pthread_mutex_unlock(&lock);
+}
+
+bool heap_blocks_adopt(void)
+{
+    return pthread_mutex_trylock(&lock) == 0 && pthread_mutex_unlock(&lock) == 0;
 }
 
 void heap_blocks_reset(void)

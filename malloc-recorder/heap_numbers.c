@@ -125,13 +125,6 @@ void heap_number_end(uintptr_t key)
     own_mode_leave(&own);
 }
 
-void heap_numbers_each(void (*visit)(uint64_t number))
-{
-    for (size_t i = 0; i < capacity; i++)
-        if (entries[i].number != 0)
-            visit(entries[i].number);
-}
-
 void heap_numbers_lock(void)
 {
     pthread_mutex_lock(&lock);
@@ -140,6 +133,11 @@ void heap_numbers_lock(void)
 void heap_numbers_unlock(void)
 {
     pthread_mutex_unlock(&lock);
+}
+
+bool heap_numbers_adopt(void)
+{
+    return pthread_mutex_trylock(&lock) == 0 && pthread_mutex_unlock(&lock) == 0;
 }
 
 void heap_numbers_reset(void)

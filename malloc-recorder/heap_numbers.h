@@ -13,13 +13,12 @@ uint64_t heap_number_find(uintptr_t key);
 uint64_t heap_number_make(uintptr_t key, bool *is_new);
 /* The heap is no more, the next that gets its key is another. */
 void heap_number_end(uintptr_t key);
-/* All that live; nobody makes or ends one meanwhile. */
-void heap_numbers_each(void (*visit)(uint64_t number));
-
 /* Around fork(). */
 void heap_numbers_lock(void);
 void heap_numbers_unlock(void);
-/* In a child that was forked while others may have been at it: there are none. */
+/* In a child that was forked while others may have been at it; false: somebody was. */
+bool heap_numbers_adopt(void);
+/* There are none. */
 void heap_numbers_reset(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads, forks and ends of the program. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*) (void *), void *);
 typedef void (*exit_function)(int) __attribute__((noreturn));
 static create_function real_create;
+static pid_t (*real_fork)(void);
 static exit_function real_exit, real_exit_c99;
 static int (*real_close_library)(void *);
 
@@ -29,6 +31,7 @@ void process_find_real(void)
     real_create = (create_function) dlsym(RTLD_NEXT, "pthread_create");
     real_exit = (exit_function) dlsym(RTLD_NEXT, "_exit");
     real_exit_c99 = (exit_function) dlsym(RTLD_NEXT, "_Exit");
+    real_fork = (pid_t(*)(void)) dlsym(RTLD_NEXT, "_Fork");
     real_close_library = (int (*)(void *)) dlsym(RTLD_NEXT, "dlclose");
 }
 
@@ -106,11 +109,13 @@ static void before_fork(void)
     heap_blocks_lock();
     own_heap_lock();
     fork_mode = own;
+    recorder_local.fork_stamp = recorder_stamp();
 }
 
 static void after_fork_in_parent(void)
 {
     struct own_mode own = fork_mode;
+    recorder_local.fork_stamp = 0;
     own_heap_unlock();
     heap_blocks_unlock();
     heap_numbers_unlock();
@@ -130,6 +135,8 @@ void process_forget_parent(void)
     pthread_mutex_init(&recorder.control_lock, NULL);
     record_forget_threads();
     recorder.is_fork = true;
+    recorder.fork_stamp = recorder_local.fork_stamp;
+    recorder_local.fork_stamp = 0;
     if (recording != NULL) {
         recorder.parent_id = recording->process_id;
         if (!recorder.is_wiped_in_forks)
@@ -149,6 +156,22 @@ static void after_fork_in_child(void)
     frame_tree_reset();
     process_forget_parent();
     own_mode_leave(&own);
+}
+
+/* The child sees to itself when it allocates: no handlers are called here. */
+EXPORT pid_t _Fork(void)
+{
+    if (real_fork == NULL)
+        recorder_prepare();
+    if (real_fork == NULL) {
+        errno = ENOSYS; /* a libc without it: nobody calls it there */
+        return -1;
+    }
+    recorder_local.fork_stamp = recorder_stamp();
+    pid_t child = real_fork();
+    if (child != 0)
+        recorder_local.fork_stamp = 0;
+    return child;
 }
 
 /* ---- ends ---- */

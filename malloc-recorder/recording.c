@@ -63,12 +63,6 @@ uint64_t recorder_stamp(void)
 
 /* ---- start ---- */
 
-/* Of a forked child: heaps that were its parent's are its own now. */
-static void record_heap(uint64_t heap)
-{
-    record_heap_event(STEP_LIVE_HEAP_CREATE, heap);
-}
-
 /* A name without the process id is that of one process: the one that `steptrace record-malloc`
  * started.  Others that it starts are not recorded. */
 static bool may_use_name(bool names_processes)
@@ -137,8 +131,6 @@ static void start(void)
     }
     recorder.last = recording;
     atomic_store(&recorder_hot.recording, recording);
-    if (recording != NULL && recorder.is_fork)
-        heap_numbers_each(record_heap);
     atomic_store(&recorder_hot.state, recording != NULL ? STATE_ON : STATE_OFF);
 }
 
@@ -201,8 +193,11 @@ static void adopt_fork(void)
     struct own_mode own;
     own_mode_enter(&own);
     own_heap_reset();
-    heap_blocks_reset();
-    heap_numbers_reset();
+    if (recorder_local.fork_stamp == 0 || !heap_numbers_adopt() || !heap_blocks_adopt()) {
+        recorder_local.fork_stamp = 0;
+        heap_numbers_reset();
+        heap_blocks_reset();
+    }
     frame_tree_reset();
     process_forget_parent();
     own_mode_leave(&own);

@@ -5,6 +5,9 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define ROUNDS 50
 
@@ -93,8 +96,22 @@ static void many_heaps(int count)
     mi_heap_destroy(heap);
 }
 
+/* A heap that the child of a fork has, too, and ends. */
+static int forked_heap(void)
+{
+    void *heap = mi_heap_new(), *block = mi_heap_malloc(heap, 2001);
+    mi_heap_malloc(heap, 2002);
+    pid_t child = fork();
+    mi_free(block);
+    mi_heap_malloc(heap, 2003);
+    mi_heap_destroy(heap);
+    return child != 0 && waitpid(child, NULL, 0) != child;
+}
+
 int main(int count, char **words)
 {
+    if (count > 1 && strcmp(words[1], "fork") == 0)
+        return forked_heap();
     if (count > 1 && atoi(words[1]) > 0) {
         many_heaps(atoi(words[1]));
         return 0;

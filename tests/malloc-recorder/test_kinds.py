@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was called, and in which heap; C++ on any allocator."""
 import ctypes.util
+import glob
 import os
 import tempfile
 import unittest
@@ -86,6 +87,19 @@ class Kinds(unittest.TestCase):
         self.assertEqual(len([one for one in heaps if one[0] == 'destroyHeap']), 5001)
         self.assertEqual((heaps['alloc', '1'], heaps['alloc', '5001']), (1, 1))
         self.assertEqual((heaps['alloc', '4999'], heaps['free', '4999']), (2, 1))
+
+    def test_forked_heap(self):
+        """It is a heap of the child's, with what lived in it at the fork."""
+        self.trace = os.path.join(self.scratch.name, 'run-%p.step')
+        done = self.run_with('mimalloc', 'fork')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        traces = glob.glob(self.trace.replace('%p', '*'))
+        self.assertEqual(len(traces), 2)
+        for trace in traces:
+            self.assertIn('consistent', steptrace('check', trace))
+            of_heap = Counter(words[0] for words in records(trace)
+                              if words[0] != 'createThread' and words[5] == '1')
+            self.assertEqual(of_heap, {'createHeap': 1, 'alloc': 3, 'free': 1, 'destroyHeap': 1})
 
     def test_deepbind(self):
         """What passes the recorder by is told, on stderr and in the trace."""

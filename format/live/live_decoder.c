@@ -117,8 +117,13 @@ static const struct {
     [STEP_LIVE_FACT] = {3, 2, true, STAMP, live_take_fact},
 };
 
-/* Words of the record that starts at `words`, 0 if it is not whole, SIZE_MAX if it is no record. */
-static size_t record_words(const uint64_t *words, size_t count)
+bool live_record_is_event(uint64_t word)
+{
+    uint32_t kind = (uint32_t) (word & ((1u << STEP_LIVE_KIND_BITS) - 1));
+    return kind < STEP_LIVE_KIND_COUNT && rows[kind].is_event;
+}
+
+size_t live_record_words(const uint64_t *words, size_t count)
 {
     uint32_t kind = (uint32_t) (words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
     if (kind >= STEP_LIVE_KIND_COUNT || rows[kind].fixed_words == 0)
@@ -184,7 +189,7 @@ enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t strea
             state->next_record += taken;
         }
         if (status == STEP_STATUS_OK && taken == 0) {
-            taken = record_words(at, left);
+            taken = live_record_words(at, left);
             if (taken == 0)
                 break;
             if (taken == SIZE_MAX)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "converter/tables/utf8_text.h"
+#include "converter/table_columns/utf8_text.h"
 
 #define LARGE_BYTES ((size_t) 4 << 20)
 #define PAGE_BYTES ((uintptr_t) 4096)

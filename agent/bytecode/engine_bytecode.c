@@ -120,11 +120,13 @@ static uint32_t number_method(void *context, const char *class_name, const char 
 }
 
 static void method_left_alone(void *context, const char *class_name, const char *method_name,
-                              const char *descriptor, const char *reason, bool allocations)
+                              const char *descriptor, const char *reason, enum rewrite_loss loss)
 {
+    static const uint64_t missing[] = {[LOSS_METHOD_EVENTS] = FACT_METHOD_EVENTS,
+                                       [LOSS_STORES] = FACT_STORES,
+                                       [LOSS_ALLOCATIONS] = FACT_ALLOCATIONS};
     (void) context;
-    report_left_alone(class_name, method_name, descriptor, reason,
-                      allocations ? FACT_ALLOCATIONS : FACT_METHOD_EVENTS);
+    report_left_alone(class_name, method_name, descriptor, reason, missing[loss]);
 }
 
 static struct rewrite_request request_of(const uint8_t *bytes, size_t length,

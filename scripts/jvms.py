@@ -67,6 +67,19 @@ def verdict(steptrace, trace):
     return f"{said['verdict']}, {said['count']:,} events", said_of["properties"].get("internals", "")
 
 
+def lines(text):
+    """What was printed; the JVM's own log (which it prints on standard output) without its uptime."""
+    return [re.sub(r"^\[\d+\.\d+s\]", "[uptime]", line) for line in text.splitlines()]
+
+
+def compared(untraced, traced):
+    """How the traced run's output differs."""
+    if (traced.returncode, lines(traced.stdout)) != (untraced.returncode, lines(untraced.stdout)):
+        return f"another: {traced.stdout.strip()[:60]}"
+    more = len(lines(traced.stderr)) - len(lines(untraced.stderr))
+    return "same" if lines(traced.stderr) == lines(untraced.stderr) else f"same, and {more} line on stderr"
+
+
 def rows(build, work):
     steptrace, agent = str(build / "converter/steptrace"), str(build / "agent/libtracer.so")
     (work / "Ways.java").write_text(PROGRAM, encoding="utf-8")
@@ -86,9 +99,7 @@ def rows(build, work):
                 done = run([java, *flags, f"-agentpath:{agent}=file={trace},engine={engine},stack=4", "-cp",
                             str(work), "Ways"])
                 said, internals = verdict(steptrace, trace)
-                same = "same" if (done.returncode, done.stdout) == (untraced.returncode, untraced.stdout) else \
-                    f"another: {done.stdout.strip()[:60]}"
-                yield f"| {name}, {vm} | `{way or '(none)'}` | {engine} | {same} | {said} | {internals} |"
+                yield f"| {name}, {vm} | `{way or '(none)'}` | {engine} | {compared(untraced, done)} | {said} | {internals} |"
 
 
 def main():

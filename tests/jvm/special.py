@@ -2,6 +2,7 @@
 """Tests that are not one program with its facts: options, bad input, ends that the trace survives
 or that it does not, and other readers of the text."""
 import hashlib
+import json
 import os
 import pathlib
 import signal
@@ -146,6 +147,12 @@ def program_with(session, name, options):
 
 def small_buffer(session):
     program_with(session, "HotAllocations", "buffer=1m,overflow=block")
+    info = json.loads(session.step("info", "--json", "run.step"))["properties"]
+    waited, longest = int(info["waited-ns"]), int(info["longest-wait-ns"])
+    threads = [[int(number) for number in thread.split(":")] for thread in
+               info.get("waits", "").split(",") if thread]
+    require(sum(total for _, total, _ in threads) == waited, f"waits are not {waited} ns: {threads}")
+    require(max((most for _, _, most in threads), default=0) == longest, f"not {longest}: {threads}")
 
 
 def overflow_drop(session):

@@ -121,6 +121,17 @@ void drain_put_number(struct drain *drain, const char *key, uint64_t value)
     drain_put_text(drain, key, text);
 }
 
+void drain_put_waits(struct drain *drain)
+{
+    const struct waits *waits = &drain->map->shared->waits;
+    char text[WAITS_TEXT];
+    waits_print(waits, text, sizeof text);
+    drain_put_number(drain, "waited-ns", waits->sum_ns);
+    drain_put_number(drain, "longest-wait-ns", waits->longest_ns);
+    if (text[0] != '\0')
+        drain_put_text(drain, "waits", text);
+}
+
 void drain_close(struct drain *drain)
 {
     struct step_error error = {.status = STEP_STATUS_OK};

@@ -66,6 +66,8 @@ void drain_until_quiet(struct drain *drain);
 void drain_put_text(struct drain *drain, const char *key, const char *value);
 void drain_put_number(struct drain *drain, const char *key, uint64_t value);
 /* Closes the trace. */
+/* How long threads waited for room: `waited-ns`, `longest-wait-ns`, and `waits` by thread. */
+void drain_put_waits(struct drain *drain);
 void drain_close(struct drain *drain);
 
 #endif

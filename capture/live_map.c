@@ -309,8 +309,15 @@ static bool wait_for_room(struct live_map *map, const struct live_stream *stream
             live_map_stop(map);
         pthread_mutex_lock(&map->lock);
     }
-    atomic_fetch_add(&shared->waited_ns, clock_monotonic_ns() - start);
+    waits_add(&shared->waits, stream->thread, clock_monotonic_ns() - start);
     return !atomic_load(&shared->stopping);
+}
+
+void live_note_wait(struct live_map *map, uint64_t thread, uint64_t ns)
+{
+    pthread_mutex_lock(&map->lock);
+    waits_add(&map->shared->waits, thread, ns);
+    pthread_mutex_unlock(&map->lock);
 }
 
 static size_t size_class(const struct live_chunk_ref *ref)

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "capture/futex.h"
+#include "capture/waits.h"
 #include "steptrace/live.h"
 
 #define LIVE_CHUNK_SIZES 3
@@ -60,12 +61,12 @@ struct live_stream {
  * there is no lock in it. */
 struct live_shared {
     uint64_t limit_bytes;
-    _Atomic bool stopping;          /* nobody waits any more, reserve fails */
-    _Atomic bool failed;            /* the file could not grow */
-    int code;                       /* then: its errno */
-    _Atomic uint64_t backlog_bytes; /* full chunks not yet written, without forced streams */
-    _Atomic uint64_t waited_ns;
-    _Atomic(struct live_chunk_ref *) full;     /* for the drain, newest first */
+    _Atomic bool stopping;                 /* nobody waits any more, reserve fails */
+    _Atomic bool failed;                   /* the file could not grow */
+    int code;                              /* then: its errno */
+    _Atomic uint64_t backlog_bytes;        /* full chunks not yet written, without forced streams */
+    struct waits waits;                    /* under the lock */
+    _Atomic(struct live_chunk_ref *) full; /* for the drain, newest first */
     _Atomic(struct live_chunk_ref *) returned; /* by the drain, to be filled again */
     _Atomic(struct live_chunk_ref *) made;     /* all; by next_made */
     _Atomic(struct live_stream *) all_streams;
@@ -121,6 +122,9 @@ void live_stream_give_back(struct live_map *map, struct live_stream *stream);
 
 /* The slow path of live_reserve. */
 uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, size_t words);
+
+/* That thread has waited so long for what takes the records. */
+void live_note_wait(struct live_map *map, uint64_t thread, uint64_t ns);
 
 /* Room for `words` words, or NULL: dropped, stopping, or failed. */
 static inline uint64_t *live_reserve(struct live_map *map, struct live_stream *stream, size_t words)

@@ -152,7 +152,7 @@ static void remember(struct session *session, struct os_thread *os, JNIEnv *jni,
         (*jni)->DeleteWeakGlobalRef(jni, reference);
     }
     if (weak_page_is_fresh(&os->weak_page))
-        reaper_keep_pace(session);
+        reaper_keep_pace(session, os);
 }
 
 /* Through the object's tag, as engine=jvmti does it. */

@@ -210,14 +210,15 @@ static bool is_behind(void)
                PACE_COLLECTIONS;
 }
 
-void reaper_keep_pace(const struct session *session)
+void reaper_keep_pace(const struct session *session, const struct os_thread *os)
 {
     if (!started || session->map->drop || !is_behind())
         return;
     uint64_t from = clock_monotonic_ns();
     for (int i = 0; i < PACE_STEPS && is_behind() && !tracer.dying; i++)
         nanosleep(&(struct timespec){0, PACE_STEP_NS}, NULL);
-    atomic_fetch_add(&session->map->shared->waited_ns, clock_monotonic_ns() - from);
+    live_note_wait(session->map, os->current != NULL ? os->current->id : 0,
+                   clock_monotonic_ns() - from);
 }
 
 /* The lock comes first: whoever waits for all probes to end while it holds it must not wait for

@@ -26,7 +26,7 @@ void reaper_pass(JNIEnv *jni);
 void reaper_last_pass(JNIEnv *jni);
 /* Called by a thread that has filled a page: while the reaper is far behind the program it waits a
  * little, unless the session never waits. */
-void reaper_keep_pace(const struct session *session);
+void reaper_keep_pace(const struct session *session, const struct os_thread *os);
 /* Before a session: what an earlier one left is given back. */
 void reaper_clear(JNIEnv *jni);
 

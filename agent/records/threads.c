@@ -13,7 +13,6 @@
 #include "agent/records/global_stream.h"
 #include "format/core/grow.h"
 
-#define SHORT_TICK_NS 2000u
 #define REST_NS 20000000L
 #define END_HOOKS 4u
 
@@ -408,8 +407,7 @@ void thread_mounted(struct session *session, struct os_thread *os, jthread threa
     uint64_t tick =
         ((session->options.resolution_ns << tracer.scale.shift) / tracer.scale.multiplier) + 1;
     /* and not before what others record meanwhile */
-    while (session->options.resolution_ns <= SHORT_TICK_NS &&
-           clock_raw() - tracer.scale.zero < java->last_stamp + tick)
+    while (clock_raw() - tracer.scale.zero < java->last_stamp + tick)
         atomic_signal_fence(memory_order_seq_cst);
     if (stream->last_stamp < java->last_stamp + tick)
         stream->last_stamp = java->last_stamp + tick;

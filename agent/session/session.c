@@ -39,6 +39,11 @@
 
 #define FLUSH_SECONDS 60
 #define LAST_WORDS_POLL_NS 100000
+/* Of JVMs that have virtual threads: the longest tick that is waited out, and what longer ones
+ * become.
+ */
+#define LONGEST_TICK_NS 2000u
+#define VIRTUAL_TICK_NS 1000u
 /* How long new objects are compared with the start snapshot of a JVM that ran: see new_objects.c.
  */
 #define CHECK_NS UINT64_C(2000000000)
@@ -245,8 +250,17 @@ static bool write_first(struct session *session)
     return false;
 }
 
+/* A virtual thread that changes its carrier waits a tick out, lest two streams have events of it at
+ * one time: see thread_mounted(). */
+static void limit_resolution(struct options *options)
+{
+    if (tracer.has_virtual_threads && options->resolution_ns > LONGEST_TICK_NS)
+        options->resolution_ns = VIRTUAL_TICK_NS;
+}
+
 bool session_begin(struct session *session, JNIEnv *jni)
 {
+    limit_resolution(&session->options);
     clock_calibrate(&tracer.start, &tracer.scale);
     struct step_live_header *header = session->map->header;
     header->clock_zero = tracer.scale.zero;

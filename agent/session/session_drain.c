@@ -196,7 +196,7 @@ static void close_trace(struct drain *drain)
     drain_put_text(drain, "internals", internals);
     drain_put_text(drain, "end", session_end_name(session->end));
     drain_put_number(drain, "dropped", atomic_load(&session->map->header->dropped));
-    drain_put_number(drain, "waited-ns", atomic_load(&session->map->shared->waited_ns));
+    drain_put_waits(drain);
     drain_close(drain);
 }
 

@@ -250,14 +250,13 @@ static const char *end_of(struct drain *drain)
 static void put_end(struct drain *drain, const char *end)
 {
     struct native_trace *trace = trace_of(drain);
-    struct live_shared *shared = &trace->control->shared;
     drain_put_text(drain, "end", end);
     trace->control->bypassed[sizeof trace->control->bypassed - 1] = '\0';
     if (trace->control->bypassed[0] != '\0')
         drain_put_text(drain, "bypassed-by", trace->control->bypassed);
     drain_put_number(drain, "dropped", atomic_load(&trace->header->dropped));
     drain_put_number(drain, "missed", atomic_load(&trace->control->missed));
-    drain_put_number(drain, "waited-ns", atomic_load(&shared->waited_ns));
+    drain_put_waits(drain);
     struct rusage usage;
     if (getrusage(RUSAGE_SELF, &usage) != 0)
         return;

@@ -136,7 +136,41 @@ static void test_stop(void)
     live_map_stop(map);
     pthread_join(thread, NULL);
     CU_ASSERT_EQUAL(atomic_load(&running), 0);
+    CU_ASSERT_EQUAL(map->shared->waits.count, 1);
+    CU_ASSERT_TRUE(map->shared->waits.longest_ns > 0);
+    CU_ASSERT_EQUAL(map->shared->waits.sum_ns, map->shared->waits.threads[0].sum_ns);
     live_map_destroy(map, false);
+}
+
+/* By thread; where there are too many, those that waited longest are kept. */
+static void test_waits(void)
+{
+    struct waits waits = {.count = 0};
+    char text[WAITS_TEXT];
+    waits_print(&waits, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "");
+    waits_add(&waits, 7, 300);
+    waits_add(&waits, 9, 1000);
+    waits_add(&waits, 7, 500);
+    waits_print(&waits, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "9:1000:1000,7:800:500");
+    for (uint64_t i = 0; i < WAITS_THREADS; i++)
+        waits_add(&waits, 100 + i, 2000 + i);
+    CU_ASSERT_EQUAL(waits.count, WAITS_THREADS);
+    waits_print(&waits, text, sizeof text);
+    CU_ASSERT_PTR_NULL(strstr(text, "9:1000:1000,7"));
+    waits_add(&waits, 5, 1);
+    waits_print(&waits, text, sizeof text);
+    CU_ASSERT_PTR_NULL(strstr(text, ",5:1:1"));
+    CU_ASSERT_EQUAL(waits.longest_ns, 2000 + WAITS_THREADS - 1);
+    CU_ASSERT_EQUAL(waits.sum_ns,
+                    1801 + WAITS_THREADS * 2000 + WAITS_THREADS * (WAITS_THREADS - 1) / 2);
+    for (uint64_t i = 0; i < WAITS_THREADS; i++)
+        waits_add(&waits, UINT64_MAX - i, UINT64_MAX / 64 - i);
+    waits_print(&waits, text, sizeof text); /* the longest text has room */
+    CU_ASSERT_PTR_NOT_NULL(strrchr(text, ':'));
+    waits.count = SIZE_MAX;
+    waits_print(&waits, text, sizeof text);
 }
 
 static void test_streams_are_handed_on(void)
@@ -162,6 +196,7 @@ int main(void)
     CU_add_test(suite, "many writers", test_many_writers);
     CU_add_test(suite, "drop", test_drop);
     CU_add_test(suite, "stop", test_stop);
+    CU_add_test(suite, "waits", test_waits);
     CU_add_test(suite, "streams are handed on", test_streams_are_handed_on);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();

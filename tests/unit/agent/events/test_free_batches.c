@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The dead have two sources: the JVM's own notices, which come some time after a collection, and
+ * passes over weak references, which have the time at which theirs ended.  Whoever told of the last
+ * batch, the next is no earlier. */
+#include <CUnit/Basic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "agent/events/events.h"
+#include "agent/records/classes.h"
+
+#define BATCHES_MOST 8u
+
+struct tracer tracer; /* else that of the entry points */
+
+static struct session session;
+
+/* The times of the batches in the stream of frees; returns how many there are. */
+static size_t read_batches(uint64_t *stamps)
+{
+    const struct live_stream *frees = session.frees;
+    size_t count = 0;
+    for (const uint64_t *word = frees->base; word < frees->cursor; word++)
+        if ((*word & ((1u << STEP_LIVE_KIND_BITS) - 1)) == STEP_LIVE_FREE_END &&
+            count < BATCHES_MOST)
+            stamps[count++] = *word >> STEP_LIVE_KIND_BITS;
+    return count;
+}
+
+static void notice(uint64_t object)
+{
+    event_free(tag_of_object(&session, object));
+}
+
+static void pass(uint64_t object, uint64_t stamp, uint64_t collection)
+{
+    event_free_many(&session, &object, 1, stamp, collection);
+}
+
+static void expect_in_order(size_t expected)
+{
+    uint64_t stamps[BATCHES_MOST];
+    size_t count = read_batches(stamps);
+    CU_ASSERT_EQUAL(count, expected);
+    for (size_t i = 1; i < count; i++)
+        CU_ASSERT_TRUE(stamps[i] >= stamps[i - 1]);
+}
+
+/* The collection ended at 1,000, the JVM's notice came at once, the pass ended later. */
+static void test_pass_after_notice(void)
+{
+    atomic_store(&session.frozen_stamp, 5000);
+    notice(1);
+    CU_ASSERT_TRUE(event_close_free_batch(&session, true));
+    pass(2, 1000, 1);
+    CU_ASSERT_TRUE(event_close_free_batch(&session, true));
+    expect_in_order(2);
+}
+
+static void test_pass_of_an_open_batch(void)
+{
+    notice(3);
+    pass(4, 1000, 0);
+    CU_ASSERT_TRUE(event_close_free_batch(&session, true));
+    expect_in_order(3);
+}
+
+static void test_passes(void)
+{
+    pass(5, 7000, 3);
+    pass(6, 6000, 2);
+    pass(7, 9000, 4);
+    CU_ASSERT_TRUE(event_close_free_batch(&session, true));
+    expect_in_order(6);
+}
+
+static bool begin(const char *path)
+{
+    struct step_error error;
+    session.number = 1;
+    session.options.events = EVENT_ALLOC | EVENT_FREE;
+    session.map = live_map_create(path, 1 << 20, false, &error);
+    if (session.map == NULL)
+        return false;
+    session.frees = live_stream_create(session.map, true);
+    session.batch_gap = UINT64_MAX / 8;
+    atomic_store(&tracer.session, &session);
+    return session.frees != NULL;
+}
+
+int main(void)
+{
+    char path[] = "free_batches.XXXXXX";
+    int descriptor = mkstemp(path);
+    if (descriptor < 0 || close(descriptor) != 0 || !begin(path) ||
+        CU_initialize_registry() != CUE_SUCCESS)
+        return 1;
+    CU_pSuite suite = CU_add_suite("batches of frees", NULL, NULL);
+    CU_add_test(suite, "a pass after a notice", test_pass_after_notice);
+    CU_add_test(suite, "a pass of an open batch", test_pass_of_an_open_batch);
+    CU_add_test(suite, "passes", test_passes);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    CU_basic_run_tests();
+    unsigned failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    live_map_destroy(session.map, false);
+    return failures != 0;
+}

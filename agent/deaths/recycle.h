@@ -16,8 +16,9 @@
 
 #define RECYCLED_BATCH 510u
 #define RECYCLED_AHEAD 8u /* a slot is fetched so many objects before it is used */
-#define RECYCLED_MADE 64u /* new references at a time: the JVM makes each under a lock of its own  \
-                           */
+#define RECYCLED_MADE                                                                              \
+    64u /* new references at a time: the JVM makes each under a lock of its own                    \
+         */
 
 /* A batch of references whose slots are empty. */
 struct recycled {

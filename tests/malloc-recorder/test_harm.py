@@ -101,6 +101,38 @@ class Harm(unittest.TestCase):
             self.assertRegex(steptrace('info', trace), r'end +limit')
             self.check(trace)
 
+    def on_small_disk(self, megabytes, *command):
+        """In a tmpfs that only this command sees, which leaves what is in it."""
+        script = ('mkdir disk && mount -t tmpfs -o size=%sm tmpfs disk || exit 77\n'
+                  '"$@"; code=$?; umask 0; for i in disk/*; do cp "$i" .; done; exit $code' % megabytes)
+        if shutil.which('unshare') is None:
+            self.skipTest('unshare is not there')
+        done = run(['unshare', '-rm', 'sh', '-c', script, 'sh', *command], cwd=self.scratch.name)
+        if done.returncode == 77 or 'unshare' in done.stderr:
+            self.skipTest('a small file system cannot be mounted here')
+        return done
+
+    def test_full_disk(self):
+        """The program does as ever; what fits is a whole trace, and is said to be cut."""
+        done = self.on_small_disk(12, STEPTRACE, 'record-malloc', '-o', 'disk/run.step',
+                                  program('churn'))
+        self.assertEqual((done.returncode, len(done.stdout.split())), (1, 3), done)
+        self.assertIn('the trace ends here', done.stderr)
+        self.assertIn('No space left on device', done.stderr)
+        self.assertIn('cut (disk-full)', done.stderr)
+        trace = self.path('run.step')
+        self.assertFalse(os.path.exists(trace + '.live'))
+        self.assertRegex(steptrace('info', trace), r'end +disk-full')
+        self.check(trace)
+        self.assertGreater(counts(trace)['alloc'], 10000)
+
+    def test_full_disk_at_start(self):
+        done = self.on_small_disk(2, STEPTRACE, 'record-malloc', '-o', 'disk/run.step',
+                                  program('churn'))
+        self.assertEqual((done.returncode, len(done.stdout.split())), (1, 3), done)
+        self.assertIn('No space left on device', done.stderr)
+        self.assertEqual([name for name in os.listdir(self.scratch.name) if 'run.step' in name], [])
+
     def test_killed_alone(self):
         """Without steptrace at its side: the drain makes the trace whole."""
         trace = self.path('run.step')

@@ -133,6 +133,16 @@ class Harm(unittest.TestCase):
         self.assertIn('No space left on device', done.stderr)
         self.assertEqual([name for name in os.listdir(self.scratch.name) if 'run.step' in name], [])
 
+    def test_first_process(self):
+        """In a container of its own it reaps what it is the parent of then."""
+        words = ['unshare', '-rpf', '--mount-proc', STEPTRACE, 'record-malloc', '-o',
+                 self.path('run-%p.step'), '--', 'sh', '-c',
+                 '(:); (:); sleep 0.5; grep -l "^State:.Z" /proc/[0-9]*/status; exit 3']
+        if shutil.which('unshare') is None or run(words[:3] + ['true']).returncode != 0:
+            self.skipTest('no container can be made here')
+        done = run(words)
+        self.assertEqual((done.returncode, done.stdout), (3, ''), done.stderr)
+
     def test_killed_alone(self):
         """Without steptrace at its side: the drain makes the trace whole."""
         trace = self.path('run.step')

@@ -168,16 +168,18 @@ static void end_probes(struct drain *drain)
     drain_until_quiet(drain);
 }
 
-static void write_vm_death(struct session *session)
+/* Returns its time: nothing may be later. */
+static uint64_t write_vm_death(struct session *session)
 {
     pthread_mutex_lock(&session->global_lock);
+    uint64_t stamp = stream_stamp(session->global, clock_raw() - tracer.scale.zero);
     uint64_t *room = live_reserve(session->map, session->global, 1);
     if (room != NULL) {
-        room[0] = live_word(STEP_LIVE_VM_DEATH,
-                            stream_stamp(session->global, clock_raw() - tracer.scale.zero));
+        room[0] = live_word(STEP_LIVE_VM_DEATH, stamp);
         live_commit(session->global, 1, 1);
     }
     pthread_mutex_unlock(&session->global_lock);
+    return stamp;
 }
 
 static void close_trace(struct drain *drain)
@@ -186,10 +188,9 @@ static void close_trace(struct drain *drain)
     session->file->ending = true;
     event_close_free_batch(session, true);
     method_counts_finish(session);
-    write_vm_death(session);
+    uint64_t end_stamp = write_vm_death(session);
     drain_take_everything(drain);
-    drain_check(drain, live_decoder_finish(session->decoder, clock_raw() - tracer.scale.zero),
-                NULL);
+    drain_check(drain, live_decoder_finish(session->decoder, end_stamp), NULL);
     char internals[INTERNALS_TEXT];
     internals_publish(NULL);
     internals_describe(internals);

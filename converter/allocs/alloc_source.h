@@ -18,6 +18,8 @@ struct alloc_source {
     const struct alloc_source_operations *operations;
     const char *path;      /* for messages; borrowed */
     uint64_t record_count; /* given so far */
+    /* A number that the last record's attributes share only with the same bytes; 0: not known. */
+    uint64_t attributes_number;
     bool has_damage;
     struct step_damage damage; /* why the input could not be read on */
     /* Called where the source is about to wait for a slow input, so that what was made of the

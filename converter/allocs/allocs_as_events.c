@@ -18,7 +18,14 @@
 #include "converter/base/name_index.h"
 #include "converter/base/no_memory.h"
 
-enum { PENDING = 8, CLASSES_MAX = 1 << 20 };
+enum { PENDING = 8, CLASSES_MAX = 1 << 20, NUMBERS_MAX = 1 << 24 };
+
+/* What attributes say of a call. */
+struct described_call {
+    uint32_t class_id; /* 0: not known yet */
+    uint32_t frame;
+    bool is_existing;
+};
 
 struct allocs_event_source {
     struct event_source base;
@@ -27,6 +34,7 @@ struct allocs_event_source {
     struct name_index classes;
     struct name_index threads;
     struct recorded_calls calls;
+    struct id_table described; /* struct described_call, by the attributes' number */
     uint64_t object_count;
     uint64_t last_ns;
     uint64_t unknown_frees;
@@ -107,30 +115,52 @@ static void note_unknown(struct allocs_event_source *source, const struct hatf_r
              source->unknown_frees, record->address);
 }
 
+/* False: out of memory. */
+static bool read_call(struct allocs_event_source *source, const struct hatf_record *record,
+                      struct described_call *out)
+{
+    struct step_bytes call = record->attributes, stack;
+    if (!recorded_call_split(record->attributes, &call, &stack))
+        call = record->attributes;
+    else if ((out->frame = recorded_calls_frame(&source->calls, &source->base.names, stack)) == 0)
+        return false;
+    out->is_existing = recorded_call_take_existing(&call);
+    out->class_id = class_of(source, call, record->time);
+    return out->class_id != 0;
+}
+
+/* Texts with numbers are read once, and so is none at all.  NULL: out of memory. */
+static const struct described_call *describe(struct allocs_event_source *source,
+                                             const struct hatf_record *record,
+                                             struct described_call *room)
+{
+    bool is_plain = record->attributes.length == 0;
+    uint64_t number = is_plain ? 0 : source->records->attributes_number;
+    struct described_call *described = room;
+    if (is_plain || (number != 0 && number <= NUMBERS_MAX))
+        described = id_table_get(&source->described, (uint32_t) number);
+    bool is_known = described != NULL && described->class_id != 0;
+    return described != NULL && (is_known || read_call(source, record, described)) ? described
+                                                                                   : NULL;
+}
+
 static bool add_object(struct allocs_event_source *source, const struct hatf_record *record,
                        uint64_t address, uint32_t thread)
 {
-    struct step_bytes call = record->attributes, stack;
-    uint32_t frame = 0;
-    if (recorded_call_split(record->attributes, &call, &stack)) {
-        frame = recorded_calls_frame(&source->calls, &source->base.names, stack);
-        if (frame == 0)
-            return false;
-    } else {
-        call = record->attributes;
-    }
-    bool is_existing = recorded_call_take_existing(&call);
-    uint32_t class_id = class_of(source, call, record->time);
+    struct described_call room = {0, 0, false};
+    const struct described_call *call = describe(source, record, &room);
+    if (call == NULL)
+        return false;
     struct trace_event *event = add(source, EVENT_OBJECT_ALLOC, record->time);
     event->object = ++source->object_count;
     event->size = record->size;
-    event->class_id = class_id;
-    event->stack_id = frame;
+    event->class_id = call->class_id;
+    event->stack_id = call->frame;
     event->thread_id = thread;
-    event->flags = is_existing ? TRACE_EXISTING : 0;
+    event->flags = call->is_existing ? TRACE_EXISTING : 0;
     struct live_object object = {
-        .object = live_address_key(address), .value = event->object, .class_id = class_id};
-    return class_id != 0 && object_table_put(&source->objects, &object);
+        .object = live_address_key(address), .value = event->object, .class_id = call->class_id};
+    return object_table_put(&source->objects, &object);
 }
 
 static bool end_object(struct allocs_event_source *source, const struct hatf_record *record)
@@ -264,6 +294,7 @@ static void destroy(struct event_source *base)
     name_index_reset(&source->classes);
     name_index_reset(&source->threads);
     recorded_calls_reset(&source->calls);
+    id_table_reset(&source->described);
     event_source_reset(base);
     free(source);
 }
@@ -290,6 +321,7 @@ enum step_status record_trace_source_create(struct alloc_source *records,
     }
     bool ok = event_source_init(&source->base, &operations, records->path, selected);
     source->records = records;
+    id_table_init(&source->described, sizeof(struct described_call));
     ok = object_table_init(&source->objects) && ok;
     ok = name_index_init(&source->classes) && ok;
     ok = name_index_init(&source->threads) && ok;

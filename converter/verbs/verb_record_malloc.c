@@ -144,11 +144,14 @@ static void pass_on(int number)
         kill((pid_t) child_process, number);
 }
 
+/* As a container's first process it is also the parent of all orphans, the drains among them. */
 static void wait_for(pid_t child)
 {
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
+    pid_t ended;
+    do
+        ended = waitpid(-1, &status, 0);
+    while (ended != child && (ended >= 0 || errno == EINTR));
     child_process = 0;
     verb_exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -15,6 +15,8 @@ struct live_allocs_decoder {
     struct step_writer *writer;
     struct live_streams streams;
     struct live_call_texts texts;
+    bool has_end;
+    uint64_t end;
 };
 
 /* What a row's function gets: the raw record, whole. */
@@ -68,6 +70,17 @@ enum step_status live_allocs_decoder_begin(struct live_allocs_decoder *decoder, 
     return STEP_STATUS_OK;
 }
 
+uint64_t live_allocs_decoder_latest(const struct live_allocs_decoder *decoder)
+{
+    return live_streams_latest(&decoder->streams);
+}
+
+void live_allocs_decoder_end_at(struct live_allocs_decoder *decoder, uint64_t time)
+{
+    decoder->end = time;
+    decoder->has_end = true;
+}
+
 uint64_t live_allocs_decoder_next_record(const struct live_allocs_decoder *decoder, uint64_t stream)
 {
     return live_streams_next_record(&decoder->streams, stream);
@@ -76,6 +89,11 @@ uint64_t live_allocs_decoder_next_record(const struct live_allocs_decoder *decod
 static uint64_t low_bits(uint64_t word, unsigned count)
 {
     return word & ((UINT64_C(1) << count) - 1);
+}
+
+static uint32_t kind_of(const uint64_t *words)
+{
+    return (uint32_t) low_bits(words[0], STEP_LIVE_KIND_BITS);
 }
 
 static uint64_t size_in(uint64_t word)
@@ -172,13 +190,37 @@ static const struct {
     [STEP_LIVE_HEAP_DESTROY] = {2, take_heap_destroy},
 };
 
-static enum step_status take_event(struct live_allocs_decoder *decoder, uint64_t stream,
-                                   struct stream_state *state, const uint64_t *words, uint32_t kind)
+/* Its own records stand behind it, the allocation last, in one chunk. */
+static bool ends_too_late(const struct live_allocs_decoder *decoder, const uint64_t *words,
+                          size_t count)
 {
+    const uint64_t *own = words + rows[STEP_LIVE_HEAP_REALLOC].words;
+    size_t before =
+        rows[STEP_LIVE_HEAP_REALLOC].words + (words[2] != 0 ? rows[STEP_LIVE_HEAP_FREE].words : 0);
+    if (words[2] != 0)
+        own += rows[STEP_LIVE_HEAP_FREE].words;
+    return words[3] != 0 && words[2] != words[3] && count > before &&
+           live_stamp_ns(&decoder->clock, own[0] >> STEP_LIVE_KIND_BITS) /
+                   decoder->clock.resolution_ns >
+               decoder->end;
+}
+
+/* Once there is an end, is the record behind it? */
+static bool is_behind_end(const struct live_allocs_decoder *decoder, uint64_t ticks, uint32_t kind,
+                          const uint64_t *words, size_t count)
+{
+    return decoder->has_end && (ticks > decoder->end || (kind == STEP_LIVE_HEAP_REALLOC &&
+                                                         ends_too_late(decoder, words, count)));
+}
+
+static enum step_status take_event(struct live_allocs_decoder *decoder, uint64_t stream,
+                                   struct stream_state *state, const uint64_t *words, size_t count)
+{
+    uint32_t kind = kind_of(words);
     uint64_t ticks = live_later_ticks(&decoder->clock, state, words[0] >> STEP_LIVE_KIND_BITS);
     uint64_t heap = state->heap;
     state->heap = 0;
-    if (state->next_record++ < state->resumed)
+    if (state->next_record++ < state->resumed || is_behind_end(decoder, ticks, kind, words, count))
         return STEP_STATUS_OK;
     const struct allocs_raw raw = {decoder, decoder->writer, stream, state->thread,
                                    heap,    state->stack,    ticks,  words};
@@ -196,7 +238,7 @@ enum step_status live_allocs_decoder_words(struct live_allocs_decoder *decoder, 
                               "stream number %llu is out of range", (unsigned long long) stream);
     while (*consumed < count) {
         const uint64_t *record = words + *consumed;
-        uint32_t kind = (uint32_t) (record[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
+        uint32_t kind = kind_of(record);
         uint64_t *target = kind == STEP_LIVE_THREAD_SWITCH ? &state->thread
                            : kind == STEP_LIVE_HEAP_IN     ? &state->heap
                            : kind == STEP_LIVE_STACK       ? &state->stack
@@ -218,7 +260,7 @@ enum step_status live_allocs_decoder_words(struct live_allocs_decoder *decoder, 
                                   (unsigned long long) record[0]);
         if (rows[kind].words > count - *consumed)
             break;
-        enum step_status status = take_event(decoder, stream, state, record, kind);
+        enum step_status status = take_event(decoder, stream, state, record, count - *consumed);
         if (status != STEP_STATUS_OK)
             return step_error_set(error, status, NULL, STEP_NO_OFFSET,
                                   "a raw record could not be taken: %s", step_status_text(status));

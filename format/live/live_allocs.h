@@ -28,6 +28,11 @@ typedef size_t (*live_allocs_describe)(void *user, uint64_t address, char *out, 
 void live_allocs_decoder_set_describe(struct live_allocs_decoder *decoder,
                                       live_allocs_describe describe, void *user);
 
+/* The latest time among the records so far; and no record of a later one is put from now on.  A
+ * realloc whose own allocation is later is only its free. */
+uint64_t live_allocs_decoder_latest(const struct live_allocs_decoder *decoder);
+void live_allocs_decoder_end_at(struct live_allocs_decoder *decoder, uint64_t time);
+
 /* Number of the next event record in the stream. */
 uint64_t live_allocs_decoder_next_record(const struct live_allocs_decoder *decoder,
                                          uint64_t stream);

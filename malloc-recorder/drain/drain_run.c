@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "capture/clock.h"
 #include "capture/log.h"
@@ -19,6 +20,9 @@
 #define END_BYTES UINT64_C(12288)
 #define LINGER_MS 500
 #define CHUNK_RECORDS (65536u / 16)
+#define CHUNK_WORDS (65536u / sizeof(uint64_t))
+#define RECORD_WORDS 2u /* at least */
+#define COMMIT_NS 20000000L
 #define CHUNK_ROOM (END_BYTES + CHUNK_RECORDS * WAITING_BYTES)
 
 volatile sig_atomic_t drain_successor_is_there;
@@ -56,6 +60,31 @@ static uint64_t waiting_records(const struct drain *drain)
     return count;
 }
 
+/* At most so many have the other streams that are from before the end of a full chunk of this one:
+ * what is in their last chunks, since all before were full, and queued, earlier. */
+static uint64_t pending_records(const struct drain *drain, const struct live_stream *of)
+{
+    uint64_t words = 0;
+    for (struct live_stream *stream = live_all_streams(drain->map); stream != NULL;
+         stream = stream->next_all) {
+        const struct live_chunk_ref *active = atomic_load(&stream->ref);
+        if (active == NULL || of == NULL || stream == of)
+            continue;
+        size_t published = live_published_words(active->chunk);
+        words += active->chunk->order > stream->expected_order ? CHUNK_WORDS
+                 : published > active->parsed_words            ? published - active->parsed_words
+                                                               : 0;
+    }
+    return words / RECORD_WORDS;
+}
+
+/* Bytes that the file takes at most if another chunk (of that stream, NULL: of whichever) is taken
+ * and the trace ends with it. */
+static uint64_t room_wanted(const struct drain *drain, const struct live_stream *stream)
+{
+    return (waiting_records(drain) + pending_records(drain, stream)) * WAITING_BYTES + CHUNK_ROOM;
+}
+
 static void write_all_waiting(struct drain *drain)
 {
     for (struct live_stream *stream = live_all_streams(drain->map); stream != NULL;
@@ -66,31 +95,33 @@ static void write_all_waiting(struct drain *drain)
 }
 
 /* Would another chunk make the file longer than it may be? */
-static bool is_at_limit(struct drain *drain)
+static bool is_at_limit(struct drain *drain, const struct live_stream *stream)
 {
     uint64_t limit = trace_of(drain)->numbers.limit_bytes;
-    if (limit == 0 ||
-        step_writer_size(drain->writer) + waiting_records(drain) * WAITING_BYTES + CHUNK_ROOM <
-            limit)
+    if (limit == 0 || step_writer_size(drain->writer) + room_wanted(drain, stream) < limit)
         return false;
     write_all_waiting(drain);
-    return step_writer_size(drain->writer) + CHUNK_ROOM >= limit;
+    return step_writer_size(drain->writer) + room_wanted(drain, stream) >= limit;
 }
 
 /* Is there disk for another, and for what waits? */
-static bool is_disk_full(struct drain *drain)
+static bool is_disk_full(struct drain *drain, const struct live_stream *stream)
 {
-    return !trace_file_reserve(trace_of(drain)->file,
-                               waiting_records(drain) * WAITING_BYTES + CHUNK_ROOM);
+    return !trace_file_reserve(trace_of(drain)->file, room_wanted(drain, stream));
 }
 
-/* What is not taken is cut off, and so is all that follows. */
-static bool may_take(struct drain *drain)
+/* What is not taken is cut off, and so is all that follows, but for what is as old as what was
+ * taken. */
+static bool may_take(struct drain *drain, const struct live_stream *stream)
 {
     struct native_trace *trace = trace_of(drain);
-    if (trace->cut == NULL && is_at_limit(drain))
+    if (trace->is_evened)
+        return !drain->failed;
+    if (atomic_load(&trace->control->shared.failed) && !trace->file->ending)
+        return false;
+    if (trace->cut == NULL && is_at_limit(drain, stream))
         trace->cut = "limit";
-    else if (trace->cut == NULL && is_disk_full(drain))
+    else if (trace->cut == NULL && is_disk_full(drain, stream))
         trace->cut = "disk-full";
     return trace->cut == NULL && !drain->failed;
 }
@@ -158,8 +189,11 @@ static bool take_all_full(struct drain *drain)
     trace->later = NULL;
     while (ref != NULL) {
         struct live_chunk_ref *next = ref->next;
-        if (may_take(drain))
+        ref->next = NULL;
+        if (may_take(drain, ref->stream))
             drain_take_full(drain, ref);
+        else
+            append(&trace->later, ref);
         ref = next;
         native_trace_grow(trace);
         atomic_fetch_add(&trace->control->beat, 1);
@@ -188,7 +222,7 @@ static void take_stream(struct drain *drain, struct live_stream *stream)
     while (active != NULL && active->chunk->order > stream->expected_order &&
            take_lost(drain, stream))
         ;
-    if (active != NULL && may_take(drain))
+    if (active != NULL && may_take(drain, stream))
         drain_take_active(drain, stream);
 }
 
@@ -197,7 +231,8 @@ static void take_the_rest(struct drain *drain)
     struct live_stream *global = global_stream(drain);
     if (global != NULL)
         take_stream(drain, global);
-    while (take_all_full(drain))
+    const struct native_trace *trace = trace_of(drain);
+    while (take_all_full(drain) && !drain->failed && (trace->cut == NULL || trace->is_evened))
         ;
     for (struct live_stream *stream = live_all_streams(drain->map); stream != NULL;
          stream = stream->next_all)
@@ -227,7 +262,7 @@ static const char *cut_of(struct drain *drain)
     if (drain->failed || is_stuck)
         return trace->file->full || trace_file_is_full(trace->control->shared.code) ? "disk-full"
                                                                                     : "failed";
-    may_take(drain);
+    may_take(drain, NULL);
     if (trace->cut != NULL)
         log_message("%s: the trace ends here: %s", trace->path,
                     trace->file->code != 0 ? strerror(trace->file->code) : "limit reached");
@@ -266,8 +301,17 @@ static void put_end(struct drain *drain, const char *end)
     drain_put_number(drain, "drain-peak-kib", (uint64_t) usage.ru_maxrss);
 }
 
-/* Of a trace that ends before its program neither more is taken, nor is the rest of use: it stands
- * in no order to what was cut off. */
+/* A trace that ends before its program ends for all threads at one moment, that of the latest
+ * record it has.  What a thread is about to publish from before it gets the time to do so. */
+static void take_until_cut(struct drain *drain)
+{
+    struct native_trace *trace = trace_of(drain);
+    live_allocs_decoder_end_at(trace->decoder, live_allocs_decoder_latest(trace->decoder));
+    nanosleep(&(struct timespec){0, COMMIT_NS}, NULL);
+    trace->is_evened = true;
+    take_the_rest(drain);
+}
+
 static void close_trace(struct drain *drain, const char *end)
 {
     struct native_trace *trace = trace_of(drain);
@@ -275,6 +319,8 @@ static void close_trace(struct drain *drain, const char *end)
     trace->file->ending = true;
     if (trace->cut == NULL)
         take_the_rest(drain);
+    if (trace->cut != NULL && !drain->failed)
+        take_until_cut(drain);
     if (trace->symbols != NULL && symbols_modules(trace->symbols) != NULL)
         drain_put_text(drain, "modules", symbols_modules(trace->symbols));
     put_end(drain, trace->cut != NULL ? trace->cut : end);

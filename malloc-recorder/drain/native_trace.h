@@ -28,6 +28,7 @@ struct native_trace {
     struct live_stream *global;   /* frames are defined there; NULL: not known yet */
     struct live_chunk_ref *later; /* full chunks that are taken next */
     const char *cut;              /* why the trace ends before its program, NULL: it does not */
+    bool is_evened;               /* what is behind the cut is passed over */
     bool is_live_made;            /* and has the name live_path */
     bool is_mapped;
 };

@@ -223,6 +223,7 @@ def full_disk(session):
     lines = trace_text.read_zip(session.path("run.zip"))
     require(lines.kinds["OA"] > 10000, f"only {lines.kinds['OA']} objects were saved")
     require("disk" in info or "full" in info, f"info does not tell of the disk:\n{info}")
+    session.step("check", "run.step")
 
 
 def full_disk_at_start(session):

@@ -88,15 +88,60 @@ class Harm(unittest.TestCase):
         self.assertFalse(os.path.exists(trace))
 
     def test_limit(self):
+        """The file is never longer, and what it has ends for all threads at one moment."""
         trace = self.path('run.step')
-        for limit, most in (('100k', 100 << 10), ('1m', 1 << 20)):
+        for limit, most, words in (('100k', 100 << 10, ('lives', 200000, 'exit')),
+                                   ('1m', 1 << 20, ('churn',)), ('700k', 700 << 10, ('churn',))):
             done = run([STEPTRACE, 'record-malloc', '-O', 'limit=' + limit, '-o', trace, '--',
-                        program('churn')])
-            self.assertEqual(done.returncode, 0, done.stderr)
+                        program(words[0]), *words[1:]])
+            self.assertNotIn(done.returncode, (1, 2), done.stderr)
             self.assertIn('limit reached', done.stderr)
             self.assertLessEqual(os.path.getsize(trace), most)
             self.assertGreater(os.path.getsize(trace), most * 0.4)
             self.assertRegex(steptrace('info', trace), r'end +limit')
+            self.check(trace)
+
+    def on_small_disk(self, megabytes, *command):
+        """In a tmpfs that only this command sees, which leaves what is in it."""
+        script = ('mkdir disk && mount -t tmpfs -o size=%sm tmpfs disk || exit 77\n'
+                  '"$@"; code=$?; umask 0; for i in disk/*; do cp "$i" .; done; exit $code' % megabytes)
+        if shutil.which('unshare') is None:
+            self.skipTest('unshare is not there')
+        done = run(['unshare', '-rm', 'sh', '-c', script, 'sh', *command], cwd=self.scratch.name)
+        if done.returncode == 77 or 'unshare' in done.stderr:
+            self.skipTest('a small file system cannot be mounted here')
+        return done
+
+    def test_full_disk(self):
+        """The program does as ever; what fits is a whole trace, and is said to be cut."""
+        done = self.on_small_disk(12, STEPTRACE, 'record-malloc', '-o', 'disk/run.step',
+                                  program('churn'))
+        self.assertEqual((done.returncode, len(done.stdout.split())), (1, 3), done)
+        self.assertIn('the trace ends here', done.stderr)
+        self.assertIn('No space left on device', done.stderr)
+        self.assertIn('cut (disk-full)', done.stderr)
+        trace = self.path('run.step')
+        self.assertFalse(os.path.exists(trace + '.live'))
+        self.assertRegex(steptrace('info', trace), r'end +disk-full')
+        self.check(trace)
+        self.assertGreater(counts(trace)['alloc'], 10000)
+
+    def test_full_disk_at_start(self):
+        done = self.on_small_disk(2, STEPTRACE, 'record-malloc', '-o', 'disk/run.step',
+                                  program('churn'))
+        self.assertEqual((done.returncode, len(done.stdout.split())), (1, 3), done)
+        self.assertIn('No space left on device', done.stderr)
+        self.assertEqual([name for name in os.listdir(self.scratch.name) if 'run.step' in name], [])
+
+    def test_first_process(self):
+        """In a container of its own it reaps what it is the parent of then."""
+        words = ['unshare', '-rpf', '--mount-proc', STEPTRACE, 'record-malloc', '-o',
+                 self.path('run-%p.step'), '--', 'sh', '-c',
+                 '(:); (:); sleep 0.5; grep -l "^State:.Z" /proc/[0-9]*/status; exit 3']
+        if shutil.which('unshare') is None or run(words[:3] + ['true']).returncode != 0:
+            self.skipTest('no container can be made here')
+        done = run(words)
+        self.assertEqual((done.returncode, done.stdout), (3, ''), done.stderr)
 
     def test_killed_alone(self):
         """Without steptrace at its side: the drain makes the trace whole."""

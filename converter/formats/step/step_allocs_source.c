@@ -55,6 +55,7 @@ static void take_attributes(struct stepfile_alloc_source *source, uint64_t id,
                             struct hatf_record *record)
 {
     struct step_heap_attributes entry;
+    source->base.attributes_number = source->has_next_attributes ? 0 : id;
     if (source->has_next_attributes)
         record->attributes = source->next_attributes;
     else if (id != 0 &&

@@ -9,18 +9,45 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define COPY_BYTES ((size_t) 1 << 16)
 
 /* What a signal removes. */
 static char doomed_path[4096];
-static volatile sig_atomic_t doomed;
+static char doomed_directory[4096];
+static volatile sig_atomic_t doomed, directory_is_doomed;
+
+/* Without readdir(), which a signal handler may not call. */
+static void remove_directory(const char *path)
+{
+    struct dirent64_head {
+        uint64_t number;
+        int64_t next;
+        uint16_t length;
+        uint8_t type;
+        char name[];
+    };
+    char entries[4096] __attribute__((aligned(8)));
+    long got;
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (directory >= 0 &&
+           (got = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0)
+        for (long at = 0; at < got;) {
+            const struct dirent64_head *entry = (const void *) (entries + at);
+            unlinkat(directory, entry->name, 0);
+            at += entry->length;
+        }
+    rmdir(path);
+}
 
 static void remove_and_die(int signal_number)
 {
     if (doomed)
         unlink(doomed_path);
+    if (directory_is_doomed)
+        remove_directory(doomed_directory);
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }
@@ -31,6 +58,15 @@ void output_file_catch_signals(void)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (signal(numbers[i], remove_and_die) == SIG_IGN)
             signal(numbers[i], SIG_IGN);
+}
+
+void output_file_doom_directory(const char *path)
+{
+    directory_is_doomed = 0;
+    if (path == NULL || strlen(path) >= sizeof doomed_directory)
+        return;
+    memcpy(doomed_directory, path, strlen(path) + 1);
+    directory_is_doomed = 1;
 }
 
 static enum step_status io_error(const struct output_file *file, struct step_error *error,

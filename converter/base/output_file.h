@@ -40,5 +40,7 @@ int output_file_spool(void);
 
 /* Lets SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the program. */
 void output_file_catch_signals(void);
+/* They remove this directory too, with the files in it; NULL: none any more. */
+void output_file_doom_directory(const char *path);
 
 #endif

@@ -7,6 +7,7 @@
 #include "converter/allocs/events_as_allocs.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
+#include "converter/ctf/ctf_export.h"
 #include "converter/events/selection_options.h"
 #include "converter/heap/heap_export.h"
 #include "converter/heap/heap_tracker.h"
@@ -32,6 +33,7 @@ struct conversion {
     bool as_json; /* what was done is told */
     struct record_selection records;
     enum record_format record_format; /* of records of any definition; NOTHING: not these */
+    bool to_ctf;                      /* records too, into a directory */
     struct table_export tables;       /* the same of tables */
 };
 
@@ -40,8 +42,9 @@ static bool take_output_format(void *conversion_target, const char *value, const
     struct conversion *conversion = conversion_target;
     conversion->record_format = record_format_by_name(value);
     conversion->tables.format = table_format_by_name(value);
+    conversion->to_ctf = ctf_is_name(value);
     conversion->to = NULL;
-    return conversion->tables.format != TABLES_AS_NOTHING ||
+    return conversion->to_ctf || conversion->tables.format != TABLES_AS_NOTHING ||
            conversion->record_format != RECORDS_AS_NOTHING ||
            take_input_format(&conversion->to, value, fault);
 }
@@ -50,20 +53,21 @@ static bool take_output_format(void *conversion_target, const char *value, const
 static const char *help_text(void)
 {
     static char text[4096];
-    char traces[1024], heaps[1024], calls[512], records[512], tables[512];
+    char traces[1024], heaps[1024], calls[512], records[512], ctf[128], tables[512];
     trace_format_help(FORMAT_OF_TRACES, traces, sizeof traces);
     trace_format_help(FORMAT_OF_HEAPS, heaps, sizeof heaps);
     trace_format_help(FORMAT_OF_CALLS, calls, sizeof calls);
     record_format_help(records, sizeof records);
+    ctf_help(ctf, sizeof ctf);
     table_format_help(tables, sizeof tables);
     snprintf(text, sizeof text,
              "Turns a trace into another format. Formats go by the files' endings:\n"
              "%sand heaps, those of a trace at one moment, or heap dumps of others:\n"
              "%sand calls, where the trace has method events:\n"
              "%sand the records of a STEP trace of any definition, with --record and --where:\n"
-             "%sand its tables (--table), for other engines:\n"
+             "%s%sand its tables (--table), for other engines:\n"
              "%sIN or OUT may be -, standard input or output (then name the format).\n",
-             traces, heaps, calls, records, tables);
+             traces, heaps, calls, records, ctf, tables);
     return text;
 }
 
@@ -76,9 +80,13 @@ static enum step_status find_output_format(const struct arguments *arguments,
         return STEP_STATUS_OK;
     if (conversion->record_format != RECORDS_AS_NOTHING)
         return STEP_STATUS_OK;
-    if (conversion->to == NULL)
+    if (conversion->to == NULL && !conversion->to_ctf) {
         conversion->record_format = record_format_by_ending(conversion->output);
-    if (conversion->record_format != RECORDS_AS_NOTHING)
+        conversion->to_ctf = ctf_is_ending(conversion->output);
+    }
+    if (conversion->to_ctf && strcmp(conversion->output, "-") == 0)
+        return arguments_fault(arguments, "a CTF trace is a directory, not standard output");
+    if (conversion->to_ctf || conversion->record_format != RECORDS_AS_NOTHING)
         return STEP_STATUS_OK;
     if (conversion->to == NULL)
         conversion->to = trace_format_by_ending(conversion->output);
@@ -94,13 +102,13 @@ static enum step_status prepare_records(const struct arguments *arguments,
                                         struct conversion *conversion)
 {
     bool is_filtered = conversion->records.names != NULL || conversion->records.condition_count > 0;
-    if (is_filtered && conversion->record_format == RECORDS_AS_NOTHING) {
+    if (is_filtered && conversion->record_format == RECORDS_AS_NOTHING && !conversion->to_ctf) {
         if (!conversion->to->takes_any_records)
             return arguments_fault(arguments,
-                                   "--record and --where are for .jsonl, .csv and .step");
+                                   "--record and --where are for .jsonl, .csv, .step and .ctf");
         conversion->record_format = RECORDS_AS_STEP;
     }
-    if (conversion->record_format != RECORDS_AS_NOTHING &&
+    if ((conversion->record_format != RECORDS_AS_NOTHING || conversion->to_ctf) &&
         !event_selection_is_slice(&conversion->selected))
         return arguments_fault(arguments,
                                "records are chosen by time, thread number, --record and --where");
@@ -181,7 +189,8 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
         return status;
     if (status == STEP_STATUS_OK)
         status = prepare_records(arguments, conversion);
-    if (status != STEP_STATUS_OK || conversion->record_format != RECORDS_AS_NOTHING)
+    if (status != STEP_STATUS_OK || conversion->record_format != RECORDS_AS_NOTHING ||
+        conversion->to_ctf)
         return status;
     prepare_calls(conversion);
     if (conversion->to->follows_objects && event_selection_is_all(&conversion->selected))
@@ -222,6 +231,8 @@ static enum step_status convert(const struct arguments *arguments, struct conver
         conversion->tables.selected = &conversion->selected;
         return table_export(in, &conversion->tables);
     }
+    if (conversion->to_ctf)
+        return ctf_export(in, conversion->output, &conversion->records);
     if (conversion->record_format != RECORDS_AS_NOTHING &&
         metatf_records_are_meant(in, conversion->from))
         return convert_metatf(arguments, in, conversion);
@@ -259,6 +270,8 @@ static const char *output_format_name(const struct conversion *conversion)
 {
     if (conversion->tables.format != TABLES_AS_NOTHING)
         return conversion->tables.format == TABLES_AS_PARQUET ? "parquet" : "clickhouse-native";
+    if (conversion->to_ctf)
+        return "ctf";
     switch (conversion->record_format) {
     case RECORDS_AS_JSON_LINES:
         return "jsonl";

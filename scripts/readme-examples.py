@@ -11,10 +11,31 @@ what the command prints.  A shown line and a printed line agree where
   it, and the words before the first figure are the same.
 
 A shown line `...` stands for any number of printed lines.
+
+A block ```pycon is a session of Python (of $python, or /usr/bin/python3), one for all such blocks of a page:
+`>>> statement`, lines that go on after `... `, and what is printed, which agrees as above.  A block whose
+first statement is an import that is not to be had here is passed over.
 """
+import json
+import os
 import re
 import subprocess
 import sys
+
+# The session's other end: a statement in, whether it worked and what it printed out.
+SESSION = """
+import contextlib, io, json, sys, traceback
+names = {"__name__": "__main__"}
+for line in sys.stdin:
+    out, good = io.StringIO(), True
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        try:
+            exec(compile(json.loads(line), "<page>", "single"), names)
+        except BaseException as error:
+            good = "import" if isinstance(error, ImportError) else False
+            print("".join(traceback.format_exception_only(error)).strip())
+    print(json.dumps([good, out.getvalue()]), flush=True)
+"""
 
 
 def shape(line):
@@ -87,12 +108,67 @@ def run_block(lines, directory, failures):
     return out
 
 
+class Session:
+    """Python, started by the first block that needs it."""
+    process = None
+
+    def __init__(self, directory):
+        self.directory = directory
+
+    def run(self, statement):
+        if self.process is None:
+            self.process = subprocess.Popen(
+                [os.environ.get("python", "/usr/bin/python3"), "-c", SESSION], cwd=self.directory,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process.stdin.write(json.dumps(statement + "\n") + "\n")
+        self.process.stdin.flush()
+        good, text = json.loads(self.process.stdout.readline())
+        return good, [line.rstrip() for line in text.splitlines()]
+
+    def close(self):
+        if self.process is not None:
+            self.process.stdin.close()
+            self.process.wait()
+
+
+def statements(lines):
+    """Pairs of a statement and the lines shown after it."""
+    found = []
+    for line in lines:
+        if line.startswith(">>> "):
+            found.append(([line[4:]], []))
+        elif found and re.match(r"\.\.\.( |$)", line) and not found[-1][1] and line != "...":
+            found[-1][0].append(line[4:])
+        elif found:
+            found[-1][1].append(line)
+    return [("\n".join(source), shown) for source, shown in found]
+
+
+def run_session(lines, session, failures):
+    """The lines of a block of Python as they should be."""
+    out = []
+    for number, (source, shown) in enumerate(statements(lines)):
+        good, printed = session.run(source)
+        if good == "import" and number == 0:
+            print(f"passed over: {printed[0]}")
+            return lines
+        expected_fault = good is not True and shown and mismatch(shown, printed) is None
+        wrong = mismatch(shown, printed)
+        if (good is not True and not expected_fault) or wrong is not None:
+            failures.append(source)
+            print(source, *printed, f"--> expected: {wrong}", sep="\n")
+        first, *more = source.split("\n")
+        out += [">>> " + first, *("... " + line for line in more), *printed]
+    return out
+
+
 def main():
     update = sys.argv[1] == "--update"
     page, directory = sys.argv[-2:]
     with open(page, encoding="utf-8") as file:
         text = file.read()
     out, failures, count = [], [], 0
+    session = Session(directory)
     for kind, lines in blocks(text):
         if kind in ("java", "c", "step"):
             name = lines[0].removeprefix("// ")
@@ -101,7 +177,11 @@ def main():
         if kind == "console":
             count += len(commands(lines))
             lines = run_block(lines, directory, failures)
+        if kind == "pycon":
+            count += len(statements(lines))
+            lines = run_session(lines, session, failures)
         out += lines if kind is None else [f"```{kind if kind != 'text' else ''}", *lines, "```"]
+    session.close()
     if update:
         with open(page, "w", encoding="utf-8") as file:
             file.write("\n".join(out) + "\n")

@@ -17,7 +17,8 @@ struct sql_cursor {
     const struct table *table;
     struct table_scan *scan;
     const struct table_batch *batch;
-    size_t row;
+    size_t row, row_end;       /* of the batch */
+    struct sql_groups *groups; /* of the scan, where rows are grouped */
     sqlite3_int64 row_number;
     size_t *places; /* by column: its place in the batch; SIZE_MAX: it is not there */
     size_t *columns;
@@ -48,8 +49,10 @@ struct sql_cursor *sql_cursor_create(struct tables *tables, const struct table *
 
 static void end_scans(struct sql_cursor *cursor)
 {
+    sql_groups_destroy(cursor->groups);
     table_scan_destroy(cursor->scan);
     table_scan_destroy(cursor->all);
+    cursor->groups = NULL;
     free(cursor->plan);
     cursor->scan = cursor->all = NULL;
     cursor->batch = cursor->entries = NULL;
@@ -136,8 +139,14 @@ static void look_up(struct sql_cursor *cursor, uint64_t id)
 
 static enum step_status take_batch(struct sql_cursor *cursor, struct step_error *error)
 {
+    if (cursor->groups != NULL) {
+        cursor->at_end =
+            !sql_groups_next(cursor->groups, &cursor->batch, &cursor->row, &cursor->row_end);
+        return STEP_STATUS_OK;
+    }
     enum step_status status = table_scan_next(cursor->scan, &cursor->batch, error);
     cursor->row = 0;
+    cursor->row_end = status == STEP_STATUS_OK ? cursor->batch->row_count : 0;
     cursor->at_end = status == STEP_STATUS_END;
     return cursor->at_end ? STEP_STATUS_OK : status;
 }
@@ -151,9 +160,30 @@ static enum step_status make_scan(struct sql_cursor *cursor, const struct sql_pl
         .ranges = plan->ranges,
         .range_count = plan->range_count,
         .class_glob = plan->class_glob,
-        .batch_rows = is_look_up(cursor, plan) ? 1 : 0,
+        .batch_rows = is_look_up(cursor, plan) ? 1
+                      : plan->group_count > 0  ? SQL_GROUP_BATCH_ROWS
+                                               : 0,
     };
     return table_scan_create(cursor->tables, cursor->table, &query, &cursor->scan, error);
+}
+
+/* The scan's rows, grouped. */
+static enum step_status group(struct sql_cursor *cursor, const struct sql_plan *plan,
+                              struct step_error *error)
+{
+    size_t keys[SQL_GROUP_KEYS_MOST];
+    sql_groups_destroy(cursor->groups);
+    cursor->groups = NULL;
+    if (plan->group_count == 0)
+        return STEP_STATUS_OK;
+    for (size_t i = 0; i < plan->group_count; i++) {
+        keys[i] = cursor->places[plan->group_columns[i]];
+        if (keys[i] == SIZE_MAX)
+            return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                                  "a column of groups is not read");
+    }
+    return sql_groups_create(cursor->scan, keys, plan->group_count, cursor->column_count,
+                             &cursor->groups, error);
 }
 
 static enum step_status start(struct sql_cursor *cursor, const struct sql_plan *plan,
@@ -181,6 +211,8 @@ static enum step_status start(struct sql_cursor *cursor, const struct sql_plan *
         cursor->scan = NULL;
         status = make_scan(cursor, plan, error);
     }
+    if (status == STEP_STATUS_OK)
+        status = group(cursor, plan, error);
     return status == STEP_STATUS_OK ? take_batch(cursor, error) : status;
 }
 
@@ -209,7 +241,7 @@ enum step_status sql_cursor_next(struct sql_cursor *cursor, struct step_error *e
         cursor->at_end = true;
         return STEP_STATUS_OK;
     }
-    return ++cursor->row < cursor->batch->row_count ? STEP_STATUS_OK : take_batch(cursor, error);
+    return ++cursor->row < cursor->row_end ? STEP_STATUS_OK : take_batch(cursor, error);
 }
 
 bool sql_cursor_is_at_end(const struct sql_cursor *cursor)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conditions as letters: "1f|=0 <6 g1" is columns used, then operator and column of each. */
+/* Conditions as letters: "1f|=0 <6 g1 #2" is columns used, then operator and column of each; # is
+ * a column by which rows are to be grouped. */
 #include "converter/sql/sql_plan.h"
 
 #include <math.h>
@@ -10,6 +11,7 @@ SQLITE_EXTENSION_INIT3
 
 #define ROWS_WHERE_NONE_KNOWN 1e6
 #define LARGEST 9223372036854775807.0
+enum { VTAB_DISTINCT_SINCE = 3038000 };
 
 /* ---- planning ---- */
 
@@ -43,6 +45,46 @@ static double rows_left(char letter)
     return letter == '=' ? 0.05 : letter == 'e' || letter == 'g' ? 0.1 : 0.3;
 }
 
+/* ---- groups ---- */
+
+/* A column that has few different values, compared with the rows. */
+static bool has_few_values(const struct table_column *column)
+{
+    static const char *const names[] = {"class_id", "method_id", "thread",    "site",
+                                        "survived", "depth",     "collection"};
+    bool few = column->type == TABLE_NAME || column->type == TABLE_BOOL;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        few = few || strcmp(column->name, names[i]) == 0;
+    return few;
+}
+
+static bool has_texts(const struct table *table, sqlite3_uint64 used)
+{
+    bool has = false;
+    for (size_t i = 0; i < table->column_count; i++)
+        has =
+            has || ((used >> (i < 63 ? i : 63) & 1) != 0 &&
+                    (table->columns[i].type == TABLE_TEXT || table->columns[i].type == TABLE_DATA));
+    return has;
+}
+
+/* Does SQLite want rows of equal values side by side (group by, distinct), in whatever order, and
+ * can that be had for less than its sorting? */
+static bool can_group(const struct table *table, sqlite3_index_info *info)
+{
+    if (info->nOrderBy < 1 || info->nOrderBy > SQL_GROUP_KEYS_MOST ||
+        sqlite3_libversion_number() < VTAB_DISTINCT_SINCE || has_texts(table, info->colUsed))
+        return false;
+    int wanted = sqlite3_vtab_distinct(info);
+    bool can = wanted == 1 || wanted == 2;
+    for (int i = 0; can && i < info->nOrderBy; i++) {
+        int column = info->aOrderBy[i].iColumn;
+        can = column >= 0 && (size_t) column < table->column_count &&
+              has_few_values(&table->columns[column]);
+    }
+    return can;
+}
+
 int sql_plan_choose(const struct tables *tables, const struct table *table,
                     sqlite3_index_info *info)
 {
@@ -65,6 +107,11 @@ int sql_plan_choose(const struct tables *tables, const struct table *table,
         is_unique =
             is_unique || (letter == '=' && table_has_fast_range(tables, table, (size_t) column));
         rows *= rows_left(letter);
+    }
+    if (!is_unique && can_group(table, info)) {
+        info->orderByConsumed = 1;
+        for (int i = 0; i < info->nOrderBy && text != NULL; i++)
+            text = sqlite3_mprintf("%z#%d ", text, info->aOrderBy[i].iColumn);
     }
     if (text == NULL)
         return SQLITE_NOMEM;
@@ -155,14 +202,19 @@ bool sql_plan_read(struct sql_plan *plan, const struct table *table, const char 
 {
     char *end = NULL;
     *plan = (struct sql_plan){.columns_used = strtoull(text, &end, 16)};
-    for (size_t i = 0; *end == '|' || *end == ' '; i++) {
+    for (size_t i = 0; *end == '|' || *end == ' ';) {
         char letter = end[1];
         if (letter == '\0')
             break;
         size_t column = strtoul(end + 2, &end, 10);
-        if (column >= table->column_count || i >= SQL_CONDITIONS_MOST)
+        if (column >= table->column_count || (letter != '#' && i >= SQL_CONDITIONS_MOST))
             break;
-        read_condition(plan, letter, column, values[i]);
+        if (letter != '#') {
+            read_condition(plan, letter, column, values[i++]);
+        } else if (plan->group_count < SQL_GROUP_KEYS_MOST) {
+            plan->columns_used |= UINT64_C(1) << (column < 63 ? column : 63);
+            plan->group_columns[plan->group_count++] = column;
+        }
     }
     return true;
 }

@@ -9,6 +9,7 @@
 
 #include <sqlite3.h>
 
+#include "converter/sql/sql_groups.h"
 #include "converter/tables/table.h"
 
 enum { SQL_CONDITIONS_MOST = 16 };
@@ -24,6 +25,8 @@ struct sql_plan {
     char *class_glob; /* of sqlite3_malloc(); NULL: any */
     bool is_empty;    /* a condition that nothing can meet: = null */
     uint64_t columns_used;
+    size_t group_columns[SQL_GROUP_KEYS_MOST]; /* rows alike in these are wanted side by side */
+    size_t group_count;
 };
 
 /* False: out of memory. */

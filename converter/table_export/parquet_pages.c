@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/table_columns/utf8_text.h"
 #include "converter/table_export/parquet_column.h"
 #include "converter/table_export/thrift_output.h"
-#include "converter/table_columns/utf8_text.h"
 
 #ifdef STEPTRACE_TABLES_ZSTD
 #include <zstd.h>

@@ -134,6 +134,8 @@ static enum step_status open_scan(struct exporting *exporting, struct step_error
         query.ranges = &range;
         query.range_count = RANGES_MOST;
     }
+    if (exporting->options->part_rows < TABLE_BATCH_ROWS)
+        query.batch_rows = (size_t) exporting->options->part_rows;
     if (event_selection_one_thread(selected, &thread)) {
         query.threads = &thread;
         query.thread_count = 1;
@@ -178,7 +180,9 @@ static enum step_status write_part(struct exporting *exporting, const char *path
                                    const struct table_batch **batch, struct step_error *error)
 {
     const struct table_export *options = exporting->options;
-    uint64_t most = is_one_file(options) ? UINT64_MAX : PART_ROWS;
+    uint64_t most = is_one_file(options)     ? UINT64_MAX
+                    : options->part_rows > 0 ? options->part_rows
+                                             : PART_ROWS;
     enum step_status status = make_directories(path, error);
     if (status == STEP_STATUS_OK)
         status = output_file_open(&exporting->file, path, error);
@@ -283,6 +287,10 @@ static enum step_status check_names(const struct exporting *exporting, size_t *c
     if (status == STEP_STATUS_OK && *count > 1 && is_single)
         status = step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
                                 "only one table can go into one file, or have --columns");
+    if (status == STEP_STATUS_OK && exporting->options->by_clock &&
+        tables_start_time_ns(exporting->tables) == 0)
+        status = step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                                "the trace does not tell when it began: there is no --clock");
     if (status == STEP_STATUS_OK && !is_choice_of_tables(exporting->options->selected))
         status = step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
                                 "of tables a time, one --class and one --thread by its number can "

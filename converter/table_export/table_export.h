@@ -18,6 +18,7 @@ struct table_export {
     const char *run;     /* what the run is called; NULL: like the file, without its ending */
     const char *output;  /* of Parquet a directory, or FILE.parquet for one table; "-": a stream */
     bool by_clock;       /* times are those of the clock, not since the VM's start */
+    uint64_t part_rows;  /* of a Parquet file in a directory; 0: the default */
     int level;           /* of the compression; 0: the default */
     const struct event_selection *selected; /* times, thread, class */
 };

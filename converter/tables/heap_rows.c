@@ -142,7 +142,8 @@ static bool resize_object(struct heap_rows *rows, const struct hatf_record *reco
 {
     struct live_object object;
     uint64_t key = live_address_key(record->address);
-    if (!object_table_find(&rows->live, key, &object))
+    bool has_failed = record->new_address == 0;
+    if (has_failed || !object_table_find(&rows->live, key, &object))
         return true;
     rows->live_bytes += record->size - object.size;
     object.size = record->size;

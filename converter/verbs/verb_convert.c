@@ -160,6 +160,8 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
          &conversion->tables.columns},
         {"run", 0, "NAME", "tables: what the run is called; else like the file", take_text,
          &conversion->tables.run},
+        {"part-rows", 0, "N", "tables: rows of a Parquet file of a directory (16777216)",
+         take_count, &conversion->tables.part_rows},
         {"clock", 0, NULL, "tables: times are those of the clock, not since the start", take_flag,
          &conversion->tables.by_clock},
         {"where", 0, "FIELD=VALUE", "records: whose field is so; also != < <= > >=", take_condition,

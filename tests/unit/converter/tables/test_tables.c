@@ -12,7 +12,7 @@
 #include "converter/tables/table.h"
 #include "steptrace/java_trace.h"
 
-enum { OBJECTS = 5000, BLOCK = 300, THREADS = 3, CLASSES = 4 };
+enum { COUNTED = 2, OBJECTS = 5000, BLOCK = 300, THREADS = 3, CLASSES = 4 };
 
 static const char *const class_names[CLASSES] = {"java/lang/String", "[B", "java/util/HashMap",
                                                  "java/lang/String"};
@@ -124,6 +124,14 @@ static int write_trace(void)
         if (rand_r(&seed) % 700 == 0)
             collect(writer, ++now, i, &seed);
     }
+    for (uint64_t i = 1; i <= COUNTED; i++)
+        step_java_method_count_put(writer, 1,
+                                   &(struct step_java_method_count){.time = now + 1,
+                                                                    .method = i,
+                                                                    .calls = i * 10,
+                                                                    .exceptions = i,
+                                                                    .inclusive = i * 7000,
+                                                                    .exclusive = i * 5000});
     count_survived();
     enum step_status status = step_writer_close(writer, NULL);
     step_writer_destroy(writer);
@@ -361,6 +369,34 @@ static void test_entries(void)
     tables_close(tables);
 }
 
+/* What was counted of methods; one is of a class of a name that another class has as well. */
+static void test_method_counts(void)
+{
+    static const char *const methods[] = {"java/util/HashMap.put", "java/util/HashMap.get"};
+    struct tables *tables = open_trace();
+    const struct table *table;
+    struct table_scan *scan;
+    const struct table_batch *batch;
+    struct table_query query = {0};
+    CU_ASSERT_EQUAL_FATAL(tables_find(tables, "method_counts", &table, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(table_row_count(tables, table), COUNTED);
+    CU_ASSERT_EQUAL_FATAL(table_scan_create(tables, table, &query, &scan, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(table_scan_next(scan, &batch, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(batch->row_count, COUNTED);
+    for (size_t i = 0; i < COUNTED; i++) {
+        const uint64_t wanted[] = {i + 1, (i + 1) * 10, i + 1, (i + 1) * 7000, (i + 1) * 5000};
+        const struct table_vector *names = &batch->vectors[0];
+        struct step_bytes name = names->dictionary->texts[names->codes[i]];
+        CU_ASSERT_EQUAL(name.length, strlen(methods[i]));
+        CU_ASSERT_EQUAL(memcmp(name.data, methods[i], name.length), 0);
+        for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++)
+            CU_ASSERT_EQUAL(batch->vectors[2 + k].numbers[i], wanted[k]);
+    }
+    CU_ASSERT_EQUAL(table_scan_next(scan, &batch, NULL), STEP_STATUS_END);
+    table_scan_destroy(scan);
+    tables_close(tables);
+}
+
 static void test_wrong_names(void)
 {
     struct tables *tables = open_trace();
@@ -396,6 +432,7 @@ int main(void)
     CU_add_test(suite, "what is asked for", test_what_is_asked_for);
     CU_add_test(suite, "parts", test_parts);
     CU_add_test(suite, "entries", test_entries);
+    CU_add_test(suite, "method counts", test_method_counts);
     CU_add_test(suite, "wrong names", test_wrong_names);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();

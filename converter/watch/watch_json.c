@@ -94,7 +94,7 @@ bool watch_print_json(struct watch_view *view, size_t top, FILE *out)
     json_number(&json, "dropped", feed->tail.dropped);
     json_number(&json, "damaged", step_reader_damage_count(feed->tail.reader));
     json_bool(&json, "exact", watch_feed_is_exact(feed));
-    json_real(&json, "read", watch_feed_progress(feed));
+    json_real(&json, "read", watch_feed_progress(feed) / feed->model.stride);
     json_begin_object(&json, "total");
     put_sums(&json, &view->total);
     json_end_object(&json);

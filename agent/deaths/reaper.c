@@ -192,6 +192,8 @@ static void pass_over(struct pass *pass)
         if (!active->collected)
             look_at_page(pass, active);
     look_at_owned(pass);
+    if (collections != atomic_load(&passed_collections))
+        recycle_trim(pass->jni);
     atomic_store(&passed_pages, pages);
     atomic_store(&passed_collections, collections);
 }

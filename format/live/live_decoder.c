@@ -17,7 +17,7 @@ struct live_decoder *live_decoder_create(const struct step_live_header *clock,
         return NULL;
     decoder->clock = live_clock(clock);
     decoder->writer = writer;
-    decoder->has_runs = live_runs_init(decoder->run_layouts, writer);
+    decoder->has_runs = live_runs_init(decoder->run_layouts, &decoder->free_layout, writer);
     decoder->stamps_per_ns = live_runs_stamps_per_ns(&decoder->clock);
     return decoder;
 }
@@ -163,8 +163,6 @@ static enum step_status take_record(struct live_decoder *decoder, uint64_t strea
         state->last_object++;
     if (rows[kind].is_event) {
         raw.number = state->next_record++;
-        if (kind == STEP_LIVE_FREE_OBJECT)
-            return live_hold_free(&decoder->frees, words[0] >> STEP_LIVE_KIND_BITS);
         if (raw.number < state->resumed && stream == STEP_LIVE_STREAM_GLOBAL)
             return STEP_STATUS_OK;
     }
@@ -184,8 +182,12 @@ enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t strea
         const uint64_t *at = words + *consumed;
         size_t left = count - *consumed, taken = 0;
         enum step_status status = STEP_STATUS_OK;
-        if (live_starts_run(at[0]))
+        if (live_starts_run(at[0])) {
             status = live_take_run(decoder, stream, state, at, left, &taken);
+        } else {
+            status = live_hold_frees(&decoder->frees, at, left, &taken);
+            state->next_record += taken;
+        }
         if (status == STEP_STATUS_OK && taken == 0) {
             taken = live_record_words(at, left);
             if (taken == 0)

@@ -48,6 +48,19 @@ void watch_curve_free(struct watch_curve *curve, uint64_t time_ns, uint64_t byte
     curve->freed[step_at(curve, time_ns)] += bytes;
 }
 
+void watch_curve_spread(struct watch_curve *curve, uint64_t from_ns, uint64_t to_ns,
+                        uint64_t amount, bool gone)
+{
+    size_t last = step_at(curve, to_ns), first = step_at(curve, from_ns < to_ns ? from_ns : to_ns);
+    uint64_t *steps = gone ? curve->freed : curve->allocated, given = 0;
+    for (size_t i = first; i <= last; i++) {
+        double until = (double) amount * (double) (i - first + 1) / (double) (last - first + 1);
+        uint64_t part = i == last ? amount - given : (uint64_t) until - given;
+        steps[i] += part;
+        given += part;
+    }
+}
+
 void watch_curve_begin_pending(struct watch_curve *curve)
 {
     memset(curve->pending, 0, sizeof curve->pending);

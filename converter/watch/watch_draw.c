@@ -190,11 +190,7 @@ static void put_curve(struct drawing *drawing, size_t rows)
     uint64_t levels[WATCH_WIDTH_MOST], most = 1;
     size_t label = 11, width = drawing->screen->width;
     size_t columns = width > label + 4 ? width - label : 0;
-    watch_curve_live(&model->curve, model->last_ns, levels, columns);
-    bool waits = feed->next < step_reader_block_count(feed->tail.reader);
-    for (size_t i = 0; i < columns && waits; i++) /* what was not read yet has no height */
-        if ((double) i * (double) model->last_ns > (double) model->read_ns * (double) columns)
-            levels[i] = 0;
+    watch_feed_curve(feed, model->last_ns > feed->tail.last_ns ? model->last_ns : feed->tail.last_ns, levels, columns);
     for (size_t i = 0; i < columns; i++)
         most = levels[i] > most ? levels[i] : most;
     for (size_t row = 0; columns > 0 && row < rows; row++) {

@@ -71,7 +71,7 @@ enum step_status watch_feed_select(struct watch_feed *feed, const struct event_s
                                    struct step_error *error)
 {
     feed->selected = *selected;
-    watch_model_unmark(&feed->model);
+    watch_feed_unmark(feed);
     return restart(feed, error);
 }
 
@@ -367,4 +367,55 @@ struct watch_sums watch_feed_row(const struct watch_feed *feed, const struct wat
     sums.freed_objects = sums.objects > objects ? sums.objects - objects : 0;
     sums.freed_bytes = sums.bytes > bytes ? sums.bytes - bytes : 0;
     return sums;
+}
+
+/* ---- moments ---- */
+
+void watch_feed_mark(struct watch_feed *feed)
+{
+    struct watch_model *model = &feed->model;
+    for (int axis = 0; axis < WATCH_AXES; axis++)
+        for (uint32_t id = 0; id_table_next(&model->rows[axis], &id); id++) {
+            struct watch_row *row = id_table_find(&model->rows[axis], id);
+            row->marked = watch_feed_row(feed, row);
+        }
+    model->total.marked = watch_feed_total(feed);
+    model->has_mark = true;
+    model->marked_ns = model->last_ns;
+}
+
+void watch_feed_unmark(struct watch_feed *feed)
+{
+    feed->model.has_mark = false;
+}
+
+static void settle_row(const struct watch_feed *feed, struct watch_row *row, double seconds)
+{
+    struct watch_sums now = watch_feed_row(feed, row);
+    bool known = seconds > 0;
+    row->bytes_rate = known ? ((double) now.bytes - (double) row->before.bytes) / seconds : 0;
+    row->calls_rate = known ? ((double) now.calls - (double) row->before.calls) / seconds : 0;
+    row->before = now;
+}
+
+void watch_feed_settle(struct watch_feed *feed, double seconds)
+{
+    struct watch_model *model = &feed->model;
+    for (int axis = 0; axis < WATCH_AXES; axis++)
+        for (uint32_t id = 0; id_table_next(&model->rows[axis], &id); id++)
+            settle_row(feed, id_table_find(&model->rows[axis], id), seconds);
+}
+
+/* Where what was read does not tell, the number of objects does, which blocks tell exactly. */
+void watch_feed_curve(const struct watch_feed *feed, uint64_t until_ns, uint64_t *out,
+                      size_t columns)
+{
+    if (watch_feed_is_exact(feed) || !feed->model.filter.everything) {
+        watch_curve_live(&feed->model.curve, until_ns, out, columns);
+        return;
+    }
+    struct watch_sums is = watch_row_now(&feed->model, &feed->model.total);
+    watch_curve_live(&feed->tail.objects, until_ns, out, columns);
+    for (size_t i = 0; i < columns; i++)
+        out[i] = scaled(out[i], watch_live_objects(&is), watch_live_bytes(&is));
 }

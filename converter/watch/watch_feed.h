@@ -54,4 +54,15 @@ struct watch_sums watch_feed_total(const struct watch_feed *feed);
 /* A row's sums, with what lives put right where deaths were lost. */
 struct watch_sums watch_feed_row(const struct watch_feed *feed, const struct watch_row *row);
 
+
+/* Growth is told since now. */
+void watch_feed_mark(struct watch_feed *feed);
+void watch_feed_unmark(struct watch_feed *feed);
+/* Tells the rows' rates, of what came in so many seconds since this was called before; 0: not
+ * known. */
+void watch_feed_settle(struct watch_feed *feed, double seconds);
+/* What lived over the time up to `until_ns`, in bytes. */
+void watch_feed_curve(const struct watch_feed *feed, uint64_t until_ns, uint64_t *out,
+                      size_t columns);
+
 #endif

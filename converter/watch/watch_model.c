@@ -136,10 +136,10 @@ static void add_object(struct watch_model *model, uint32_t class_id, const struc
 
 /* ---- events ---- */
 
-static void note_time(uint64_t *last_ns, uint64_t time_ns)
+static void note_time(struct watch_model *model, uint64_t time_ns)
 {
-    if (time_ns > *last_ns)
-        *last_ns = time_ns;
+    if (time_ns > model->last_ns)
+        model->last_ns = time_ns;
 }
 
 /* The object's death, in rows and over time. */
@@ -231,8 +231,7 @@ static bool is_wanted(struct watch_model *model, const struct trace_event *event
 
 void watch_model_put(struct watch_model *model, const struct trace_event *event, uint32_t weight)
 {
-    note_time(&model->last_ns, event->time_ns);
-    note_time(&model->read_ns, event->time_ns);
+    note_time(model, event->time_ns);
     if (!is_wanted(model, event))
         return;
     switch (event->kind) {
@@ -276,7 +275,7 @@ static bool pending_is_wanted(struct watch_model *model, const struct trace_even
 void watch_model_pend(struct watch_model *model, const struct trace_event *event, uint32_t weight)
 {
     struct live_object object;
-    note_time(&model->last_ns, event->time_ns);
+    note_time(model, event->time_ns);
     if (event->kind == EVENT_OBJECT_FREE) {
         model->pending_frees += weight;
         if (watch_model_samples(model, event->object) &&
@@ -306,37 +305,4 @@ struct watch_sums watch_row_now(const struct watch_model *model, const struct wa
     if (row->look == model->look)
         add(&sums, &row->pending);
     return sums;
-}
-
-static void mark_row(struct watch_model *model, struct watch_row *row)
-{
-    row->marked = watch_row_now(model, row);
-}
-
-void watch_model_mark(struct watch_model *model)
-{
-    each_row(model, mark_row);
-    model->has_mark = true;
-    model->marked_ns = model->last_ns;
-}
-
-void watch_model_unmark(struct watch_model *model)
-{
-    model->has_mark = false;
-}
-
-static void settle_row(struct watch_model *model, struct watch_row *row, double seconds)
-{
-    struct watch_sums now = watch_row_now(model, row);
-    bool known = seconds > 0;
-    row->bytes_rate = known ? ((double) now.bytes - (double) row->before.bytes) / seconds : 0;
-    row->calls_rate = known ? ((double) now.calls - (double) row->before.calls) / seconds : 0;
-    row->before = now;
-}
-
-void watch_model_settle(struct watch_model *model, double seconds)
-{
-    for (int axis = 0; axis < WATCH_AXES; axis++)
-        for (uint32_t id = 0; id_table_next(&model->rows[axis], &id); id++)
-            settle_row(model, id_table_find(&model->rows[axis], id), seconds);
 }

@@ -49,7 +49,6 @@ struct watch_model {
     struct watch_curve curve;
     uint64_t look;
     uint64_t last_ns; /* of all that was told */
-    uint64_t read_ns; /* of what was in the file */
     bool has_mark;
     uint64_t marked_ns;
     uint64_t pending_frees; /* at this look, of whatever object */
@@ -93,11 +92,5 @@ static inline uint64_t watch_live_objects(const struct watch_sums *sums)
 {
     return sums->objects > sums->freed_objects ? sums->objects - sums->freed_objects : 0;
 }
-
-/* Growth is told since now. */
-void watch_model_mark(struct watch_model *model);
-void watch_model_unmark(struct watch_model *model);
-/* Tells rates, of what came in so many seconds since this was called before; 0: not known. */
-void watch_model_settle(struct watch_model *model, double seconds);
 
 #endif

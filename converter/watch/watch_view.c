@@ -47,7 +47,7 @@ bool watch_view_look(struct watch_view *view, double seconds)
     view->before_is_good = sums_are_good;
     view->unsettled += seconds;
     if (caught_up) { /* what waits to be read would come all at once */
-        watch_model_settle(&feed->model, view->was_settled ? view->unsettled : 0);
+        watch_feed_settle(feed, view->was_settled ? view->unsettled : 0);
         view->unsettled = 0;
         view->was_settled = true;
     }
@@ -103,11 +103,11 @@ static void mark(struct watch_view *view)
 {
     struct watch_model *model = &view->feed->model;
     if (model->has_mark && model->marked_ns == model->last_ns) {
-        watch_model_unmark(model);
+        watch_feed_unmark(view->feed);
         say(view, "the mark is gone");
         return;
     }
-    watch_model_mark(model);
+    watch_feed_mark(view->feed);
     say(view, "marked: growth is told since now (twice: no mark)");
 }
 

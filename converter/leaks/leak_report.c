@@ -117,6 +117,8 @@ void leak_print_text(const struct leak_report *report)
         print_row(report, &report->rows->rows[i]);
     if (shown(report) < report->rows->count)
         printf("  ... and %zu more (--top=0 shows all)\n", report->rows->count - shown(report));
+    if (report->baseline != NULL)
+        leak_print_changes(report);
 }
 
 /* ---- JSON ---- */
@@ -178,6 +180,8 @@ void leak_print_json(const struct leak_report *report)
     for (size_t i = 0; i < shown(report); i++)
         put_row(&json, report, &report->rows->rows[i]);
     json_end_array(&json);
+    if (report->baseline != NULL)
+        leak_put_changes(report, &json);
     json_end_object(&json);
     json_finish(&json);
 }

@@ -156,26 +156,14 @@ static void measure_row(uint64_t *sums, const struct leak_row *row)
 }
 
 bool leak_rows_measure(const struct leak_rows *rows, const struct leak_tracker *tracker,
-                       struct measures *measures)
+                       enum measure_side side, struct measures *measures)
 {
     const struct heap_sites *sites = &tracker->heap.sites;
-    uint32_t *site_rows = calloc(sites->count, sizeof *site_rows);
+    uint32_t *site_rows = measure_sites(measures, sites);
     bool ok = site_rows != NULL;
-    char text[HEAP_SITE_TEXT];
-    for (size_t i = 0; ok && i < sites->count; i++) {
-        struct heap_site plain = sites->items[i];
-        size_t length = heap_site_print(sites, (uint32_t) i, text, sizeof text);
-        char place[24];
-        length -= i > 0 ? heap_site_print_place(&plain, place, sizeof place) : 0;
-        uint32_t parent = plain.parent > 0 ? site_rows[plain.parent] : 0;
-        site_rows[i] = measures_row(measures, AXIS_SITE, parent,
-                                    (struct step_bytes){(const uint8_t *) text, length});
-        ok = site_rows[i] != 0;
-    }
     for (size_t i = 0; ok && i < rows->count; i++) {
         const struct leak_row *row = &rows->rows[i];
-        uint32_t class_row = measures_row(measures, AXIS_CLASS, 0,
-                                          trace_class_of(sites->names, row->key.class_id)->name);
+        uint32_t class_row = measure_class_row(measures, sites->names, row->key.class_id);
         ok = class_row != 0;
         if (!ok)
             break;
@@ -186,6 +174,6 @@ bool leak_rows_measure(const struct leak_rows *rows, const struct leak_tracker *
     }
     free(site_rows);
     if (ok)
-        measures->runs[measures->run_count++] = (struct measure_run){.side = SIDE_AFTER};
+        measures->runs[measures->run_count++] = (struct measure_run){.side = side};
     return ok;
 }

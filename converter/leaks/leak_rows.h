@@ -9,7 +9,7 @@
 
 #include "converter/leaks/leak_tracker.h"
 #include "converter/leaks/suppressions.h"
-#include "converter/measures/measures.h"
+#include "converter/measures/measure_names.h"
 
 struct leak_limits {
     uint64_t survived; /* at least so many collections */
@@ -37,6 +37,6 @@ bool leak_rows_make(const struct leak_tracker *tracker, const struct leak_limits
 void leak_rows_reset(struct leak_rows *rows);
 /* The rows as a run of measures, for gates, each under class and site.  False: out of memory. */
 bool leak_rows_measure(const struct leak_rows *rows, const struct leak_tracker *tracker,
-                       struct measures *measures);
+                       enum measure_side side, struct measures *measures);
 
 #endif

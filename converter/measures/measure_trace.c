@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/measures/lasting_names.h"
 
 enum { PEAK, END };
 
@@ -86,101 +85,33 @@ struct folding {
     uint32_t *sites;         /* by site of the tracker */
 };
 
-static struct step_bytes text_of(const char *text, size_t length)
-{
-    return (struct step_bytes){(const uint8_t *) text, length};
-}
-
-static size_t class_text(const struct folding *folding, uint32_t class_id, char *out,
-                         size_t out_size)
-{
-    struct step_bytes name = trace_class_of(folding->measure->names, class_id)->name;
-    if (!folding->measures->exact_names)
-        return lasting_class_name(name, out, out_size);
-    size_t length = name.length < out_size ? name.length : out_size;
-    if (length > 0)
-        memcpy(out, name.data, length);
-    return length;
-}
-
 static uint32_t class_row(struct folding *folding, uint32_t class_id)
 {
-    char text[LASTING_NAME_MOST];
     uint32_t *row = id_table_get(&folding->classes, class_id);
     if (row != NULL && *row == 0)
-        *row = measures_row(folding->measures, AXIS_CLASS, 0,
-                            text_of(text, class_text(folding, class_id, text, sizeof text)));
+        *row = measure_class_row(folding->measures, folding->measure->names, class_id);
     return row != NULL ? *row : 0;
 }
 
 static uint32_t thread_row(struct folding *folding, uint32_t thread_id)
 {
-    char text[LASTING_NAME_MOST];
-    const struct trace_thread *thread = trace_thread_of(folding->measure->names, thread_id);
     uint32_t *row = id_table_get(&folding->threads, thread_id);
-    if (row == NULL || *row != 0)
-        return row != NULL ? *row : 0;
-    size_t length;
-    if (thread_id == 0)
-        length = (size_t) snprintf(text, sizeof text, "(the VM, or not known)");
-    else if (folding->measures->exact_names)
-        length =
-            (size_t) snprintf(text, sizeof text, "%" PRIu64 " %.*s", thread->number,
-                              (int) (thread->name.length < 900 ? thread->name.length : 900),
-                              thread->name.data != NULL ? (const char *) thread->name.data : "");
-    else
-        length = thread->name.length > 0 ? lasting_thread_name(thread->name, text, sizeof text)
-                                         : (size_t) snprintf(text, sizeof text, "(no name)");
-    return *row = measures_row(folding->measures, AXIS_THREAD, 0, text_of(text, length));
-}
-
-/* "class.method" and what is to follow. */
-static size_t method_text(const struct folding *folding, uint32_t method_id, char *out,
-                          size_t out_size)
-{
-    const struct trace_method *method = trace_method_of(folding->measure->names, method_id);
-    size_t used =
-        method->class_id != 0 ? class_text(folding, method->class_id, out, out_size / 2) : 0;
-    if (used > 0)
-        out[used++] = '.';
-    size_t length = method->name.length < out_size - used ? method->name.length : out_size - used;
-    if (length > 0)
-        memcpy(out + used, method->name.data, length);
-    return used + length;
+    if (row != NULL && *row == 0)
+        *row = measure_thread_row(folding->measures, folding->measure->names, thread_id);
+    return row != NULL ? *row : 0;
 }
 
 static uint32_t method_row(struct folding *folding, uint32_t method_id)
 {
     char text[2 * LASTING_NAME_MOST];
     struct step_bytes descriptor = trace_method_of(folding->measure->names, method_id)->descriptor;
-    size_t used = method_text(folding, method_id, text, LASTING_NAME_MOST);
+    size_t used = measure_method_text(folding->measures, folding->measure->names, method_id, text,
+                                      LASTING_NAME_MOST);
     size_t length = descriptor.length < sizeof text - used ? descriptor.length : sizeof text - used;
     if (length > 0)
         memcpy(text + used, descriptor.data, length);
-    return measures_row(folding->measures, AXIS_METHOD, 0, text_of(text, used + length));
-}
-
-/* All sites of the trace, parents first.  False: out of memory. */
-static bool site_rows(struct folding *folding)
-{
-    static const struct step_bytes nowhere = {(const uint8_t *) "(no stack)", 10};
-    const struct heap_sites *sites = &folding->measure->heap.sites;
-    char text[LASTING_NAME_MOST];
-    folding->sites = calloc(sites->count, sizeof *folding->sites);
-    if (folding->sites == NULL)
-        return false;
-    for (size_t i = 1; i < sites->count; i++) {
-        const struct heap_site *site = &sites->items[i];
-        size_t used = method_text(folding, site->method_id, text, sizeof text - 24);
-        if (folding->measures->with_lines)
-            used += heap_site_print_place(site, text + used, sizeof text - used);
-        folding->sites[i] = measures_row(folding->measures, AXIS_SITE, folding->sites[site->parent],
-                                         text_of(text, used));
-        if (folding->sites[i] == 0)
-            return false;
-    }
-    folding->sites[0] = measures_row(folding->measures, AXIS_SITE, 0, nowhere);
-    return folding->sites[0] != 0;
+    return measures_row(folding->measures, AXIS_METHOD, 0,
+                        (struct step_bytes){(const uint8_t *) text, used + length});
 }
 
 /* ---- the sums ---- */
@@ -289,7 +220,8 @@ enum step_status trace_measure_finish(struct trace_measure *measure, struct meas
     statistics_finish(&measure->calls);
     id_table_init(&folding.classes, sizeof(uint32_t));
     id_table_init(&folding.threads, sizeof(uint32_t));
-    bool ok = site_rows(&folding) && fold_snapshot(&folding, END) &&
+    folding.sites = measure_sites(measures, &measure->heap.sites);
+    bool ok = folding.sites != NULL && fold_snapshot(&folding, END) &&
               fold_snapshot(&folding, PEAK) && fold_calls(&folding);
     if (ok) {
         note_run(&folding, input->source, path, side);

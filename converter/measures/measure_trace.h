@@ -4,7 +4,7 @@
 #define CONVERTER_MEASURES_MEASURE_TRACE_H
 
 #include "converter/heap/heap_tracker.h"
-#include "converter/measures/measures.h"
+#include "converter/measures/measure_names.h"
 #include "converter/open/input.h"
 #include "converter/statistics/statistics.h"
 

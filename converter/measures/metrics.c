@@ -27,6 +27,8 @@ const struct metric metrics[] = {
     {"leaked", "leaked", UNIT_BYTES, SUM_LEAKED_BYTES, false, METRICS_OF_LEAKS},
     {"leaked_objects", "leaked objects", UNIT_COUNT, SUM_LEAKED_OBJECTS, false, METRICS_OF_LEAKS},
     {"growth", "growth", UNIT_BYTES, SUM_GROWTH_BYTES, false, METRICS_OF_LEAKS},
+    {"alive", "alive", UNIT_BYTES, SUM_ALIVE_BYTES, false, METRICS_OF_HEAPS},
+    {"alive_objects", "alive objects", UNIT_COUNT, SUM_ALIVE_OBJECTS, false, METRICS_OF_HEAPS},
 };
 const size_t metric_count = sizeof metrics / sizeof metrics[0];
 

@@ -29,13 +29,15 @@ enum measure_sum {
     SUM_LEAKED_BYTES, /* steptrace leaks */
     SUM_LEAKED_OBJECTS,
     SUM_GROWTH_BYTES, /* per collection */
+    SUM_ALIVE_BYTES, /* steptrace heap */
+    SUM_ALIVE_OBJECTS,
     SUM_COUNT
 };
 
 enum metric_unit { UNIT_BYTES, UNIT_COUNT, UNIT_TIME };
 
 /* Who can tell it. */
-enum metric_group { METRICS_OF_TRACES = 1, METRICS_OF_LEAKS = 2 };
+enum metric_group { METRICS_OF_TRACES = 1, METRICS_OF_LEAKS = 2, METRICS_OF_HEAPS = 4 };
 
 struct metric {
     const char *name;

@@ -40,6 +40,8 @@ static bool merge(struct report_bin *a, struct report_bin *b, struct report_bin 
         if (has_a && has_b) {
             to->objects += b->changes[k].objects;
             to->bytes += b->changes[k].bytes;
+            to->dead_objects += b->changes[k].dead_objects;
+            to->dead_bytes += b->changes[k].dead_bytes;
         }
         i += has_a;
         k += has_b;
@@ -78,6 +80,19 @@ static bool make_room(struct report_bins *bins, size_t count)
     return true;
 }
 
+/* What a cell's sums come to. */
+static struct bin_change totals_of(uint32_t cell, const struct heap_sums *now)
+{
+    return (struct bin_change){cell, now->allocated_objects, now->allocated_bytes,
+                               now->allocated_objects - now->objects,
+                               now->allocated_bytes - now->bytes};
+}
+
+static bool has_changed(const struct bin_change *totals, const struct bin_change *before)
+{
+    return totals->objects != before->objects || totals->dead_objects != before->dead_objects;
+}
+
 static bool close_bin(struct report_bins *bins, const struct heap_tracker *tracker)
 {
     const struct heap_cells *cells = &tracker->cells;
@@ -85,21 +100,23 @@ static bool close_bin(struct report_bins *bins, const struct heap_tracker *track
     size_t changed = 0;
     if (!make_room(bins, cells->count))
         return false;
-    for (size_t i = 0; i < cells->count; i++)
-        changed += cells->items[i].now.allocated_objects != bins->before[i].objects;
+    for (size_t i = 0; i < cells->count; i++) {
+        struct bin_change totals = totals_of((uint32_t) i, &cells->items[i].now);
+        changed += has_changed(&totals, &bins->before[i]);
+    }
     *bin = (struct report_bin){.changes = malloc((changed + 1) * sizeof *bin->changes)};
     if (bin->changes == NULL)
         return false;
     bins->count++;
     for (size_t i = 0; i < cells->count && changed > 0; i++) {
-        const struct heap_sums *now = &cells->items[i].now;
         struct bin_change *before = &bins->before[i];
-        if (now->allocated_objects == before->objects)
+        struct bin_change totals = totals_of((uint32_t) i, &cells->items[i].now);
+        if (!has_changed(&totals, before))
             continue;
-        bin->changes[bin->count++] =
-            (struct bin_change){(uint32_t) i, now->allocated_objects - before->objects,
-                                now->allocated_bytes - before->bytes};
-        *before = (struct bin_change){(uint32_t) i, now->allocated_objects, now->allocated_bytes};
+        bin->changes[bin->count++] = (struct bin_change){
+            (uint32_t) i, totals.objects - before->objects, totals.bytes - before->bytes,
+            totals.dead_objects - before->dead_objects, totals.dead_bytes - before->dead_bytes};
+        *before = totals;
     }
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was allocated when, by class and site: bins of equal length, of which two become one when
+ * What was allocated when, and what died, by class and site: bins of equal length, of which two become one when
  * time runs past the last.  A bin has only the cells of the tracker that changed in it.
  */
 #ifndef CONVERTER_REPORT_REPORT_BINS_H
@@ -12,7 +12,8 @@
 
 struct bin_change {
     uint32_t cell; /* of the tracker; in a bin each once, in order */
-    uint64_t objects, bytes;
+    uint64_t objects, bytes;         /* allocated */
+    uint64_t dead_objects, dead_bytes; /* of whenever they were allocated */
 };
 
 struct report_bin {
@@ -25,7 +26,7 @@ struct report_bins {
     size_t count; /* that are closed */
     uint64_t start_ns, step_ns, end_ns;
     bool has_begun;
-    struct bin_change *before; /* by cell: what had been allocated when the last bin was closed */
+    struct bin_change *before; /* by cell: what it came to when the last bin was closed */
     size_t before_count;
 };
 

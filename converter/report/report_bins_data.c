@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-#define ENTRIES_MOST ((size_t) 100000)
+#define ENTRIES_MOST ((size_t) 90000)
 
 struct entry {
     uint32_t bin, site, class_number; /* class: 1 + its row; 0: it has none */
-    uint64_t objects, bytes;
+    uint64_t objects, bytes, dead_objects, dead_bytes;
 };
 
 struct entries {
@@ -40,6 +40,8 @@ static void merge(struct entries *entries)
         }
         to->objects += entries->items[i].objects;
         to->bytes += entries->items[i].bytes;
+        to->dead_objects += entries->items[i].dead_objects;
+        to->dead_bytes += entries->items[i].dead_bytes;
     }
     entries->count = last + 1;
 }
@@ -74,32 +76,73 @@ static bool gather(const struct report_model *model, const struct report_sites *
             const uint32_t *number = id_table_find(numbers, key->class_id);
             entries->items[entries->count++] =
                 (struct entry){(uint32_t) i, sites->numbers[key->site],
-                               number != NULL ? *number : 0, change->objects, change->bytes};
+                               number != NULL ? *number : 0, change->objects, change->bytes,
+                               change->dead_objects, change->dead_bytes};
         }
     if (entries->items != NULL)
         merge(entries);
     return entries->items != NULL;
 }
 
-static int by_size(const void *left, const void *right)
+/* A pair of site and class, and its entries. */
+struct pair {
+    size_t first, count;
+    uint64_t bytes;
+};
+
+static int by_pair(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
+    if (a->site != b->site)
+        return a->site < b->site ? -1 : 1;
+    if (a->class_number != b->class_number)
+        return a->class_number < b->class_number ? -1 : 1;
+    return (a->bin > b->bin) - (a->bin < b->bin);
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const struct pair *a = left, *b = right;
     if (a->bytes != b->bytes)
         return a->bytes > b->bytes ? -1 : 1;
-    if (a->objects != b->objects)
-        return a->objects > b->objects ? -1 : 1;
-    return by_place(left, right);
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+static size_t find_pairs(const struct entries *entries, struct pair *pairs)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct entry *entry = &entries->items[i];
+        if (i == 0 || entry[-1].site != entry->site ||
+            entry[-1].class_number != entry->class_number)
+            pairs[count++] = (struct pair){.first = i};
+        pairs[count - 1].count++;
+        pairs[count - 1].bytes += entry->bytes;
+    }
+    return count;
 }
 
 /* What the page has no room for loses its place, not its bytes. */
-static void cut(struct entries *entries)
+static bool cut(struct entries *entries)
 {
+    size_t kept = 0;
     if (entries->count <= ENTRIES_MOST)
-        return;
-    qsort(entries->items, entries->count, sizeof *entries->items, by_size);
-    for (size_t i = ENTRIES_MOST; i < entries->count; i++)
-        entries->items[i].site = entries->items[i].class_number = 0;
+        return true;
+    struct pair *pairs = malloc(entries->count * sizeof *pairs);
+    if (pairs == NULL)
+        return false;
+    qsort(entries->items, entries->count, sizeof *entries->items, by_pair);
+    size_t count = find_pairs(entries, pairs);
+    qsort(pairs, count, sizeof *pairs, by_size);
+    for (size_t i = 0; i < count; i++) {
+        kept += pairs[i].count;
+        for (size_t k = 0; kept > ENTRIES_MOST && k < pairs[i].count; k++)
+            entries->items[pairs[i].first + k].site =
+                entries->items[pairs[i].first + k].class_number = 0;
+    }
+    free(pairs);
     merge(entries);
+    return true;
 }
 
 static void put(const struct report_model *model, const struct entries *entries,
@@ -118,6 +161,8 @@ static void put(const struct report_model *model, const struct entries *entries,
             json_real(json, NULL, (double) entry->class_number - 1);
             json_number(json, NULL, entry->objects);
             json_number(json, NULL, entry->bytes);
+            json_number(json, NULL, entry->dead_objects);
+            json_number(json, NULL, entry->dead_bytes);
         }
         json_end_array(json);
     }
@@ -131,11 +176,10 @@ bool report_bins_put_data(const struct report_model *model, const struct report_
     struct id_table numbers; /* uint32_t */
     struct entries entries = {.items = NULL};
     id_table_init(&numbers, sizeof(uint32_t));
-    bool ok = number_classes(report, &numbers) && gather(model, sites, &numbers, &entries);
-    if (ok) {
-        cut(&entries);
+    bool ok = number_classes(report, &numbers) && gather(model, sites, &numbers, &entries) &&
+              cut(&entries);
+    if (ok)
         put(model, &entries, json);
-    }
     free(entries.items);
     id_table_reset(&numbers);
     return ok;

@@ -8,8 +8,10 @@
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
 #include "converter/events/selection_options.h"
+#include "converter/gates/gate_options.h"
 #include "converter/heap/heap_report.h"
 #include "converter/heap/heap_tracker.h"
+#include "converter/measures/measure_heap.h"
 #include "converter/open/input.h"
 #include "converter/verb_parts/heap_of_dump.h"
 #include "converter/verbs/verb.h"
@@ -36,6 +38,7 @@ struct heap_options {
     const struct trace_format *from;
     const char *heap; /* of an imported dump: the allocator; NULL: all */
     struct event_selection selected;
+    struct gates gates;
 };
 
 /* One pass over the trace, and what it gave. */
@@ -210,6 +213,41 @@ static enum step_status visit(void *user, const struct trace_event *events, size
     return heap_tracker_put(&((struct heap_run *) user)->tracker, events, count, error);
 }
 
+/* Of two moments the first is what was before. */
+static bool measure(const struct heap_run *run, const struct heap_report *report,
+                    struct measures *measures)
+{
+    size_t count = run->options->gates.count > 0 ? run->options->moment_count : 0;
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = measure_heap(measures, report->sites, &run->snapshots[i],
+                          i + 1 < count ? SIDE_BEFORE : SIDE_AFTER);
+    return ok;
+}
+
+static enum step_status judge(const struct heap_run *run, const struct measures *measures)
+{
+    size_t failed = 0;
+    enum step_status status =
+        run->options->gates.count > 0
+            ? gates_judge(&run->options->gates, help.name, measures, &failed)
+            : STEP_STATUS_OK;
+    if (failed > 0)
+        verb_exit_code = VERB_EXIT_GATE;
+    return status;
+}
+
+static bool print_rows(struct heap_run *run, struct heap_report *report)
+{
+    if (run->options->moment_count == 2)
+        return heap_print_changes(report, &run->snapshots[0], &run->snapshots[1]);
+    if (run->options->ages)
+        return heap_print_ages(report, &run->snapshots[0], &run->ages);
+    if (report->tree != HEAP_NO_TREE)
+        return heap_print_tree(report, &run->snapshots[0]);
+    return heap_print_table(report, &run->snapshots[0]);
+}
+
 static enum step_status print(struct heap_run *run, struct heap_report *report)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
@@ -222,19 +260,20 @@ static enum step_status print(struct heap_run *run, struct heap_report *report)
                        (unsigned long long) run->tracker.collections);
         return report_error(&error);
     }
-    bool ok;
-    if (run->options->moment_count == 2)
-        ok = heap_print_changes(report, &run->snapshots[0], &run->snapshots[1]);
-    else if (run->options->ages)
-        ok = heap_print_ages(report, &run->snapshots[0], &run->ages);
-    else if (report->tree != HEAP_NO_TREE)
-        ok = heap_print_tree(report, &run->snapshots[0]);
-    else
-        ok = heap_print_table(report, &run->snapshots[0]);
-    if (ok)
-        return STEP_STATUS_OK;
-    no_memory(&error);
-    return report_error(&error);
+    struct measures measures; /* before rows are added up for the report */
+    bool ok = measures_init(&measures, MOMENTS) && measure(run, report, &measures) &&
+              print_rows(run, report);
+    enum step_status status = ok ? judge(run, &measures) : no_memory(&error);
+    measures_reset(&measures);
+    return ok ? status : report_error(&error);
+}
+
+static bool judges_threads(const struct heap_run *run)
+{
+    bool found = false;
+    for (size_t i = 0; i < run->options->gates.count; i++)
+        found |= run->options->gates.rules[i].axis == AXIS_THREAD;
+    return found;
 }
 
 static enum step_status follow(struct heap_run *run, uint64_t event_limit)
@@ -242,7 +281,7 @@ static enum step_status follow(struct heap_run *run, uint64_t event_limit)
     struct step_error error = {.offset = STEP_NO_OFFSET};
     const struct heap_tracker_options options = {
         .selected = &run->options->selected,
-        .by_thread = (run->options->report.axes & HEAP_BY_THREAD) != 0,
+        .by_thread = (run->options->report.axes & HEAP_BY_THREAD) != 0 || judges_threads(run),
         .moments = run->options->moments,
         .moment_count = run->options->moment_count,
         .receive = receive,
@@ -371,6 +410,13 @@ static enum step_status check_options(const struct arguments *arguments,
     if (options->report.tree != HEAP_NO_TREE &&
         (options->moment_count != 1 || options->report.form != HEAP_AS_TEXT))
         return arguments_fault(arguments, "--tree is for one moment, and prints text");
+    const struct gate_rule *other = gates_find_other(&options->gates, METRICS_OF_HEAPS);
+    const struct gate_rule *change = gates_find_change(&options->gates);
+    if (other != NULL)
+        return arguments_fault(arguments, "'%s': alive or alive_objects is expected", other->text);
+    if (change != NULL && options->moment_count != 2)
+        return arguments_fault(arguments, "'%s' is of a change: --diff A B has two moments",
+                               change->text);
     return STEP_STATUS_OK;
 }
 
@@ -404,25 +450,27 @@ enum step_status verb_heap(int argc, char **argv)
         FROM_ROW(&options.from),
         {"json", 0, NULL, "as JSON", take_json, &options.report.form},
         {"csv", 0, NULL, "as CSV", take_csv, &options.report.form},
+        GATE_ROWS(&options.gates),
         OBJECT_SELECTION_ROWS(&options.selected),
         DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status = arguments_parse(&arguments, argc, argv);
-    if (status != STEP_STATUS_OK || arguments.help_wanted)
-        return status;
-    status = arguments_expect(&arguments, 1, 1);
+    bool goes_on = status == STEP_STATUS_OK && !arguments.help_wanted;
+    if (goes_on)
+        status = arguments_expect(&arguments, 1, 1);
     if (options.selected.temporary) { /* of these nothing lives for long */
         options.report.allocated = true;
         if (!options.has_moment)
             options.moments[0].kind = HEAP_AT_END;
     }
-    if (status == STEP_STATUS_OK)
+    if (goes_on && status == STEP_STATUS_OK)
         status = check_options(&arguments, &options);
-    if (status != STEP_STATUS_OK)
-        return status;
-    return heap_of_dump_is_meant(arguments.operands[0], options.from)
-               ? run_import(&options, arguments.operands[0])
-               : run_heap(&options, arguments.operands[0]);
+    if (goes_on && status == STEP_STATUS_OK)
+        status = heap_of_dump_is_meant(arguments.operands[0], options.from)
+                     ? run_import(&options, arguments.operands[0])
+                     : run_heap(&options, arguments.operands[0]);
+    gates_reset(&options.gates);
+    return status;
 }

@@ -29,6 +29,8 @@ struct leaks_options {
     struct leak_limits limits;
     struct suppressions suppressions;
     struct gates gates;
+    const char *baseline;     /* NULL: none */
+    struct measures measures; /* of it, and then of the trace */
     unsigned axes; /* 0: not chosen */
     uint64_t top, depth;
     bool with_existing;
@@ -53,23 +55,20 @@ static bool take_axes(void *unsigned_target, const char *value, const char **fau
     return false;
 }
 
-/* Gates judge rows by class and site, whatever the table has. */
-static enum step_status judge(struct leaks_options *options, const struct leak_tracker *tracker,
-                              size_t *failed)
+/* Adds a run by class and site, whatever the table has: for gates, and beside the baseline. */
+static enum step_status measure(struct leaks_options *options, const struct leak_tracker *tracker,
+                                enum measure_side side)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct leak_rows rows;
-    struct measures measures;
-    bool ok = measures_init(&measures, 1);
-    ok = leak_rows_make(tracker, &options->limits, HEAP_BY_CLASS | HEAP_BY_SITE,
-                        &options->suppressions, &rows) &&
-         ok;
-    ok = ok && leak_rows_measure(&rows, tracker, &measures);
-    enum step_status status =
-        ok ? gates_judge(&options->gates, help.name, &measures, failed) : no_memory(&error);
+    bool ok = leak_rows_make(tracker, &options->limits, HEAP_BY_CLASS | HEAP_BY_SITE,
+                             &options->suppressions, &rows) &&
+              leak_rows_measure(&rows, tracker, side, &options->measures);
     leak_rows_reset(&rows);
-    measures_reset(&measures);
-    return ok ? status : report_error(&error);
+    if (ok)
+        return STEP_STATUS_OK;
+    no_memory(&error);
+    return report_error(&error);
 }
 
 static enum step_status tell(struct leaks_options *options, const char *path,
@@ -79,6 +78,9 @@ static enum step_status tell(struct leaks_options *options, const char *path,
     struct leak_rows rows;
     size_t failed = 0;
     unsigned axes = options->axes;
+    enum step_status status = measure(options, tracker, SIDE_AFTER);
+    if (status != STEP_STATUS_OK)
+        return status;
     if (axes == 0)
         axes = tracker->heap.sites.count > 1 ? HEAP_BY_SITE : HEAP_BY_CLASS;
     if (!leak_rows_make(tracker, &options->limits, axes, &options->suppressions, &rows)) {
@@ -92,21 +94,24 @@ static enum step_status tell(struct leaks_options *options, const char *path,
                                        .limits = options->limits,
                                        .axes = axes,
                                        .top = options->top,
-                                       .depth = options->depth};
+                                       .depth = options->depth,
+                                       .baseline = options->baseline,
+                                       .measures = &options->measures};
     if (options->json)
         leak_print_json(&report);
     else
         leak_print_text(&report);
     leak_rows_reset(&rows);
     suppressions_tell_unused(&options->suppressions);
-    enum step_status status =
-        options->gates.count > 0 ? judge(options, tracker, &failed) : STEP_STATUS_OK;
+    if (options->gates.count > 0)
+        status = gates_judge(&options->gates, help.name, &options->measures, &failed);
     if (failed > 0)
         verb_exit_code = VERB_EXIT_GATE;
     return status;
 }
 
-static enum step_status follow(struct leaks_options *options, const char *path, struct input *input)
+static enum step_status follow(struct leaks_options *options, const char *path, struct input *input,
+                               enum measure_side side)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct leak_tracker tracker;
@@ -123,12 +128,14 @@ static enum step_status follow(struct leaks_options *options, const char *path, 
         report_error(&error);
     }
     if (status == STEP_STATUS_OK)
-        status = tell(options, path, &tracker);
+        status = side == SIDE_BEFORE ? measure(options, &tracker, side)
+                                     : tell(options, path, &tracker);
     leak_tracker_reset(&tracker);
     return status;
 }
 
-static enum step_status run(struct leaks_options *options, const char *path)
+static enum step_status read_trace(struct leaks_options *options, const char *path,
+                                   enum measure_side side)
 {
     struct input input;
     options->selected.untracked = true;
@@ -136,21 +143,41 @@ static enum step_status run(struct leaks_options *options, const char *path)
     enum step_status status = input_open(&input, path, NULL, &options->selected);
     if (status != STEP_STATUS_OK)
         return status;
-    status = follow(options, path, &input);
+    status = follow(options, path, &input, side);
     enum step_status damage = input_report_damage(&input);
     input_close(&input);
     return status == STEP_STATUS_OK ? damage : status;
 }
 
-static enum step_status check_gates(const struct arguments *arguments, const struct gates *gates)
+/* Of a damaged baseline what is whole is compared with. */
+static enum step_status run(struct leaks_options *options, const char *path)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status before = STEP_STATUS_OK;
+    if (!measures_init(&options->measures, SIDE_COUNT)) {
+        no_memory(&error);
+        return report_error(&error);
+    }
+    if (options->baseline != NULL)
+        before = read_trace(options, options->baseline, SIDE_BEFORE);
+    if (before != STEP_STATUS_OK && before != STEP_STATUS_CORRUPT)
+        return before;
+    if (options->baseline != NULL && options->measures.run_count == 0)
+        return before;
+    enum step_status status = read_trace(options, path, SIDE_AFTER);
+    return status == STEP_STATUS_OK ? before : status;
+}
+
+static enum step_status check_gates(const struct arguments *arguments, const struct gates *gates,
+                                    bool has_baseline)
 {
     const struct gate_rule *other = gates_find_other(gates, METRICS_OF_LEAKS);
     const struct gate_rule *change = gates_find_change(gates);
     if (other != NULL)
         return arguments_fault(arguments, "'%s': leaked, leaked_objects or growth is expected",
                                other->text);
-    if (change != NULL)
-        return arguments_fault(arguments, "'%s' is of a change, and there is nothing before",
+    if (change != NULL && !has_baseline)
+        return arguments_fault(arguments, "'%s' is of a change, and there is no --baseline",
                                change->text);
     return STEP_STATUS_OK;
 }
@@ -172,6 +199,8 @@ enum step_status verb_leaks(int argc, char **argv)
          &options.with_existing},
         {"suppress", 0, "FILE", "leave out what its lines name: class:GLOB or site:GLOB",
          take_suppressions, &options.suppressions},
+        {"baseline", 0, "FILE", "a trace to compare with: what survived here and not there",
+         take_text, &options.baseline},
         {"json", 0, NULL, "as JSON", take_flag, &options.json},
         GATE_ROWS(&options.gates),
         OBJECT_SELECTION_ROWS(&options.selected),
@@ -184,9 +213,10 @@ enum step_status verb_leaks(int argc, char **argv)
     if (goes_on)
         status = arguments_expect(&arguments, 1, 1);
     if (goes_on && status == STEP_STATUS_OK)
-        status = check_gates(&arguments, &options.gates);
+        status = check_gates(&arguments, &options.gates, options.baseline != NULL);
     if (goes_on && status == STEP_STATUS_OK)
         status = run(&options, arguments.operands[0]);
+    measures_reset(&options.measures);
     gates_reset(&options.gates);
     suppressions_reset(&options.suppressions);
     return status;

@@ -17,6 +17,7 @@
 #define INTERVAL_DEFAULT_NS UINT64_C(1000000000)
 #define INTERVAL_LEAST_NS UINT64_C(10000000)
 #define INTERVAL_MOST_NS UINT64_C(3600000000000)
+#define CPU_DEFAULT 0.6 /* percent; with the first screen 1 over a minute */
 #define TOP_DEFAULT UINT64_C(20)
 #define TOP_MOST UINT64_C(180) /* of text */
 
@@ -145,12 +146,12 @@ enum step_status verb_watch(int argc, char **argv)
 {
     struct watch_options options = {.settings = {.interval_ns = INTERVAL_DEFAULT_NS,
                                                  .top = TOP_DEFAULT},
-                                    .cpu = 1,
+                                    .cpu = CPU_DEFAULT,
                                     .by = WATCH_COLUMNS};
     event_selection_init(&options.selected);
     const struct option_row rows[] = {
         {"interval", 'i', "T", "from look to look (1s)", take_time, &options.settings.interval_ns},
-        {"cpu", 0, "PERCENT", "of a core, for a running trace (1); all: no limit, all is exact",
+        {"cpu", 0, "PERCENT", "of a core, while the trace runs (0.6); all: no limit, all is exact",
          take_cpu, &options.cpu},
         {"by", 0, "WHAT", "class, site, thread or method", take_axis, &options.axis},
         {"sort", 0, "WHAT", "live, live-objects, allocated, objects, rate, calls or name",

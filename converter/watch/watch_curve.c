@@ -18,9 +18,11 @@ static void fold(struct watch_curve *curve)
     for (size_t i = 0; i < half; i++) {
         curve->allocated[i] = curve->allocated[2 * i] + curve->allocated[2 * i + 1];
         curve->freed[i] = curve->freed[2 * i] + curve->freed[2 * i + 1];
+        curve->pending[i] = curve->pending[2 * i] + curve->pending[2 * i + 1];
     }
     memset(curve->allocated + half, 0, half * sizeof *curve->allocated);
     memset(curve->freed + half, 0, half * sizeof *curve->freed);
+    memset(curve->pending + half, 0, half * sizeof *curve->pending);
     curve->count = (curve->count + 1) / 2;
     curve->step_ns *= 2;
 }
@@ -46,17 +48,40 @@ void watch_curve_free(struct watch_curve *curve, uint64_t time_ns, uint64_t byte
     curve->freed[step_at(curve, time_ns)] += bytes;
 }
 
+void watch_curve_spread(struct watch_curve *curve, uint64_t from_ns, uint64_t to_ns,
+                        uint64_t amount, bool gone)
+{
+    size_t last = step_at(curve, to_ns), first = step_at(curve, from_ns < to_ns ? from_ns : to_ns);
+    uint64_t *steps = gone ? curve->freed : curve->allocated, given = 0;
+    for (size_t i = first; i <= last; i++) {
+        double until = (double) amount * (double) (i - first + 1) / (double) (last - first + 1);
+        uint64_t part = i == last ? amount - given : (uint64_t) until - given;
+        steps[i] += part;
+        given += part;
+    }
+}
+
+void watch_curve_begin_pending(struct watch_curve *curve)
+{
+    memset(curve->pending, 0, sizeof curve->pending);
+}
+
+void watch_curve_pend(struct watch_curve *curve, uint64_t time_ns, int64_t bytes)
+{
+    curve->pending[step_at(curve, time_ns)] += bytes;
+}
+
 void watch_curve_live(const struct watch_curve *curve, uint64_t end_ns, uint64_t *out,
                       size_t columns)
 {
-    uint64_t allocated = 0, freed = 0;
+    int64_t live = 0; /* sums of estimates may go below 0 */
     size_t step = 0;
     for (size_t i = 0; i < columns; i++) {
         double until = (double) end_ns * (double) (i + 1) / (double) columns;
         while (step < curve->count && (double) step * (double) curve->step_ns < until) {
-            allocated += curve->allocated[step];
-            freed += curve->freed[step++];
+            live += (int64_t) (curve->allocated[step] - curve->freed[step]) + curve->pending[step];
+            step++;
         }
-        out[i] = allocated > freed ? allocated - freed : 0;
+        out[i] = live > 0 ? (uint64_t) live : 0;
     }
 }

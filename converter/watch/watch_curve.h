@@ -6,6 +6,7 @@
 #ifndef CONVERTER_WATCH_WATCH_CURVE_H
 #define CONVERTER_WATCH_WATCH_CURVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,11 +17,19 @@ struct watch_curve {
     size_t count; /* steps in use, from time 0 on */
     uint64_t allocated[WATCH_CURVE_STEPS];
     uint64_t freed[WATCH_CURVE_STEPS];
+    int64_t pending[WATCH_CURVE_STEPS]; /* what is told anew at each look */
 };
 
 void watch_curve_init(struct watch_curve *curve);
 void watch_curve_alloc(struct watch_curve *curve, uint64_t time_ns, uint64_t bytes);
 void watch_curve_free(struct watch_curve *curve, uint64_t time_ns, uint64_t bytes);
+
+/* So much, in even parts, from one time to another: come into being, or gone. */
+void watch_curve_spread(struct watch_curve *curve, uint64_t from_ns, uint64_t to_ns,
+                        uint64_t amount, bool gone);
+/* The same for what is told anew: `bytes` more, or less. */
+void watch_curve_begin_pending(struct watch_curve *curve);
+void watch_curve_pend(struct watch_curve *curve, uint64_t time_ns, int64_t bytes);
 
 /* What lived at the end of `columns` equal parts of the time up to `end_ns`, from time 0 on. */
 void watch_curve_live(const struct watch_curve *curve, uint64_t end_ns, uint64_t *out,

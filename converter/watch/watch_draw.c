@@ -155,8 +155,9 @@ static void put_numbers(struct drawing *drawing)
     const struct watch_feed *feed = view->feed;
     struct watch_rates rates = watch_view_rates(view);
     char read[64] = "";
-    if (feed->sampled || feed->lost_deaths)
-        snprintf(read, sizeof read, "  ~estimated of %.0f %%", 100 * watch_feed_progress(feed));
+    if (feed->passed_over || feed->model.stride > 1)
+        snprintf(read, sizeof read, "  ~estimated of %.3g %%",
+                 100 * watch_feed_progress(feed) / feed->model.stride);
     else if (!watch_feed_is_exact(feed))
         snprintf(read, sizeof read, "  read: %.0f %%", 100 * watch_feed_progress(feed));
     else if (feed->tail.dropped > 0)
@@ -184,11 +185,12 @@ static void put_curve(struct drawing *drawing, size_t rows)
 {
     static const char *const eighths[] = {" ", "\u2581", "\u2582", "\u2583", "\u2584",
                                           "\u2585", "\u2586", "\u2587", "\u2588"};
-    const struct watch_model *model = &drawing->view->feed->model;
+    const struct watch_feed *feed = drawing->view->feed;
+    const struct watch_model *model = &feed->model;
     uint64_t levels[WATCH_WIDTH_MOST], most = 1;
     size_t label = 11, width = drawing->screen->width;
     size_t columns = width > label + 4 ? width - label : 0;
-    watch_curve_live(&model->curve, model->last_ns, levels, columns);
+    watch_feed_curve(feed, model->last_ns > feed->tail.last_ns ? model->last_ns : feed->tail.last_ns, levels, columns);
     for (size_t i = 0; i < columns; i++)
         most = levels[i] > most ? levels[i] : most;
     for (size_t row = 0; columns > 0 && row < rows; row++) {
@@ -331,7 +333,7 @@ static const char *shortened(const struct watch_view *view, char *name, size_t l
 static void put_rows(struct drawing *drawing, const struct layout *layout, size_t rows)
 {
     struct watch_view *view = drawing->view;
-    bool has_rates = watch_view_rates(view).seconds > 0, marked = view->feed->model.has_mark;
+    bool has_rates = view->was_settled && (view->feed->tail.state != WATCH_RUNNING || view->seconds > 0), marked = view->feed->model.has_mark;
     size_t last = view->table.count > rows ? view->table.count - rows : 0;
     view->page = rows;
     view->top = view->top < last ? view->top : last;

@@ -10,11 +10,13 @@
 #include "converter/base/no_memory.h"
 #include "steptrace/live.h"
 
-#define FIRST_RECORD_NS 40.0
-#define FREE_COST 0.6            /* of a free, where a birth is 1 */
-#define FIRST_CREDIT_NS 200.0e6  /* for what was there before */
-#define CREDIT_SECONDS 10.0      /* what can be saved up */
-#define PENDING_BYTES (UINT64_C(1) << 20)
+/* What a record costs, thought of: to decode it, and to follow its object. */
+#define DECODE_NS 8.0
+#define FOLLOW_NS 120.0
+#define STRIDE_MOST UINT32_C(256)
+#define FIRST_NS 150.0e6    /* for what was there before */
+#define CREDIT_SECONDS 10.0 /* what can be saved up */
+#define PENDING_BYTES (UINT64_C(1) << 19)
 #define LIVE_MOST ((size_t) 1 << 24) /* objects, where deaths are lost */
 
 static double cpu_ns(void)
@@ -26,28 +28,13 @@ static double cpu_ns(void)
 
 /* ---- from start to end ---- */
 
-static enum step_status choose_records(struct watch_feed *feed, struct step_error *error)
-{
-    const struct stepfile_decoder *decoder = &feed->tail.decoder;
-    free(feed->wanted);
-    feed->wanted = calloc(decoder->record_count + 1, 1);
-    if (feed->wanted == NULL)
-        return no_memory(error);
-    for (uint32_t i = 0; i < decoder->record_count; i++) {
-        enum step_text_kind kind = stepfile_decoder_kind(decoder, i);
-        feed->wanted[i] = kind == EVENT_OBJECT_ALLOC || kind == EVENT_OBJECT_FREE ||
-                          kind == EVENT_METHOD_ENTRY ||
-                          decoder->records[i] == STEP_JAVA_METHOD_COUNT;
-    }
-    return STEP_STATUS_OK;
-}
-
 static void begin(struct watch_feed *feed)
 {
     feed->next = 0;
     feed->records_met = feed->records_read = 0;
-    feed->sampled = feed->lost_deaths = false;
-    feed->credit_ns = FIRST_CREDIT_NS;
+    feed->passed_over = false;
+    feed->first_ns = FIRST_NS;
+    feed->credit_ns = 0;
 }
 
 enum step_status watch_feed_open(struct watch_feed *feed, const char *path,
@@ -55,12 +42,13 @@ enum step_status watch_feed_open(struct watch_feed *feed, const char *path,
                                  struct step_error *error)
 {
     *feed = (struct watch_feed){
-        .selected = *selected, .share = share, .record_ns = FIRST_RECORD_NS};
+        .selected = *selected, .share = share, .speed = 1, .spent_ns = cpu_ns()};
     bool has_model = watch_model_init(&feed->model, &feed->tail.names, selected);
     begin(feed);
     enum step_status status = watch_tail_open(&feed->tail, path, error);
     if (status == STEP_STATUS_OK)
-        status = has_model ? choose_records(feed, error) : no_memory(error);
+        status = has_model && watch_schema_init(&feed->schema, &feed->tail) ? STEP_STATUS_OK
+                                                                            : no_memory(error);
     return status;
 }
 
@@ -69,7 +57,7 @@ void watch_feed_close(struct watch_feed *feed)
     watch_model_reset(&feed->model);
     watch_tail_reset(&feed->tail);
     step_block_destroy(feed->block);
-    free(feed->wanted);
+    watch_schema_reset(&feed->schema);
 }
 
 /* All is read once more, into a model that begins anew. */
@@ -83,57 +71,34 @@ enum step_status watch_feed_select(struct watch_feed *feed, const struct event_s
                                    struct step_error *error)
 {
     feed->selected = *selected;
-    watch_model_unmark(&feed->model);
+    watch_feed_unmark(feed);
     return restart(feed, error);
 }
 
 /* ---- a block ---- */
 
-static uint64_t wanted_count(const struct watch_feed *feed, const struct step_block_info *info)
+static uint64_t wanted_count(const struct watch_feed *feed, size_t i)
 {
-    uint64_t count = 0;
-    for (size_t i = 0; i < info->type_count; i++)
-        count += feed->wanted[info->counts[i].record] ? info->counts[i].count : 0;
-    return count;
+    return watch_schema_count(&feed->schema, step_reader_block_info(feed->tail.reader, i));
 }
 
-static void take_record(struct watch_feed *feed, const struct step_record_view *view,
-                        uint32_t weight)
-{
-    struct trace_event event;
-    struct trace_fact fact;
-    uint64_t ticks;
-    if (stepfile_decoder_event(&feed->tail.decoder, view, &event, &ticks)) {
-        event.time_ns = watch_tail_time_ns(&feed->tail, ticks);
-        watch_model_put(&feed->model, &event, weight);
-    } else if (stepfile_decoder_fact(&feed->tail.decoder, view, &fact) &&
-               fact.kind == TRACE_METHOD_COUNT) {
-        watch_model_put_calls(&feed->model, fact.method_id, fact.calls);
-    }
-}
-
-/* What is damaged is noted by the reader, and passed over. */
 static enum step_status read_block(struct watch_feed *feed, size_t i, uint32_t weight,
                                    struct step_error *error)
 {
-    struct step_record_view view;
-    uint64_t count = wanted_count(feed, step_reader_block_info(feed->tail.reader, i));
-    double start = cpu_ns();
-    if (count == 0)
-        return STEP_STATUS_OK;
-    enum step_status status =
-        step_reader_load(feed->tail.reader, i, feed->wanted, &feed->block, error);
-    while (status == STEP_STATUS_OK &&
-           (status = step_block_next(feed->block, &view)) == STEP_STATUS_OK)
-        take_record(feed, &view, weight);
+    uint64_t count = wanted_count(feed, i);
     feed->records_read += count;
-    double used = cpu_ns() - start;
-    if (count >= 1000)
-        feed->record_ns += (used / (double) count - feed->record_ns) / 4;
-    feed->credit_ns -= used;
-    if (feed->model.no_memory)
-        return no_memory(error);
-    return status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO ? status : STEP_STATUS_OK;
+    return count == 0 ? STEP_STATUS_OK
+                      : watch_block_read(&feed->tail, &feed->schema, i, weight, &feed->block,
+                                         &feed->model, error);
+}
+
+/* What the process took since this was asked before comes off what it may take. */
+static double settle_credit(struct watch_feed *feed)
+{
+    double now = cpu_ns(), taken = now - feed->spent_ns;
+    feed->spent_ns = now;
+    feed->credit_ns -= taken;
+    return taken;
 }
 
 /* ---- which blocks ---- */
@@ -160,37 +125,63 @@ static enum step_status read_some(struct watch_feed *feed, size_t first, bool de
     return status;
 }
 
-/* How many blocks one has to stand for, so that the cost is not above what may be spent. */
-static uint32_t stride_of(double cost_ns, double may_ns, size_t blocks)
+static double cost_of(const struct watch_feed *feed, uint64_t records, uint32_t stride)
 {
-    if (cost_ns <= may_ns || blocks <= 1)
-        return 1;
-    double stride = may_ns > 0 ? cost_ns / may_ns + 1 : (double) blocks;
-    stride = stride < (double) blocks ? stride : (double) blocks;
-    return stride < WATCH_WEIGHT_MOST ? (uint32_t) stride : WATCH_WEIGHT_MOST;
+    return (double) records * (DECODE_NS + FOLLOW_NS / stride) * feed->speed;
 }
 
+/* Follows fewer objects, then reads fewer blocks, until the cost is not above what may be spent.
+ * Returns how many blocks one has to stand for. */
+static uint32_t choose_strides(struct watch_feed *feed, uint64_t records, double may_ns,
+                               size_t blocks)
+{
+    uint32_t stride = feed->model.stride;
+    while (stride < STRIDE_MOST && cost_of(feed, records, stride) > may_ns)
+        stride *= 2;
+    if (stride > feed->model.stride)
+        watch_model_thin(&feed->model, stride);
+    double times = cost_of(feed, records, stride) / may_ns;
+    if (times <= 1 || blocks <= 1)
+        return 1;
+    times = times + 1 < (double) blocks ? times + 1 : (double) blocks;
+    return times < WATCH_WEIGHT_MOST ? (uint32_t) times : WATCH_WEIGHT_MOST;
+}
+
+static void note_speed(struct watch_feed *feed, double cost_ns, double taken_ns)
+{
+    if (cost_ns >= 1e6)
+        feed->speed += (feed->speed * taken_ns / cost_ns - feed->speed) / 2;
+    feed->speed = feed->speed > 0.05 ? feed->speed : 0.05;
+}
+
+/* Nothing where all was spent: blocks wait until there is something again. */
 static enum step_status read_limited(struct watch_feed *feed, struct step_error *error)
 {
-    double costs[2] = {0, 0};
-    size_t first = feed->next, blocks[2] = {0, 0};
-    feed->next = step_reader_block_count(feed->tail.reader);
-    for (size_t i = first; i < feed->next; i++) {
-        bool deaths = has_deaths(feed, i);
-        uint64_t count = wanted_count(feed, step_reader_block_info(feed->tail.reader, i));
-        costs[deaths] += (double) count * feed->record_ns * (deaths ? FREE_COST : 1);
-        blocks[deaths] += count > 0;
-        feed->records_met += count;
+    size_t first = feed->next, blocks = 0, end = step_reader_block_count(feed->tail.reader);
+    uint64_t records = 0, before = feed->records_read;
+    settle_credit(feed);
+    bool is_first = feed->first_ns > 0;
+    double may_ns = is_first ? feed->first_ns : feed->credit_ns;
+    if (may_ns <= 0)
+        return STEP_STATUS_OK;
+    for (size_t i = first; i < end; i++) {
+        uint64_t count = wanted_count(feed, i);
+        records += count;
+        blocks += count > 0;
     }
-    uint32_t deaths_stride = stride_of(costs[1], feed->credit_ns, blocks[1]);
-    double left = feed->credit_ns - costs[1] / deaths_stride;
-    uint32_t births_stride = stride_of(costs[0], left, blocks[0]);
-    feed->sampled |= births_stride > 1;
-    feed->lost_deaths |= deaths_stride > 1;
-    enum step_status status = read_some(feed, first, false, births_stride, error);
+    feed->first_ns = 0;
+    feed->next = end;
+    feed->records_met += records;
+    uint32_t stride = choose_strides(feed, records, may_ns, blocks);
+    feed->passed_over |= stride > 1;
+    enum step_status status = read_some(feed, first, false, stride, error);
     if (status == STEP_STATUS_OK)
-        status = read_some(feed, first, true, deaths_stride, error);
-    if (feed->lost_deaths && feed->model.live.count > LIVE_MOST) {
+        status = read_some(feed, first, true, stride, error);
+    note_speed(feed, cost_of(feed, feed->records_read - before, feed->model.stride),
+               settle_credit(feed));
+    if (is_first)
+        feed->credit_ns = 0;
+    if (feed->passed_over && feed->model.live.count > LIVE_MOST) {
         object_table_reset(&feed->model.live);
         if (!object_table_init(&feed->model.live))
             status = no_memory(error);
@@ -208,11 +199,10 @@ enum step_status watch_feed_read(struct watch_feed *feed, uint64_t slice_ns, boo
         *more = false;
         return feed->next < end ? read_limited(feed, error) : STEP_STATUS_OK;
     }
-    if (feed->sampled || feed->lost_deaths)
+    if (feed->passed_over || feed->model.stride > 1)
         status = restart(feed, error);
     while (status == STEP_STATUS_OK && feed->next < end && cpu_ns() < until) {
-        const struct step_block_info *info = step_reader_block_info(feed->tail.reader, feed->next);
-        feed->records_met += wanted_count(feed, info);
+        feed->records_met += wanted_count(feed, feed->next);
         status = read_block(feed, feed->next++, 1, error);
     }
     *more = feed->next < end;
@@ -282,12 +272,10 @@ static void peek(struct watch_feed *feed)
                                         .visit = visit_pending,
                                         .most_bytes = feed->share > 0 ? PENDING_BYTES : 0};
     uint64_t dropped;
-    double start = cpu_ns();
     int length = snprintf(path, sizeof path, "%s%s", feed->tail.path, STEP_LIVE_SUFFIX);
     if (length > 0 && (size_t) length < sizeof path &&
         step_live_peek(path, &look, &dropped, NULL) == STEP_STATUS_OK)
         feed->tail.dropped = dropped;
-    feed->credit_ns -= cpu_ns() - start;
 }
 
 enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns,
@@ -296,13 +284,11 @@ enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns
     bool opened_anew;
     double most = feed->share * CREDIT_SECONDS * 1e9;
     feed->credit_ns += feed->share * (double) elapsed_ns;
-    if (feed->credit_ns > most && elapsed_ns > 0)
+    if (feed->credit_ns > most)
         feed->credit_ns = most;
-    double start = cpu_ns();
     enum step_status status = watch_tail_refresh(&feed->tail, &opened_anew, error);
-    if (status == STEP_STATUS_OK && opened_anew) /* blocks that were there keep their numbers */
-        status = choose_records(feed, error);
-    feed->credit_ns -= cpu_ns() - start;
+    if (status == STEP_STATUS_OK && opened_anew && !watch_schema_init(&feed->schema, &feed->tail))
+        status = no_memory(error); /* else blocks that were there keep their numbers */
     watch_model_begin_pending(&feed->model);
     if (status == STEP_STATUS_OK && feed->tail.state == WATCH_RUNNING)
         peek(feed);
@@ -313,7 +299,7 @@ enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns
 
 bool watch_feed_is_exact(const struct watch_feed *feed)
 {
-    return !feed->sampled && !feed->lost_deaths &&
+    return !feed->passed_over && feed->model.stride == 1 &&
            feed->next == step_reader_block_count(feed->tail.reader);
 }
 
@@ -322,7 +308,7 @@ double watch_feed_progress(const struct watch_feed *feed)
     uint64_t all = feed->records_met;
     size_t end = step_reader_block_count(feed->tail.reader);
     for (size_t i = feed->next; i < end; i++)
-        all += wanted_count(feed, step_reader_block_info(feed->tail.reader, i));
+        all += wanted_count(feed, i);
     return all > 0 ? (double) feed->records_read / (double) all : 1.0;
 }
 
@@ -331,36 +317,105 @@ static uint64_t scaled(uint64_t value, uint64_t is, uint64_t should_be)
     return is > 0 ? (uint64_t) ((double) value * (double) should_be / (double) is) : value;
 }
 
+/* What the headers of blocks and the live file tell of all objects. */
+static struct watch_sums counted(const struct watch_feed *feed)
+{
+    const struct watch_row *total = &feed->model.total;
+    bool pends = total->look == feed->model.look;
+    struct watch_sums sums = {
+        .objects = feed->tail.kinds[EVENT_OBJECT_ALLOC] + (pends ? total->pending.objects : 0),
+        .freed_objects = feed->tail.kinds[EVENT_OBJECT_FREE] + feed->model.pending_frees};
+    sums.freed_objects =
+        sums.freed_objects < sums.objects ? sums.freed_objects : sums.objects;
+    return sums;
+}
+
+/* Where what was read does not come to that: the time of a look, or a share of the objects. */
+static bool needs_scaling(const struct watch_feed *feed)
+{
+    return feed->model.filter.everything &&
+           (!watch_feed_is_exact(feed) || feed->tail.state == WATCH_RUNNING);
+}
+
 struct watch_sums watch_feed_total(const struct watch_feed *feed)
 {
-    struct watch_sums sums = watch_row_now(&feed->model, &feed->model.total);
-    const struct watch_row *total = &feed->model.total;
-    if (!feed->model.filter.everything || watch_feed_is_exact(feed))
-        return sums;
-    bool pends = total->look == feed->model.look;
-    uint64_t objects = feed->tail.kinds[EVENT_OBJECT_ALLOC] + (pends ? total->pending.objects : 0);
-    uint64_t freed =
-        feed->tail.kinds[EVENT_OBJECT_FREE] + (pends ? total->pending.freed_objects : 0);
-    freed = freed < objects ? freed : objects;
-    uint64_t live = scaled(watch_live_bytes(&sums), watch_live_objects(&sums), objects - freed);
-    sums.bytes = scaled(sums.bytes, sums.objects, objects);
-    sums.objects = objects;
-    sums.freed_objects = freed;
+    struct watch_sums is = watch_row_now(&feed->model, &feed->model.total), sums = is;
+    if (!needs_scaling(feed))
+        return is;
+    struct watch_sums all = counted(feed);
+    uint64_t live = scaled(watch_live_bytes(&is), watch_live_objects(&is),
+                           watch_live_objects(&all));
+    sums.bytes = scaled(is.bytes, is.objects, all.objects);
+    sums.objects = all.objects;
+    sums.freed_objects = all.freed_objects;
     sums.freed_bytes = sums.bytes > live ? sums.bytes - live : 0;
     return sums;
 }
 
 struct watch_sums watch_feed_row(const struct watch_feed *feed, const struct watch_row *row)
 {
-    struct watch_sums sums = watch_row_now(&feed->model, row);
-    if (!feed->lost_deaths || !feed->model.filter.everything)
-        return sums;
-    struct watch_sums is = watch_row_now(&feed->model, &feed->model.total);
-    struct watch_sums all = watch_feed_total(feed);
-    uint64_t objects =
-        scaled(watch_live_objects(&sums), watch_live_objects(&is), watch_live_objects(&all));
-    uint64_t bytes = scaled(watch_live_bytes(&sums), watch_live_bytes(&is), watch_live_bytes(&all));
+    struct watch_sums is = watch_row_now(&feed->model, row), sums = is;
+    if (!needs_scaling(feed))
+        return is;
+    struct watch_sums total = watch_row_now(&feed->model, &feed->model.total);
+    struct watch_sums all = counted(feed);
+    uint64_t is_live = watch_live_objects(&total), live = watch_live_objects(&all);
+    uint64_t objects = scaled(watch_live_objects(&is), is_live, live);
+    uint64_t bytes = scaled(watch_live_bytes(&is), is_live, live);
+    sums.objects = scaled(is.objects, total.objects, all.objects);
+    sums.bytes = scaled(is.bytes, total.objects, all.objects);
     sums.freed_objects = sums.objects > objects ? sums.objects - objects : 0;
     sums.freed_bytes = sums.bytes > bytes ? sums.bytes - bytes : 0;
     return sums;
+}
+
+/* ---- moments ---- */
+
+void watch_feed_mark(struct watch_feed *feed)
+{
+    struct watch_model *model = &feed->model;
+    for (int axis = 0; axis < WATCH_AXES; axis++)
+        for (uint32_t id = 0; id_table_next(&model->rows[axis], &id); id++) {
+            struct watch_row *row = id_table_find(&model->rows[axis], id);
+            row->marked = watch_feed_row(feed, row);
+        }
+    model->total.marked = watch_feed_total(feed);
+    model->has_mark = true;
+    model->marked_ns = model->last_ns;
+}
+
+void watch_feed_unmark(struct watch_feed *feed)
+{
+    feed->model.has_mark = false;
+}
+
+static void settle_row(const struct watch_feed *feed, struct watch_row *row, double seconds)
+{
+    struct watch_sums now = watch_feed_row(feed, row);
+    bool known = seconds > 0;
+    row->bytes_rate = known ? ((double) now.bytes - (double) row->before.bytes) / seconds : 0;
+    row->calls_rate = known ? ((double) now.calls - (double) row->before.calls) / seconds : 0;
+    row->before = now;
+}
+
+void watch_feed_settle(struct watch_feed *feed, double seconds)
+{
+    struct watch_model *model = &feed->model;
+    for (int axis = 0; axis < WATCH_AXES; axis++)
+        for (uint32_t id = 0; id_table_next(&model->rows[axis], &id); id++)
+            settle_row(feed, id_table_find(&model->rows[axis], id), seconds);
+}
+
+/* Where what was read does not tell, the number of objects does, which blocks tell exactly. */
+void watch_feed_curve(const struct watch_feed *feed, uint64_t until_ns, uint64_t *out,
+                      size_t columns)
+{
+    if (watch_feed_is_exact(feed) || !feed->model.filter.everything) {
+        watch_curve_live(&feed->model.curve, until_ns, out, columns);
+        return;
+    }
+    struct watch_sums is = watch_row_now(&feed->model, &feed->model.total);
+    watch_curve_live(&feed->tail.objects, until_ns, out, columns);
+    for (size_t i = 0; i < columns; i++)
+        out[i] = scaled(out[i], watch_live_objects(&is), watch_live_bytes(&is));
 }

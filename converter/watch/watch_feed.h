@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A watched trace into its model, a slice at a time.  What is read of a running trace is limited to
- * a share of one core: where it would take more, some blocks stand for all that came with them, and
- * the model's figures are estimates, until the trace has ended and all of it is read.
+ * A watched trace into its model, a slice at a time.  What the process may take while the trace runs
+ * is limited to a share of one core: where reading would take more, a share of the objects stands for
+ * all, and at last some blocks for all that came with them; the model's figures are estimates then,
+ * until the trace has ended and all of it is read.
  */
 #ifndef CONVERTER_WATCH_WATCH_FEED_H
 #define CONVERTER_WATCH_WATCH_FEED_H
 
-#include "converter/watch/watch_model.h"
+#include "converter/watch/watch_block.h"
 #include "converter/watch/watch_tail.h"
 
 struct watch_feed {
@@ -15,14 +16,15 @@ struct watch_feed {
     struct watch_model model;
     struct event_selection selected;
     struct step_block *block;
-    uint8_t *wanted; /* by record */
+    struct watch_schema schema;
     double share;    /* of a core, for a running trace; 0: no limit */
     size_t next;     /* blocks before it were read or passed over */
     uint64_t records_met, records_read; /* of the kinds that are read */
-    bool sampled;                       /* not all births were read */
-    bool lost_deaths;                   /* nor all deaths */
-    double record_ns;                   /* what one costs, roughly */
-    double credit_ns;
+    bool passed_over;                   /* not all blocks were read */
+    double first_ns;                    /* what may be spent at once, before any credit; then 0 */
+    double speed;     /* what reading costs, as a share of what it is thought to cost */
+    double credit_ns; /* of processor time */
+    double spent_ns;  /* the process's, when this was looked at last */
 };
 
 /* What is borrowed outlives the feed; `path` too. */
@@ -51,5 +53,16 @@ double watch_feed_progress(const struct watch_feed *feed);
 struct watch_sums watch_feed_total(const struct watch_feed *feed);
 /* A row's sums, with what lives put right where deaths were lost. */
 struct watch_sums watch_feed_row(const struct watch_feed *feed, const struct watch_row *row);
+
+
+/* Growth is told since now. */
+void watch_feed_mark(struct watch_feed *feed);
+void watch_feed_unmark(struct watch_feed *feed);
+/* Tells the rows' rates, of what came in so many seconds since this was called before; 0: not
+ * known. */
+void watch_feed_settle(struct watch_feed *feed, double seconds);
+/* What lived over the time up to `until_ns`, in bytes. */
+void watch_feed_curve(const struct watch_feed *feed, uint64_t until_ns, uint64_t *out,
+                      size_t columns);
 
 #endif

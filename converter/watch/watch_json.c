@@ -38,12 +38,14 @@ static void put_rates(const struct watch_view *view, struct json_output *json)
     json_end_object(json);
 }
 
-static void put_curve(const struct watch_model *model, struct json_output *json)
+static void put_curve(const struct watch_feed *feed, struct json_output *json)
 {
     uint64_t levels[CURVE_POINTS];
-    watch_curve_live(&model->curve, model->last_ns, levels, CURVE_POINTS);
+    uint64_t until_ns =
+        feed->tail.last_ns > feed->model.last_ns ? feed->tail.last_ns : feed->model.last_ns;
+    watch_feed_curve(feed, until_ns, levels, CURVE_POINTS);
     json_begin_object(json, "live_bytes_over_time");
-    json_number(json, "until_ns", model->last_ns);
+    json_number(json, "until_ns", until_ns);
     json_begin_array(json, "bytes");
     for (size_t i = 0; i < CURVE_POINTS; i++)
         json_number(json, NULL, levels[i]);
@@ -94,12 +96,12 @@ bool watch_print_json(struct watch_view *view, size_t top, FILE *out)
     json_number(&json, "dropped", feed->tail.dropped);
     json_number(&json, "damaged", step_reader_damage_count(feed->tail.reader));
     json_bool(&json, "exact", watch_feed_is_exact(feed));
-    json_real(&json, "read", watch_feed_progress(feed));
+    json_real(&json, "read", watch_feed_progress(feed) / feed->model.stride);
     json_begin_object(&json, "total");
     put_sums(&json, &view->total);
     json_end_object(&json);
     put_rates(view, &json);
-    put_curve(&feed->model, &json);
+    put_curve(feed, &json);
     bool ok = true;
     for (int axis = 0; axis < WATCH_AXES && ok; axis++)
         ok = put_table(view, (enum watch_axis) axis, top, &json);

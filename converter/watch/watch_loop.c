@@ -17,6 +17,7 @@
 #define SLICE_NS UINT64_C(100000000)
 #define FIRST_SLICE_NS UINT64_C(300000000)
 #define IDLE_MS 3600000u
+#define ONCE_NS 1.0e9     /* processor time that one look may take */
 #define FIXED_ROWS 10u /* of a screen, without the table's */
 
 static uint64_t now_ns(void)
@@ -40,6 +41,7 @@ static enum step_status read_all(struct watch_view *view, double seconds, struct
 {
     bool more = true;
     enum step_status status = STEP_STATUS_OK;
+    view->feed->first_ns = ONCE_NS;
     while (status == STEP_STATUS_OK && more)
         status = watch_feed_read(view->feed, SLICE_NS, &more, error);
     if (status == STEP_STATUS_OK && !watch_view_look(view, seconds))
@@ -73,15 +75,16 @@ static void print_text(struct watch_view *view, size_t top)
 enum step_status watch_once(struct watch_view *view, const struct watch_settings *settings,
                             struct step_error *error)
 {
-    uint64_t start = now_ns();
     enum step_status status = watch_feed_refresh(view->feed, 0, error);
+    uint64_t start = now_ns();
     if (status == STEP_STATUS_OK)
         status = read_all(view, 0, error);
     if (status == STEP_STATUS_OK && view->feed->tail.state == WATCH_RUNNING) {
         wait_for(settings->interval_ns);
+        double seconds = (double) (now_ns() - start) / 1e9;
         status = watch_feed_refresh(view->feed, settings->interval_ns, error);
         if (status == STEP_STATUS_OK)
-            status = read_all(view, (double) (now_ns() - start) / 1e9, error);
+            status = read_all(view, seconds, error);
     }
     if (status != STEP_STATUS_OK)
         return status;

@@ -31,7 +31,7 @@ static struct origin unpack(uint64_t value)
 bool watch_model_init(struct watch_model *model, const struct trace_names *names,
                       const struct event_selection *selected)
 {
-    *model = (struct watch_model){.names = names};
+    *model = (struct watch_model){.names = names, .stride = 1};
     for (int i = 0; i < WATCH_AXES; i++)
         id_table_init(&model->rows[i], sizeof(struct watch_row));
     id_set_init(&model->early);
@@ -72,6 +72,7 @@ bool watch_model_restart(struct watch_model *model, const struct event_selection
     id_set_reset(&model->early);
     id_set_init(&model->early);
     model->early_count = 0;
+    model->stride = 1;
     object_table_reset(&model->live);
     trace_filter_reset(&model->filter);
     watch_curve_init(&model->curve);
@@ -137,11 +138,8 @@ static void add_object(struct watch_model *model, uint32_t class_id, const struc
 
 static void note_time(struct watch_model *model, uint64_t time_ns)
 {
-    if (!model->has_begun || time_ns < model->first_ns)
-        model->first_ns = time_ns;
     if (time_ns > model->last_ns)
         model->last_ns = time_ns;
-    model->has_begun = true;
 }
 
 /* The object's death, in rows and over time. */
@@ -152,12 +150,41 @@ static void bury(struct watch_model *model, const struct live_object *object, ui
     uint64_t bytes = object->size * origin.weight;
     add_object(model, object->class_id, &origin,
                &(struct watch_sums){.freed_objects = origin.weight, .freed_bytes = bytes}, pending);
-    if (!pending)
+    if (pending)
+        watch_curve_pend(&model->curve, time_ns, -(int64_t) bytes);
+    else
         watch_curve_free(&model->curve, time_ns, bytes);
+}
+
+void watch_model_thin(struct watch_model *model, uint32_t stride)
+{
+    struct object_table kept, all = model->live;
+    uint32_t times = stride / model->stride;
+    struct live_object object;
+    if (!object_table_init(&kept)) {
+        object_table_reset(&kept);
+        return;
+    }
+    model->stride = stride;
+    for (size_t i = 0; i <= all.mask; i++) {
+        uint64_t number = all.slots[i].object;
+        if (number == 0 || !watch_model_samples(model, number) ||
+            !object_table_find(&all, number, &object))
+            continue;
+        struct origin origin = unpack(object.value);
+        origin.weight = origin.weight <= WATCH_WEIGHT_MOST / times ? origin.weight * times
+                                                                   : WATCH_WEIGHT_MOST;
+        object.value = pack(&origin);
+        model->no_memory |= !object_table_put(&kept, &object);
+    }
+    object_table_reset(&all);
+    model->live = kept;
 }
 
 static void put_alloc(struct watch_model *model, const struct trace_event *event, uint32_t weight)
 {
+    weight = weight <= WATCH_WEIGHT_MOST / model->stride ? weight * model->stride
+                                                         : WATCH_WEIGHT_MOST;
     struct origin origin = {event->stack_id, event->thread_id, weight};
     uint64_t bytes = event->size * weight;
     struct live_object object = {event->object, pack(&origin), event->size, event->class_id};
@@ -232,6 +259,8 @@ void watch_model_put_calls(struct watch_model *model, uint32_t method_id, uint64
 void watch_model_begin_pending(struct watch_model *model)
 {
     model->look++;
+    model->pending_frees = 0;
+    watch_curve_begin_pending(&model->curve);
     sums_of(model, &model->total, true);
 }
 
@@ -248,7 +277,9 @@ void watch_model_pend(struct watch_model *model, const struct trace_event *event
     struct live_object object;
     note_time(model, event->time_ns);
     if (event->kind == EVENT_OBJECT_FREE) {
-        if (object_table_find(&model->live, event->object, &object))
+        model->pending_frees += weight;
+        if (watch_model_samples(model, event->object) &&
+            object_table_find(&model->live, event->object, &object))
             bury(model, &object, event->time_ns, true);
     } else if (!pending_is_wanted(model, event)) {
         return;
@@ -258,6 +289,7 @@ void watch_model_pend(struct watch_model *model, const struct trace_event *event
                    &(struct watch_sums){.objects = weight,
                                         .bytes = event->size * weight},
                    true);
+        watch_curve_pend(&model->curve, event->time_ns, (int64_t) (event->size * weight));
     } else if (event->kind == EVENT_METHOD_ENTRY) {
         const struct watch_sums more = {.calls = weight};
         add(sums_of(model, &model->total, true), &more);
@@ -273,31 +305,4 @@ struct watch_sums watch_row_now(const struct watch_model *model, const struct wa
     if (row->look == model->look)
         add(&sums, &row->pending);
     return sums;
-}
-
-static void mark_row(struct watch_model *model, struct watch_row *row)
-{
-    row->marked = watch_row_now(model, row);
-}
-
-static void settle_row(struct watch_model *model, struct watch_row *row)
-{
-    row->before = watch_row_now(model, row);
-}
-
-void watch_model_mark(struct watch_model *model)
-{
-    each_row(model, mark_row);
-    model->has_mark = true;
-    model->marked_ns = model->last_ns;
-}
-
-void watch_model_unmark(struct watch_model *model)
-{
-    model->has_mark = false;
-}
-
-void watch_model_settle(struct watch_model *model)
-{
-    each_row(model, settle_row);
 }

@@ -31,7 +31,8 @@ struct watch_row {
     struct watch_sums pending; /* of what lies in the live file, if `look` is the model's */
     uint64_t look;
     struct watch_sums marked; /* when the moment was marked */
-    struct watch_sums before; /* at the look before; for rates */
+    struct watch_sums before; /* at the look before, */
+    double bytes_rate, calls_rate; /* and what came since, a second */
 };
 
 /* An event stands for so many at most: what was not read is told by what was. */
@@ -47,10 +48,11 @@ struct watch_model {
     uint64_t early_count;
     struct watch_curve curve;
     uint64_t look;
-    uint64_t first_ns, last_ns;
-    bool has_begun;
+    uint64_t last_ns; /* of all that was told */
     bool has_mark;
     uint64_t marked_ns;
+    uint64_t pending_frees; /* at this look, of whatever object */
+    uint32_t stride;        /* of objects, each so-many-th is followed */
     bool no_memory;
 };
 
@@ -61,7 +63,17 @@ void watch_model_reset(struct watch_model *model);
 /* All is put anew; what was marked stays.  False: out of memory. */
 bool watch_model_restart(struct watch_model *model, const struct event_selection *selected);
 
-/* An event of the file, which stands for `weight` of its kind. */
+/* Whether an object is among those that are followed: all, or a share that goes by their numbers. */
+static inline bool watch_model_samples(const struct watch_model *model, uint64_t object)
+{
+    return ((object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 40 & (model->stride - 1)) == 0;
+}
+/* From now on only each so-many-th is, a power of two and more than before; those that were
+ * followed and are no more are told by the others. */
+void watch_model_thin(struct watch_model *model, uint32_t stride);
+
+/* An event of the file, which stands for `weight` of its kind; a birth or death that is followed,
+ * for all that are not. */
 void watch_model_put(struct watch_model *model, const struct trace_event *event, uint32_t weight);
 /* Calls of a method that were counted, not recorded. */
 void watch_model_put_calls(struct watch_model *model, uint32_t method_id, uint64_t calls);
@@ -80,11 +92,5 @@ static inline uint64_t watch_live_objects(const struct watch_sums *sums)
 {
     return sums->objects > sums->freed_objects ? sums->objects - sums->freed_objects : 0;
 }
-
-/* Growth is told since now. */
-void watch_model_mark(struct watch_model *model);
-void watch_model_unmark(struct watch_model *model);
-/* Rates are told since now. */
-void watch_model_settle(struct watch_model *model);
 
 #endif

@@ -101,10 +101,7 @@ static double difference(uint64_t now, uint64_t before)
 static void fill(struct watch_line *line, struct watch_feed *feed, const struct watch_row *row,
                  const struct watch_order *order)
 {
-    static const struct watch_sums nothing;
-    bool calls = order->axis == WATCH_METHODS;
-    const struct watch_sums *before =
-        feed->tail.state == WATCH_RUNNING ? &row->before : &nothing; /* of one that ended: of all */
+    bool calls = order->axis == WATCH_METHODS, runs = feed->tail.state == WATCH_RUNNING;
     line->now = watch_feed_row(feed, row);
     line->growth = line->growth_objects = line->rate = 0;
     if (feed->model.has_mark) {
@@ -114,10 +111,10 @@ static void fill(struct watch_line *line, struct watch_feed *feed, const struct 
         line->growth_objects =
             difference(watch_live_objects(&line->now), watch_live_objects(&row->marked));
     }
-    if (order->seconds > 0)
-        line->rate = (calls ? difference(line->now.calls, before->calls)
-                            : difference(line->now.bytes, before->bytes)) /
-                     order->seconds;
+    if (runs)
+        line->rate = calls ? row->calls_rate : row->bytes_rate;
+    else if (order->seconds > 0)
+        line->rate = (double) (calls ? line->now.calls : line->now.bytes) / order->seconds;
 }
 
 static double key_of(const struct watch_line *line, enum watch_column by)

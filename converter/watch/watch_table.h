@@ -35,7 +35,7 @@ struct watch_order {
     enum watch_column by;
     bool reversed;
     const char *name; /* only rows whose name has this in it; NULL or empty: all */
-    double seconds;   /* since the last watch_model_settle(); 0: no rates */
+    double seconds;   /* that a trace which has ended took, for its rates */
 };
 
 void watch_table_reset(struct watch_table *table);

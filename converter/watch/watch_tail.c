@@ -20,6 +20,9 @@ static void count_block(struct watch_tail *tail, const struct step_block_info *i
     uint64_t last_ns = watch_tail_time_ns(tail, info->time_max), end;
     for (size_t i = 0; i < info->type_count; i++) {
         enum step_text_kind kind = stepfile_decoder_kind(&tail->decoder, info->counts[i].record);
+        if (kind == EVENT_OBJECT_ALLOC || kind == EVENT_OBJECT_FREE)
+            watch_curve_spread(&tail->objects, watch_tail_time_ns(tail, info->time_min), last_ns,
+                               info->counts[i].count, kind == EVENT_OBJECT_FREE);
         if (kind < EVENT_KIND_COUNT) {
             tail->kinds[kind] += info->counts[i].count;
             tail->events += info->counts[i].count;
@@ -84,6 +87,7 @@ enum step_status watch_tail_open(struct watch_tail *tail, const char *path,
 {
     *tail = (struct watch_tail){.path = path};
     trace_names_init(&tail->names);
+    watch_curve_init(&tail->objects);
     id_table_init(&tail->streams, sizeof(uint64_t));
     enum step_status status = open_reader(tail, error);
     if (status == STEP_STATUS_OK) {
@@ -114,6 +118,7 @@ static enum step_status open_anew(struct watch_tail *tail, struct step_error *er
         return status;
     for (size_t i = 0; i < EVENT_KIND_COUNT; i++)
         tail->kinds[i] = 0;
+    watch_curve_init(&tail->objects);
     tail->events = 0;
     tail->counted = 0;
     note_state(tail);

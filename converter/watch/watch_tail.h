@@ -4,6 +4,7 @@
 #define CONVERTER_WATCH_WATCH_TAIL_H
 
 #include "converter/formats/step/event_of_record.h"
+#include "converter/watch/watch_curve.h"
 
 enum watch_state {
     WATCH_RUNNING, /* its process writes it */
@@ -24,6 +25,7 @@ struct watch_tail {
     uint64_t kinds[EVENT_KIND_COUNT];
     uint64_t events;
     uint64_t last_ns;
+    struct watch_curve objects; /* births and deaths over time, in number, as blocks tell */
 };
 
 /* Errors are those of step_reader_open(); UNSUPPORTED: the trace is none of a Java program. */

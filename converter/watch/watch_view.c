@@ -40,14 +40,18 @@ bool watch_view_look(struct watch_view *view, double seconds)
 {
     struct watch_feed *feed = view->feed;
     size_t end = step_reader_block_count(feed->tail.reader);
-    bool caught_up = feed->next == end;
+    bool caught_up = feed->next == end, sums_are_good = caught_up || feed->model.filter.everything;
     view->before = view->total;
     view->total = watch_feed_total(feed);
-    view->seconds = view->before_is_good && caught_up ? seconds : 0;
-    view->before_is_good = caught_up;
-    bool ok = make_table(view);
-    watch_model_settle(&feed->model);
-    return ok;
+    view->seconds = view->before_is_good && sums_are_good ? seconds : 0;
+    view->before_is_good = sums_are_good;
+    view->unsettled += seconds;
+    if (caught_up) { /* what waits to be read would come all at once */
+        watch_feed_settle(feed, view->was_settled ? view->unsettled : 0);
+        view->unsettled = 0;
+        view->was_settled = true;
+    }
+    return make_table(view);
 }
 
 struct watch_rates watch_view_rates(const struct watch_view *view)
@@ -99,11 +103,11 @@ static void mark(struct watch_view *view)
 {
     struct watch_model *model = &view->feed->model;
     if (model->has_mark && model->marked_ns == model->last_ns) {
-        watch_model_unmark(model);
+        watch_feed_unmark(view->feed);
         say(view, "the mark is gone");
         return;
     }
-    watch_model_mark(model);
+    watch_feed_mark(view->feed);
     say(view, "marked: growth is told since now (twice: no mark)");
 }
 

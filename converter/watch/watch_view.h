@@ -55,6 +55,8 @@ struct watch_view {
     struct watch_sums total, before; /* now, and at the look before */
     bool before_is_good;
     double seconds; /* between the two */
+    double unsettled; /* seconds since rows were told their rates */
+    bool was_settled;
 };
 
 /* What a key asks the loop to do. */

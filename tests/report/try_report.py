@@ -55,6 +55,10 @@ PROBE = r"""
   seen.rangeAll = document.querySelector("#flame-graph [role=status]").textContent;
   seen.rangeText = from.getAttribute("aria-valuetext");
   seen.rangeClasses = document.querySelector("#class-table caption").textContent;
+  const measure = document.querySelector("#flame-graph select");
+  measure.value = "range_live_bytes";
+  measure.dispatchEvent(new Event("change", {bubbles: true}));
+  seen.rangeLive = document.querySelector("#flame-graph [role=status]").textContent;
   key(chart, "Escape");
   seen.rangeGone = document.querySelector("#range [role=status]").textContent;
   seen.classesAgain = document.querySelector("#class-table caption").textContent;
@@ -121,12 +125,15 @@ def compare(options, page):
     expect("highest step", max(line["most"]), data["summary"]["peak_bytes"])
     expect("last step", line["live"][-1], stats["objects"]["live_bytes"])
     bins = data["bins"]["lists"]
-    expect("bytes in bins", sum(sum(one[3::4]) for one in bins), stats["objects"]["allocated_bytes"])
-    expect("objects in bins", sum(sum(one[2::4]) for one in bins), stats["objects"]["allocated_objects"])
+    expect("bytes in bins", sum(sum(one[3::6]) for one in bins), stats["objects"]["allocated_bytes"])
+    expect("objects in bins", sum(sum(one[2::6]) for one in bins), stats["objects"]["allocated_objects"])
     step, start = data["bins"]["step_ns"], data["bins"]["start_ns"]
     for i in (0, len(bins) // 2):
         part = steptrace_json(options, "stats", "--json", f"--time={start + i * step}..{start + (i + 1) * step - 1}", "run.step")
-        expect(f"objects of bin {i}", sum(bins[i][2::4]), part["objects"]["allocated_objects"])
+        heap = steptrace_json(options, "heap", "--json", "--top=1", f"--at={start + (i + 1) * step - 1}", "run.step")
+        living = sum(sum(one[3::6]) - sum(one[5::6]) for one in bins[:i + 1])
+        expect(f"bytes alive after bin {i}", living, heap["moment"]["live_bytes"])
+        expect(f"objects of bin {i}", sum(bins[i][2::6]), part["objects"]["allocated_objects"])
     chunks = [row for row in data["places"]
               if sites["names"][row[0]].startswith("ReportSites.chunk") and row[1] == "[B"]
     expect("chunks", [row[2] for row in chunks], [1001])
@@ -255,9 +262,12 @@ def browse(options, page, data):
     expect_that("tip", "objects" in seen["tip"], seen["tip"])
     expect_that("hostile thread", any("</script>" in name for name in seen["threads"]),
                 seen["threads"])
-    sizes = [sum(one[3::4]) for one in data["bins"]["lists"]]
+    sizes = [sum(one[3::6]) for one in data["bins"]["lists"]]
     expect_that("range", "objects allocated" in seen["range"] and " to " in seen["range"], seen["range"])
     expect_that("flame graph of the range", in_units(sum(sizes[1:])) + " in all" in seen["rangeAll"], seen["rangeAll"])
+    alive = sum(sum(one[3::6]) - sum(one[5::6]) for one in data["bins"]["lists"])
+    expect_that("alive at the range's end", in_units(alive) + " in all" in seen["rangeLive"] and in_units(alive) in seen["range"],
+                seen["rangeLive"] + seen["range"])
     expect_that("a slider tells its time", "s" in seen["rangeText"], seen["rangeText"])
     expect_that("classes of the range", seen["rangeClasses"].startswith("Allocated from"), seen["rangeClasses"])
     expect("no range", seen["rangeGone"], "")

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A range of time, chosen by dragging over the live heap's chart or by two sliders: the flame graph,
- * the classes and the sites then tell what was allocated in it, as well as the page's bins know.
+ * the classes and the sites then tell what was allocated in it, and what was alive at its end, as well
+ * as the page's bins know.
  */
 const bins = data.bins;
 const binStart = (i) => Math.min(bins.start_ns + i * bins.step_ns, data.summary.last_ns);
 
-/* Allocated in bins `from` up to and without `to`: by site, by class, by line and class. */
-function allocatedIn(from, to) {
+/* Allocated in bins `from` up to and without `to`, and alive at the end of the last: by site, by class, and by
+ * line and class. Of each: objects and bytes allocated, objects and bytes alive. */
+function sumsOf(from, to) {
   const sites = data.sites;
-  const sums = {siteBytes: new Array(sites.parent.length).fill(0), siteObjects: new Array(sites.parent.length).fill(0),
-    classes: data.classes.map(() => [0, 0]), places: new Map(), objects: 0, bytes: 0};
-  for (let i = from; i < to; i++) {
+  const sums = {sites: [0, 1, 2, 3].map(() => new Array(sites.parent.length).fill(0)), classes: data.classes.map(() => [0, 0, 0, 0]), places: new Map(), all: [0, 0, 0, 0]};
+  for (let i = 0; i < to; i++) {
     const list = bins.lists[i];
-    for (let k = 0; k < list.length; k += 4) {
-      const [site, klass, objects, size] = [list[k], list[k + 1], list[k + 2], list[k + 3]];
-      sums.siteObjects[site] += objects;
-      sums.siteBytes[site] += size;
-      sums.objects += objects;
-      sums.bytes += size;
+    for (let k = 0; k < list.length; k += 6) {
+      const [site, klass, objects, size, dead, deadSize] = list.slice(k, k + 6);
+      const inRange = i >= from ? 1 : 0;
+      const more = [inRange * objects, inRange * size, objects - dead, size - deadSize];
+      const add = (to) => more.forEach((value, n) => { to[n] += value; });
+      more.forEach((value, n) => { sums.sites[n][site] += value; });
+      add(sums.all);
       if (klass < 0) continue;
-      sums.classes[klass][0] += objects;
-      sums.classes[klass][1] += size;
+      add(sums.classes[klass]);
       const key = sites.name[site] + " " + data.classes[klass][0];
-      const place = sums.places.get(key) || [0, 0];
-      sums.places.set(key, [place[0] + objects, place[1] + size]);
+      if (!sums.places.has(key)) sums.places.set(key, [0, 0, 0, 0]);
+      add(sums.places.get(key));
     }
   }
   return sums;
@@ -57,10 +58,10 @@ function brush(tell) {
     shade.setAttribute("x", xOf(binStart(from)));
     shade.setAttribute("width", Math.max(2, xOf(binStart(to)) - xOf(binStart(from))));
     all.disabled = whole;
-    const sums = whole ? null : allocatedIn(from, to);
+    const sums = whole ? null : sumsOf(from, to);
     const words = time(binStart(from)) + " to " + time(binStart(to));
-    told.textContent = whole ? "" : words + ": " + bytes(sums.bytes) + " in " + count(sums.objects) + " objects allocated; flame graph, classes and sites show this range";
-    tell(sums, words);
+    told.textContent = whole ? "" : words + ": " + bytes(sums.all[1]) + " in " + count(sums.all[0]) + " objects allocated, " + bytes(sums.all[3]) + " in " + count(sums.all[2]) + " alive at its end; flame graph, classes and sites show this range";
+    tell(sums, words, time(binStart(to)));
   }
 
   const binAt = (event) => {

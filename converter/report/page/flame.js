@@ -190,17 +190,19 @@ function flameGraph(what) {
   addEventListener("resize", draw);
   rebuild();
 
-  /* {bytes, objects, words}: by site, of a range of time, which is then what is shown; null: of the whole trace again. */
+  /* {sites, words, end}: by site objects and bytes allocated in a range of time, objects and bytes alive at its end, which is
+   * then what is shown; null: of the whole trace again. */
+  const RANGE = ["range_objects", "range_bytes", "range_live_objects", "range_live_bytes"];
   return (range) => {
-    for (const key of ["range_bytes", "range_objects"]) {
+    for (const key of RANGE) {
       delete measures[key];
       choose.querySelectorAll('option[value="' + key + '"]').forEach((option) => option.remove());
     }
     if (range) {
-      measures.range_bytes = {title: "bytes allocated, " + range.words, values: range.bytes, show: bytes};
-      measures.range_objects = {title: "objects allocated, " + range.words, values: range.objects, show: count};
-      for (const key of ["range_bytes", "range_objects"]) choose.append(element("option", {value: key}, measures[key].title));
-      measure = measure === "range_objects" || (measure.endsWith("objects") && !measure.startsWith("range")) ? "range_objects" : "range_bytes";
+      const titles = ["objects allocated, " + range.words, "bytes allocated, " + range.words, "objects alive at " + range.end, "bytes alive at " + range.end];
+      RANGE.forEach((key, n) => { measures[key] = {title: titles[n], values: range.sites[n], show: n % 2 === 1 ? bytes : count}; });
+      for (const key of [...RANGE].reverse()) choose.append(element("option", {value: key}, measures[key].title));
+      if (!measure.startsWith("range")) measure = measure.endsWith("objects") ? "range_objects" : "range_bytes";
     } else if (!measures[measure]) {
       measure = what.first;
     }

@@ -24,15 +24,17 @@ function showSummary() {
   byId("properties").append(...data.properties.flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, value)]));
 }
 
-function showClasses(sums, words) {
+function showClasses(sums, words, end) {
   if (data.classes.length === 0) return explain("class-table", "The trace tells of no objects.");
-  const rows = sums ? data.classes.map((row, i) => [row[0], ...sums.classes[i], ...row.slice(3)]).filter((row) => row[1] > 0) : data.classes;
-  sortableTable("class-table", sums ? "Allocated from " + words + ", by class" : "By class; " + count(data.classes.length) + (data.classes_left > 0 ? " of " + count(data.classes.length + data.classes_left) : "") + " classes", [
+  const inRange = (row, i) => { const [objects, size, alive, aliveSize] = sums.classes[i]; return [row[0], objects, size, row[3], row[4], alive, aliveSize, row[7], row[8]]; };
+  const rows = sums ? data.classes.map(inRange).filter((row) => row[1] > 0 || row[5] > 0) : data.classes;
+  const when = sums ? " at " + end : at;
+  sortableTable("class-table", sums ? "Allocated from " + words + " and alive at its end, by class" : "By class; " + count(data.classes.length) + (data.classes_left > 0 ? " of " + count(data.classes.length + data.classes_left) : "") + " classes", [
     {title: "Class", of: (row) => javaName(row[0]), text: true},
     {title: "Allocated", of: (row) => row[2], show: bytes, first: true},
     {title: "Objects", of: (row) => row[1], show: count},
-    {title: "Alive" + at, of: (row) => row[6], show: bytes},
-    {title: "Objects" + at, of: (row) => row[5], show: count},
+    {title: "Alive" + when, of: (row) => row[6], show: bytes},
+    {title: "Objects" + when, of: (row) => row[5], show: count},
     {title: "Alive at the end", of: (row) => row[4], show: bytes},
     {title: "Objects at the end", of: (row) => row[3], show: count},
     {title: "Mean lifetime", of: (row) => row[7] === null ? -1 : row[7], show: (value) => value < 0 ? "-" : time(value)},
@@ -40,18 +42,19 @@ function showClasses(sums, words) {
   ], rows);
 }
 
-function showSites(sums, words) {
+function showSites(sums, words, end) {
   if (data.places.length === 0)
     return explain("site-table", "The trace has no call stacks. Record it with the option stack=16.");
-  const inRange = (row) => sums.places.get(row[0] + " " + row[1]) || [0, 0];
-  const rows = sums ? data.places.map((row) => [row[0], row[1], ...inRange(row), ...row.slice(4)]).filter((row) => row[2] > 0) : data.places;
-  sortableTable("site-table", sums ? "Allocated from " + words + ", by the line that allocates, and class" : "By the line that allocates, and class; the largest of what lived and of what was allocated", [
+  const inRange = (row) => [row[0], row[1], ...(sums.places.get(row[0] + " " + row[1]) || [0, 0, 0, 0])];
+  const rows = sums ? data.places.map(inRange).filter((row) => row[2] > 0 || row[4] > 0) : data.places;
+  const when = sums ? " at " + end : at;
+  sortableTable("site-table", sums ? "Allocated from " + words + " and alive at its end, by the line that allocates, and class" : "By the line that allocates, and class; the largest of what lived and of what was allocated", [
     {title: "Site", of: (row) => siteName(data.sites.names[row[0]]), text: true},
     {title: "Class", of: (row) => javaName(row[1]), text: true},
     {title: "Allocated", of: (row) => row[3], show: bytes, first: Boolean(sums)},
     {title: "Objects", of: (row) => row[2], show: count},
-    {title: "Alive" + at, of: (row) => row[5], show: bytes, first: !sums},
-    {title: "Objects" + at, of: (row) => row[4], show: count},
+    {title: "Alive" + when, of: (row) => row[5], show: bytes, first: !sums},
+    {title: "Objects" + when, of: (row) => row[4], show: count},
   ], rows);
 }
 
@@ -98,10 +101,10 @@ liveChart();
 const flame = showFlame();
 showClasses();
 showSites();
-brush((sums, words) => {
-  if (flame) flame(sums && {bytes: sums.siteBytes, objects: sums.siteObjects, words});
-  showClasses(sums, words);
-  showSites(sums, words);
+brush((sums, words, end) => {
+  if (flame) flame(sums && {sites: sums.sites, words, end});
+  showClasses(sums, words, end);
+  showSites(sums, words, end);
 });
 lifetimeChart();
 showThreads();

@@ -27,6 +27,13 @@ steptrace stats - --site Shop.order --fail-if 'allocated > 10k' --top 1 <$two >/
 echo $?
 steptrace stats $two --fail-if 'allocated > +1k'
 echo $?
+echo "-- heap: of a moment, or from one to another"
+steptrace heap $two --top 1 --at end --fail-if 'class:[B alive > 1k' --fail-if 'thread:main alive_objects < 1' --fail-if 'site:Shop.order alive <= 14k' >/dev/null
+echo $?
+steptrace heap $two --top 1 --diff gc:1 end --fail-if 'alive > +0' --fail-if 'alive_objects > +50%' >/dev/null
+echo $?
+steptrace heap $two --fail-if 'alive > +1k'
+steptrace heap $two --fail-if 'allocated > 5'
 echo "-- bad rules"
 for rule in '' 'allocatd > 5' 'allocated 5' 'allocated > ' 'allocated > 5%' 'allocated > +x%' 'allocated > 5 MiB' 'lifetime > 5k' \
     'clas:x allocated > 5' 'any allocated > 5' 'class: allocated > 5' 'thread:"a allocated > 5' 'leaked > 5'; do

@@ -24,6 +24,13 @@ steptrace leaks $data/traces/shop-1.step --suppress known.txt --top 3 --depth 1 
 echo "-- gates"
 steptrace leaks $data/traces/shop-1.step --top 1 --fail-if 'site:Shop.order growth > 1k' --fail-if 'class:[C leaked_objects > 100' >/dev/null
 echo $?
+echo "-- beside a trace from before"
+steptrace leaks $data/traces/shop-2.step --baseline $data/traces/shop-1.step --top 2 --depth 2 --fail-if 'class:[B leaked > +5k' | tail -n 5
+steptrace leaks $data/traces/shop-2.step --baseline $data/traces/shop-1.step --by class --json --top 2 | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["baseline"]["changes"])'
+steptrace leaks $data/traces/shop-1.step --baseline $data/traces/shop-1.step --top 1 --fail-if 'leaked > +0' --fail-if 'leaked_objects != +0' | tail -n 1
+steptrace leaks $data/traces/shop-1.step --baseline none.step
 echo "-- no stacks, no collections, cut"
 steptrace leaks $data/closed.txt --survived 0
 steptrace leaks $data/heap.hatf.txt --survived 1 --top 2 | tail -n 3

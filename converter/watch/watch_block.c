@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Columns are found by the names of their fields, so that other versions of the definition do. */
+#include "converter/watch/watch_block.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- where they are ---- */
+
+static const char *const field_names[WATCH_FIELDS] = {"time",   "thread", "class", "size",
+                                                      "object", "stack",  "method"};
+
+/* The first record of the file that is of this type: those that extend it come later. */
+static uint32_t record_of(const struct stepfile_decoder *decoder, int known)
+{
+    for (uint32_t i = 0; i < decoder->record_count; i++)
+        if (decoder->records[i] == known)
+            return i;
+    return STEP_NO_RECORD;
+}
+
+static void find_field(const struct step_definition *definition, uint32_t record,
+                       enum watch_field field, struct watch_columns *columns)
+{
+    const struct step_record *owner = &definition->records[record];
+    size_t slot = 0;
+    for (size_t i = 0; i < owner->field_count; i++) {
+        if (strcmp(owner->fields[i].name, field_names[field]) == 0) {
+            columns->owner[field] = record;
+            columns->slots[field] = slot;
+            return;
+        }
+        slot += step_field_is_nested(&owner->fields[i])
+                    ? step_record_slot_count(definition, owner->fields[i].record)
+                    : 1;
+    }
+}
+
+static void find_columns(const struct watch_tail *tail, int known, struct watch_columns *columns)
+{
+    const struct step_definition *definition = step_reader_borrow_definition(tail->reader);
+    columns->record = record_of(&tail->decoder, known);
+    for (int i = 0; i < WATCH_FIELDS; i++) {
+        columns->owner[i] = STEP_NO_RECORD;
+        if (columns->record != STEP_NO_RECORD)
+            find_field(definition, columns->record, (enum watch_field) i, columns);
+    }
+}
+
+bool watch_schema_init(struct watch_schema *schema, const struct watch_tail *tail)
+{
+    const struct stepfile_decoder *decoder = &tail->decoder;
+    const struct step_definition *definition = step_reader_borrow_definition(tail->reader);
+    watch_schema_reset(schema);
+    find_columns(tail, STEP_JAVA_OBJECT_ALLOC, &schema->births);
+    find_columns(tail, STEP_JAVA_OBJECT_FREE, &schema->deaths);
+    find_columns(tail, STEP_JAVA_METHOD_ENTRY, &schema->calls);
+    uint32_t with_stack = record_of(decoder, STEP_JAVA_OBJECT_ALLOC_AT);
+    if (with_stack != STEP_NO_RECORD && schema->births.record != STEP_NO_RECORD)
+        find_field(definition, with_stack, WATCH_STACK, &schema->births);
+    schema->facts = record_of(decoder, STEP_JAVA_METHOD_COUNT);
+    schema->wanted = calloc(decoder->record_count + 1, 1);
+    if (schema->wanted == NULL)
+        return false;
+    for (uint32_t i = 0; i < decoder->record_count; i++) {
+        enum step_text_kind kind = stepfile_decoder_kind(decoder, i);
+        schema->wanted[i] = kind == EVENT_OBJECT_ALLOC || kind == EVENT_OBJECT_FREE ||
+                            kind == EVENT_METHOD_ENTRY || i == schema->facts;
+    }
+    return true;
+}
+
+void watch_schema_reset(struct watch_schema *schema)
+{
+    free(schema->wanted);
+    schema->wanted = NULL;
+}
+
+uint64_t watch_schema_count(const struct watch_schema *schema, const struct step_block_info *info)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < info->type_count; i++)
+        count += schema->wanted[info->counts[i].record] ? info->counts[i].count : 0;
+    return count;
+}
+
+/* ---- their values ---- */
+
+struct columns {
+    struct step_column_view views[WATCH_FIELDS];
+    size_t count;
+};
+
+static enum step_status load_columns(struct step_block *block, const struct watch_columns *from,
+                                     struct columns *out, struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    *out = (struct columns){.count = 0};
+    if (from->record == STEP_NO_RECORD)
+        return STEP_STATUS_OK;
+    for (int i = 0; i < WATCH_FIELDS && status == STEP_STATUS_OK; i++) {
+        if (from->owner[i] == STEP_NO_RECORD)
+            continue;
+        status = step_block_column(block, from->record, from->owner[i], from->slots[i],
+                                   &out->views[i], error);
+        if (status == STEP_STATUS_OK)
+            out->count = out->views[i].count;
+    }
+    return status;
+}
+
+static uint64_t value_at(const struct step_column_view *view, size_t row)
+{
+    return view->values != NULL ? view->values[row * view->step] : 0;
+}
+
+static uint32_t id_at(const struct step_column_view *view, size_t row)
+{
+    uint64_t value = value_at(view, row);
+    return value < UINT32_MAX ? (uint32_t) value : 0;
+}
+
+/* Filters go by names, and methods by frames. */
+static void name_event(struct watch_tail *tail, const struct watch_model *model,
+                       const struct trace_event *event)
+{
+    struct stepfile_decoder *decoder = &tail->decoder;
+    if (event->stack_id != 0 && !trace_frame_of(&tail->names, event->stack_id)->known)
+        stepfile_decoder_name(decoder, STEP_JAVA_FRAME, event->stack_id);
+    if (model->filter.everything)
+        return;
+    if (event->class_id != 0 && !trace_class_of(&tail->names, event->class_id)->known)
+        stepfile_decoder_name(decoder, STEP_JAVA_CLASS, event->class_id);
+    if (event->thread_id != 0 && !trace_thread_of(&tail->names, event->thread_id)->known)
+        stepfile_decoder_name(decoder, STEP_JAVA_THREAD, event->thread_id);
+    if (event->method_id != 0 && !trace_method_of(&tail->names, event->method_id)->known)
+        stepfile_decoder_name(decoder, STEP_JAVA_METHOD, event->method_id);
+}
+
+static void put_births(struct watch_tail *tail, const struct columns *columns, uint32_t weight,
+                       struct watch_model *model)
+{
+    const struct step_column_view *views = columns->views;
+    for (size_t i = 0; i < columns->count; i++) {
+        uint64_t object = value_at(&views[WATCH_OBJECT], i);
+        if (!watch_model_samples(model, object))
+            continue;
+        const struct trace_event event = {
+            .kind = EVENT_OBJECT_ALLOC,
+            .time_ns = watch_tail_time_ns(tail, value_at(&views[WATCH_TIME], i)),
+            .object = object,
+            .size = value_at(&views[WATCH_SIZE], i),
+            .class_id = id_at(&views[WATCH_CLASS], i),
+            .stack_id = id_at(&views[WATCH_STACK], i),
+            .thread_id = id_at(&views[WATCH_THREAD], i)};
+        name_event(tail, model, &event);
+        watch_model_put(model, &event, weight);
+    }
+}
+
+static void put_deaths(struct watch_tail *tail, const struct columns *columns,
+                       struct watch_model *model)
+{
+    const struct step_column_view *views = columns->views;
+    for (size_t i = 0; i < columns->count; i++) {
+        uint64_t object = value_at(&views[WATCH_OBJECT], i);
+        if (!watch_model_samples(model, object))
+            continue;
+        watch_model_put(
+            model,
+            &(struct trace_event){.kind = EVENT_OBJECT_FREE,
+                                  .time_ns =
+                                      watch_tail_time_ns(tail, value_at(&views[WATCH_TIME], i)),
+                                  .object = object},
+            1);
+    }
+}
+
+static void put_calls(struct watch_tail *tail, const struct columns *columns, uint32_t weight,
+                      struct watch_model *model)
+{
+    const struct step_column_view *views = columns->views;
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct trace_event event = {
+            .kind = EVENT_METHOD_ENTRY,
+            .time_ns = watch_tail_time_ns(tail, value_at(&views[WATCH_TIME], i)),
+            .method_id = id_at(&views[WATCH_METHOD], i),
+            .thread_id = id_at(&views[WATCH_THREAD], i)};
+        name_event(tail, model, &event);
+        watch_model_put(model, &event, weight);
+    }
+}
+
+static void put_facts(struct watch_tail *tail, struct step_block *block, struct watch_model *model)
+{
+    struct step_record_view view;
+    struct trace_fact fact;
+    while (step_block_next(block, &view) == STEP_STATUS_OK)
+        if (stepfile_decoder_fact(&tail->decoder, &view, &fact) &&
+            fact.kind == TRACE_METHOD_COUNT)
+            watch_model_put_calls(model, fact.method_id, fact.calls);
+}
+
+enum step_status watch_block_read(struct watch_tail *tail, const struct watch_schema *schema,
+                                  size_t number, uint32_t weight, struct step_block **block,
+                                  struct watch_model *model, struct step_error *error)
+{
+    const struct step_block_info *info = step_reader_block_info(tail->reader, number);
+    struct columns columns;
+    bool has_facts = false;
+    for (size_t i = 0; i < info->type_count; i++)
+        has_facts |= info->counts[i].record == schema->facts;
+    enum step_status status = step_reader_load(tail->reader, number, schema->wanted, block, error);
+    if (status == STEP_STATUS_OK)
+        status = load_columns(*block, &schema->births, &columns, error);
+    if (status == STEP_STATUS_OK) {
+        put_births(tail, &columns, weight, model);
+        status = load_columns(*block, &schema->calls, &columns, error);
+    }
+    if (status == STEP_STATUS_OK) {
+        put_calls(tail, &columns, weight, model);
+        status = load_columns(*block, &schema->deaths, &columns, error);
+    }
+    if (status == STEP_STATUS_OK) {
+        put_deaths(tail, &columns, model);
+        if (has_facts)
+            put_facts(tail, *block, model);
+    }
+    if (model->no_memory)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, tail->path, STEP_NO_OFFSET,
+                              "out of memory");
+    return status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO ? status : STEP_STATUS_OK;
+}

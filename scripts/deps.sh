@@ -7,11 +7,11 @@
 deps_build=(cmake ninja-build gcc libc6-dev bison flex pkg-config zlib1g-dev libzstd-dev liblzma-dev
     libminizip-dev libdw-dev libxxhash-dev uthash-dev openjdk-17-jdk-headless)
 deps_demo=(unzip)
-deps_test=(libcunit1-dev libsqlite3-dev clang libclang-rt-14-dev clang-format clang-tidy python3 unzip zip zstd
+deps_test=(libcunit1-dev libsqlite3-dev libncurses-dev clang libclang-rt-14-dev clang-format clang-tidy python3 unzip zip zstd
     jattach mandoc protobuf-compiler
     valgrind sqlite3 gawk libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0)
 # What some tests are skipped without: large, or not to be had everywhere.
-deps_optional=(chromium libjacoco-java abigail-tools heaptrack babeltrace2)
+deps_optional=(chromium libjacoco-java abigail-tools heaptrack babeltrace2 tmux)
 
 # What scripts/packages.sh and scripts/aarch64.sh need besides.
 deps_packages=(debhelper debootstrap dpkg-dev fakeroot libcunit1-dev lintian)

@@ -2,9 +2,9 @@
 /* Blocks are chosen, decoded, and weighed. */
 #include "converter/watch/watch_feed.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "converter/base/no_memory.h"
@@ -16,7 +16,7 @@
 #define STRIDE_MOST UINT32_C(256)
 #define FIRST_NS 150.0e6    /* for what was there before */
 #define CREDIT_SECONDS 10.0 /* what can be saved up */
-#define PENDING_BYTES (UINT64_C(1) << 19)
+#define PENDING_BYTES (UINT64_C(1) << 20)
 #define LIVE_MOST ((size_t) 1 << 24) /* objects, where deaths are lost */
 
 static double cpu_ns(void)
@@ -217,20 +217,63 @@ static uint64_t written_of(void *user, uint64_t stream)
     return watch_tail_written(&feed->tail, stream);
 }
 
-/* Names are those of the file's dictionaries; what they do not have yet has no name yet, and is
- * nothing that a filter can tell of. */
+/* What the file's dictionaries do not have yet is named by the live file. */
+static void take_entry(void *user, const struct step_live_entry *from)
+{
+    struct watch_feed *feed = user;
+    struct trace_names *names = &feed->tail.names;
+    uint32_t id = from->number < UINT32_MAX ? (uint32_t) from->number : 0;
+    struct trace_class *class = NULL;
+    struct trace_method *method = NULL;
+    struct trace_thread *thread = NULL;
+    struct trace_frame *frame = NULL;
+    if (id == 0)
+        return;
+    if (from->kind == STEP_LIVE_DEFINE_CLASS)
+        class = id_table_get(&names->classes, id);
+    else if (from->kind == STEP_LIVE_DEFINE_METHOD)
+        method = id_table_get(&names->methods, id);
+    else if (from->kind == STEP_LIVE_DEFINE_THREAD)
+        thread = id_table_get(&names->threads, id);
+    else if (from->kind == STEP_LIVE_DEFINE_FRAME)
+        frame = id_table_get(&names->frames, id);
+    if (class != NULL && !class->known) {
+        class->known = trace_names_copy(names, from->name, &class->name);
+        class->loader = from->loader;
+    } else if (method != NULL && !method->known) {
+        method->known = trace_names_copy(names, from->name, &method->name) &&
+                        trace_names_copy(names, from->descriptor, &method->descriptor);
+        method->class_id = (uint32_t) from->class_;
+        method->modifiers = from->modifiers;
+    } else if (thread != NULL && !thread->known) {
+        thread->known = trace_names_copy(names, from->name, &thread->name);
+        thread->number = from->number;
+        thread->flags = from->flags;
+    } else if (frame != NULL && !frame->known) {
+        *frame = (struct trace_frame){.parent = from->parent < id ? (uint32_t) from->parent : 0,
+                                      .method_id = (uint32_t) from->method,
+                                      .line = (uint32_t) from->line,
+                                      .bytecode = (uint32_t) from->bytecode,
+                                      .known = true};
+    }
+}
+
+/* What has no name yet is nothing that a filter can tell of. */
 static bool has_names(struct watch_feed *feed, const struct trace_event *event)
 {
     struct stepfile_decoder *decoder = &feed->tail.decoder;
-    bool has = event->thread_id == 0 ||
-               stepfile_decoder_name(decoder, STEP_JAVA_THREAD, event->thread_id);
-    if (event->kind == EVENT_METHOD_ENTRY)
-        return stepfile_decoder_name(decoder, STEP_JAVA_METHOD, event->method_id) && has;
+    const struct trace_names *names = &feed->tail.names;
     if (event->kind == EVENT_OBJECT_FREE)
         return true;
-    if (event->stack_id != 0)
+    if (event->stack_id != 0 && !trace_frame_of(names, event->stack_id)->known)
         stepfile_decoder_name(decoder, STEP_JAVA_FRAME, event->stack_id);
-    return stepfile_decoder_name(decoder, STEP_JAVA_CLASS, event->class_id) && has;
+    bool has = event->thread_id == 0 || trace_thread_of(names, event->thread_id)->known ||
+               stepfile_decoder_name(decoder, STEP_JAVA_THREAD, event->thread_id);
+    if (event->kind == EVENT_METHOD_ENTRY)
+        return has && (trace_method_of(names, event->method_id)->known ||
+                       stepfile_decoder_name(decoder, STEP_JAVA_METHOD, event->method_id));
+    return has && (trace_class_of(names, event->class_id)->known ||
+                   stepfile_decoder_name(decoder, STEP_JAVA_CLASS, event->class_id));
 }
 
 static void visit_pending(void *user, const struct step_live_event *from)
@@ -270,6 +313,7 @@ static void peek(struct watch_feed *feed)
     const struct step_live_look look = {.user = feed,
                                         .written = written_of,
                                         .visit = visit_pending,
+                                        .define = take_entry,
                                         .most_bytes = feed->share > 0 ? PENDING_BYTES : 0};
     uint64_t dropped;
     int length = snprintf(path, sizeof path, "%s%s", feed->tail.path, STEP_LIVE_SUFFIX);
@@ -393,8 +437,10 @@ static void settle_row(const struct watch_feed *feed, struct watch_row *row, dou
 {
     struct watch_sums now = watch_feed_row(feed, row);
     bool known = seconds > 0;
-    row->bytes_rate = known ? ((double) now.bytes - (double) row->before.bytes) / seconds : 0;
-    row->calls_rate = known ? ((double) now.calls - (double) row->before.calls) / seconds : 0;
+    row->bytes_rate =
+        known ? fmax(0, (double) now.bytes - (double) row->before.bytes) / seconds : 0;
+    row->calls_rate =
+        known ? fmax(0, (double) now.calls - (double) row->before.calls) / seconds : 0;
     row->before = now;
 }
 

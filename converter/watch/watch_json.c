@@ -25,10 +25,8 @@ static void put_sums(struct json_output *json, const struct watch_sums *sums)
 static void put_rates(const struct watch_view *view, struct json_output *json)
 {
     struct watch_rates rates = watch_view_rates(view);
-    if (rates.seconds <= 0) {
-        json_null(json, "a_second");
+    if (rates.seconds <= 0)
         return;
-    }
     json_begin_object(json, "a_second");
     json_real(json, "seconds", rates.seconds);
     json_real(json, "allocated_bytes", rates.bytes);

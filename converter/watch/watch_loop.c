@@ -18,7 +18,10 @@
 #define FIRST_SLICE_NS UINT64_C(300000000)
 #define IDLE_MS 3600000u
 #define ONCE_NS 1.0e9     /* processor time that one look may take */
-#define FIXED_ROWS 10u /* of a screen, without the table's */
+#define FIXED_ROWS 10u     /* of a screen with a small curve, without the table's */
+#define CURVE_FROM 14u     /* rows that a screen with a curve has at least, */
+#define LARGE_FROM 20u     /* and with a large one, which */
+#define LARGE_MORE 2u      /* takes more */
 
 static uint64_t now_ns(void)
 {
@@ -58,9 +61,11 @@ static void print_text(struct watch_view *view, size_t top)
     screen.unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     setlocale(LC_CTYPE, "C");
     screen.width = width >= 20 && width <= (long) WATCH_WIDTH_MOST ? (size_t) width : 80;
-    size_t rows = top == 0 || top > view->table.count ? view->table.count : top;
-    bool large = FIXED_ROWS + rows >= 20;
-    screen.height = FIXED_ROWS + rows + (large ? 4 : 2) + 1;
+    if (top != 0 && top < view->table.count)
+        view->table.count = top;
+    screen.height = FIXED_ROWS + view->table.count;
+    screen.height = screen.height > CURVE_FROM ? screen.height : CURVE_FROM;
+    screen.height += screen.height >= LARGE_FROM ? LARGE_MORE : 0;
     snprintf(view->message, sizeof view->message, " ");
     watch_view_draw(view, &screen);
     for (size_t i = 0; i + 1 < screen.height; i++) {

@@ -38,7 +38,7 @@ static void choose_chunks(struct peek *peek)
     for (size_t i = 0; i < file->count; i++) {
         const struct found_chunk *chunk = &file->chunks[i];
         bool is_last = i + 1 == file->count || chunk[1].stream != chunk->stream;
-        if (!is_last &&
+        if (!is_last && chunk->stream != STEP_LIVE_STREAM_GLOBAL &&
             chunk[1].first_record <= peek->look->written(peek->look->user, chunk->stream))
             continue;
         bytes += chunk->used;
@@ -50,6 +50,43 @@ static void choose_chunks(struct peek *peek)
         uint64_t stride = bytes / peek->look->most_bytes + 1;
         peek->stride = stride < file->count ? (uint32_t) stride : (uint32_t) file->count;
     }
+}
+
+static struct step_bytes text_at(const uint64_t *words, uint64_t offset, uint64_t length)
+{
+    return (struct step_bytes){(const uint8_t *) words + offset, (size_t) length};
+}
+
+/* live_record_words() has seen to it that all of it is there. */
+static void visit_entry(const struct peek *peek, const uint64_t *words)
+{
+    struct step_live_entry entry = {.kind = kind_of(words[0]),
+                                    .number = words[0] >> STEP_LIVE_KIND_BITS};
+    switch (entry.kind) {
+    case STEP_LIVE_DEFINE_CLASS:
+        entry.loader = words[1];
+        entry.name = text_at(&words[3], 0, words[2]);
+        break;
+    case STEP_LIVE_DEFINE_METHOD:
+        entry.class_ = words[1];
+        entry.modifiers = words[2];
+        entry.name = text_at(&words[4], 0, words[3] & UINT32_MAX);
+        entry.descriptor = text_at(&words[4], words[3] & UINT32_MAX, words[3] >> 32);
+        break;
+    case STEP_LIVE_DEFINE_THREAD:
+        entry.flags = words[1];
+        entry.name = text_at(&words[3], 0, words[2]);
+        break;
+    case STEP_LIVE_DEFINE_FRAME:
+        entry.parent = words[1] & UINT32_MAX;
+        entry.method = words[1] >> 32;
+        entry.line = words[2] & UINT32_MAX;
+        entry.bytecode = words[2] >> 32;
+        break;
+    default:
+        return;
+    }
+    peek->look->define(peek->look->user, &entry);
 }
 
 /* What a record says of those that follow it in the chunk. */
@@ -122,7 +159,8 @@ static void visit_words(struct peek *peek, const struct found_chunk *chunk, size
 {
     const struct step_live_look *look = peek->look;
     uint64_t written = look->written(look->user, chunk->stream), number = chunk->first_record;
-    struct chunk_state state = {.event = {.weight = peek->stride,
+    bool is_global = chunk->stream == STEP_LIVE_STREAM_GLOBAL;
+    struct chunk_state state = {.event = {.weight = is_global ? 1 : peek->stride,
                                           .stream = chunk->stream,
                                           .thread = chunk->thread}};
     state.event.ticks = live_stamp_ns(&peek->clock, peek->file.header.free_stamp) /
@@ -137,6 +175,8 @@ static void visit_words(struct peek *peek, const struct found_chunk *chunk, size
                 state.event.thread = words[0] >> STEP_LIVE_KIND_BITS;
             else if (kind_of(words[0]) == STEP_LIVE_STACK)
                 state.event.stack = words[0] >> STEP_LIVE_KIND_BITS;
+            else
+                visit_entry(peek, words);
             continue;
         }
         take_event(peek, &state, words);
@@ -188,8 +228,9 @@ enum step_status step_live_peek(const char *path, const struct step_live_look *l
         peek.clock = live_clock(&peek.file.header);
         choose_chunks(&peek);
     }
-    for (size_t i = 0; i < peek.file.count && status == STEP_STATUS_OK; i += peek.stride)
-        status = visit_chunk(&peek, &peek.file.chunks[i]);
+    for (size_t i = 0; i < peek.file.count && status == STEP_STATUS_OK; i++)
+        if (peek.file.chunks[i].stream == STEP_LIVE_STREAM_GLOBAL || i % peek.stride == 0)
+            status = visit_chunk(&peek, &peek.file.chunks[i]);
     free(peek.words);
     live_file_close(&peek.file);
     return status;

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "steptrace/status.h"
+#include "steptrace/value.h"
 #include "steptrace/writer.h"
 
 /* What follows is what the shared library exports. */
@@ -249,11 +250,22 @@ struct step_live_event {
     uint64_t method;  /* entries */
 };
 
+/* An entry of a dictionary that lies there, as the DEFINE kinds tell. */
+struct step_live_entry {
+    uint32_t kind; /* STEP_LIVE_DEFINE_CLASS, _METHOD, _THREAD, _FRAME */
+    uint64_t number;
+    struct step_bytes name;       /* not of frames; until the visit returns */
+    struct step_bytes descriptor; /* methods */
+    uint64_t class_, parent, method, line, bytecode, flags, modifiers, loader; /* as they apply */
+};
+
 struct step_live_look {
     void *user;
     /* How many records of the stream the trace has: those are not told. */
     uint64_t (*written)(void *user, uint64_t stream);
     void (*visit)(void *user, const struct step_live_event *event);
+    /* Entries, before the events that name them; also such as the trace has. */
+    void (*define)(void *user, const struct step_live_entry *entry);
     uint64_t most_bytes; /* of raw records that are read; 0: all */
 };
 

@@ -62,12 +62,16 @@ static enum step_status make_temporary(struct output_directory *directory, struc
     if (name == NULL)
         return no_memory(error);
     snprintf(name, size, "%s.XXXXXX", directory->path);
-    if (mkdtemp(name) == NULL) {
+    sigset_t before = output_file_hold_signals();
+    bool made = mkdtemp(name) != NULL;
+    if (made)
+        output_file_doom_directory(name);
+    output_file_let_signals(before);
+    if (!made) {
         free(name);
         return io_error(directory->path, error, "cannot create a directory");
     }
     directory->temporary = name;
-    output_file_doom_directory(name);
     mode_t mask = umask(0);
     umask(mask);
     if (chmod(name, 0777 & ~mask) != 0)

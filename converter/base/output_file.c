@@ -62,6 +62,21 @@ void output_file_catch_signals(void)
             signal(numbers[i], SIG_IGN);
 }
 
+sigset_t output_file_hold_signals(void)
+{
+    sigset_t held, before;
+    sigfillset(&held);
+    sigprocmask(SIG_SETMASK, &held, &before);
+    return before;
+}
+
+void output_file_let_signals(sigset_t before)
+{
+    int saved = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = saved;
+}
+
 void output_file_doom_directory(const char *path)
 {
     directory_is_doomed = 0;
@@ -102,17 +117,19 @@ static enum step_status open_temporary(struct output_file *file, struct step_err
         return step_error_set(error, STEP_STATUS_NO_MEMORY, file->path, STEP_NO_OFFSET,
                               "out of memory");
     snprintf(file->temporary, size, "%s.XXXXXX", file->path);
+    sigset_t before = output_file_hold_signals();
     file->descriptor = mkostemp(file->temporary, O_CLOEXEC);
+    if (file->descriptor >= 0 && size <= sizeof doomed_path) {
+        memcpy(doomed_path, file->temporary, size);
+        doomed = 1;
+    }
+    output_file_let_signals(before);
     if (file->descriptor < 0)
         return io_error(file, error, "cannot create");
     mode_t mask = umask(0);
     umask(mask);
     if (fchmod(file->descriptor, 0666 & ~mask) != 0)
         errno = 0; /* the file is there with its owner's rights */
-    if (size <= sizeof doomed_path) {
-        memcpy(doomed_path, file->temporary, size);
-        doomed = 1;
-    }
     return STEP_STATUS_OK;
 }
 

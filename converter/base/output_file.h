@@ -7,6 +7,7 @@
 #ifndef CONVERTER_BASE_OUTPUT_FILE_H
 #define CONVERTER_BASE_OUTPUT_FILE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -40,6 +41,10 @@ int output_file_spool(void);
 
 /* Lets SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the program. */
 void output_file_catch_signals(void);
+/* None of them comes between the making of something and the promise to remove it: the mask before,
+ * to be given back. */
+sigset_t output_file_hold_signals(void);
+void output_file_let_signals(sigset_t before);
 /* They remove this directory too, with the files in it; NULL: none any more. */
 void output_file_doom_directory(const char *path);
 

@@ -3,6 +3,7 @@
 #include "agent/session/session_drain.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 
 #include "agent/base/internals.h"
@@ -201,6 +202,18 @@ static void close_trace(struct drain *drain)
     drain_close(drain);
 }
 
+/* Each session's drain is another thread, and so has another of malloc's arenas, which would keep
+ * what a session took at the most: of eight for each processor. */
+static void give_memory_back(const struct session *session)
+{
+#if defined(__GLIBC__)
+    if (session->end != END_VM_DEATH)
+        malloc_trim(0);
+#else
+    (void) session;
+#endif
+}
+
 static void end_session(struct drain *drain)
 {
     struct session *session = session_of(drain);
@@ -221,6 +234,7 @@ static void end_session(struct drain *drain)
     session->writer = NULL;
     session->decoder = NULL;
     session->map = NULL;
+    give_memory_back(session);
     pthread_mutex_lock(&session->state_lock);
     session->ended = true;
     pthread_cond_broadcast(&session->state_changed);

@@ -121,13 +121,17 @@ static bool is_cut(const struct event_source *source, const struct trace_summary
     return !summary->whole;
 }
 
-/* Calls name their objects only where all objects have an id. */
+/* Calls name their objects only where all objects have an id, and no allocation found the buffers
+ * full.
+ */
 static bool traces_all_objects(const struct event_source *source)
 {
     const char *events = event_source_property(source, "events");
     const char *existing = event_source_property(source, "existing");
+    const char *dropped = event_source_property(source, "dropped");
     return (events == NULL || strstr(events, "alloc") != NULL) &&
-           (existing == NULL || strcmp(existing, "no") != 0);
+           (existing == NULL || strcmp(existing, "no") != 0) &&
+           (dropped == NULL || strcmp(dropped, "0") == 0);
 }
 
 static enum step_status read_events(struct check_run *run)

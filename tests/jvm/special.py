@@ -160,6 +160,10 @@ def overflow_drop(session):
     same_as_untraced(session, "Fill", "file=run.step,buffer=1m,overflow=drop")
     info = session.step("info", "run.step", codes=(0, 3)).decode()
     require("dropped" in info, f"info does not tell of drops:\n{info}")
+    # Calls of objects whose allocation was lost name none, which check takes.
+    same_as_untraced(session, "HotAllocations", "file=run.step,buffer=1m,overflow=drop,events=all,"
+                     "include=facts/**")
+    session.step("check", "run.step")
 
 
 def level(session):

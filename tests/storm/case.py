@@ -67,7 +67,10 @@ class Case:
 
     def bare(self, program, words=(), vm=(), expected=0, limits=None, collector=None):
         """What the program says untraced; a JVM that cannot run it so is none of ours."""
-        outcome = self.run(self.java(program, words, vm, collector=collector), limits)
+        try:
+            outcome = self.run(self.java(program, words, vm, collector=collector), limits)
+        except Fault as fault:
+            raise Skip(f"untraced: {fault}") from fault
         if outcome.status != expected and expected is not None:
             raise Skip(f"untraced it ends with {outcome.status}: {outcome.tail()[:300]}")
         return outcome

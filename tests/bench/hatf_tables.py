@@ -396,7 +396,9 @@ before is, too (of the first million records), is what an encoder that knows tho
 
 {bars}
 `optimal` at most `best`, `best` at most `naive`, packed .step at most 0.35 of SplitAddr with gzip, reading at
-least 20 million records a second: {verdict}. The last column is of the traces with times and threads.
+least 20 million records a second: {verdict}. The last column is of the traces with times and threads. In
+*requests*, *requests-je* and *requests-mi* (heap_requests.c) sizes and the order of frees come from a random number
+generator, and four threads' records stand in one order without their threads: of that little can be foretold.
 """
 
 

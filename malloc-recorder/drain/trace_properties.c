@@ -45,7 +45,7 @@ void native_trace_describe(struct native_trace *trace)
     char host[256] = "";
     clock_uses_counter = trace->numbers.uses_counter != 0;
     gethostname(host, sizeof host - 1);
-    put_property(trace, "producer", "StepTrace libmalloctracer.so");
+    put_property(trace, "producer", "StepTrace libmalloctracer.so " STEPTRACE_VERSION);
     put_property(trace, "events", "alloc+free+realloc+thread");
     put_property(trace, "options", trace->options);
     put_number(trace, "resolution-ns", 1);

@@ -83,7 +83,8 @@ static int fork_rawly(const char *how)
 {
     for (int i = 0; i < 100; i++)
         free(malloc(100));
-    pid_t child = strcmp(how, "raw") == 0 ? (pid_t) syscall(SYS_fork) : _Fork();
+    pid_t child =
+        strcmp(how, "raw") == 0 ? (pid_t) syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : _Fork();
     if (child == 0) {
         churn(2000);
         _exit(0);

@@ -24,7 +24,7 @@
 #define STREAM 0u /* comes first among records of one time */
 
 struct forked_child {
-    const char *path;
+    struct recorded_trace *trace;
     uint64_t forked_ns; /* in the parent's trace */
 };
 
@@ -141,10 +141,10 @@ static enum step_status write_anew(const struct living_blocks *living,
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct output_file file;
     struct step_reader *reader;
-    enum step_status status = step_reader_open(child->path, &reader, &error);
+    enum step_status status = step_reader_open(child->trace->path, &reader, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
-    status = output_file_open(&file, child->path, &error);
+    status = output_file_open(&file, child->trace->path, &error);
     if (status == STEP_STATUS_OK) {
         status = write_trace(living, child, reader, &file, &error);
         if (status == STEP_STATUS_OK)
@@ -153,13 +153,16 @@ static enum step_status write_anew(const struct living_blocks *living,
     }
     step_reader_destroy(reader);
     if (status != STEP_STATUS_OK && error.status == STEP_STATUS_OK)
-        step_error_set(&error, status, child->path, STEP_NO_OFFSET, "%s", step_status_text(status));
+        step_error_set(&error, status, child->trace->path, STEP_NO_OFFSET, "%s",
+                       step_status_text(status));
+    child->trace->has_inherited = status == STEP_STATUS_OK;
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
 /* ---- a parent's ---- */
 
-static enum step_status walk(struct alloc_source *source, struct living_blocks *living,
+/* What lived after the end of a trace that was cut is not known. */
+static enum step_status walk(struct alloc_source *source, bool is_cut, struct living_blocks *living,
                              const struct forked_child *children, size_t count)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
@@ -170,6 +173,8 @@ static enum step_status walk(struct alloc_source *source, struct living_blocks *
         status = alloc_source_next(source, &record, &error);
         if (status != STEP_STATUS_OK && status != STEP_STATUS_END)
             return report_error(&error);
+        if (status == STEP_STATUS_END && is_cut)
+            break;
         while (at < count && written == STEP_STATUS_OK &&
                (status == STEP_STATUS_END || record.time > children[at].forked_ns))
             written = write_anew(living, &children[at++]);
@@ -182,17 +187,17 @@ static enum step_status walk(struct alloc_source *source, struct living_blocks *
 }
 
 /* `children` are in the order of their forks. */
-static enum step_status tell_children(const char *parent, const struct forked_child *children,
-                                      size_t count)
+static enum step_status tell_children(const struct recorded_trace *parent,
+                                      const struct forked_child *children, size_t count)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct alloc_source *source;
     struct living_blocks living;
-    enum step_status status = trace_open_allocs(parent, NULL, NULL, &source, &error);
+    enum step_status status = trace_open_allocs(parent->path, NULL, NULL, &source, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
     if (living_blocks_init(&living)) {
-        status = walk(source, &living, children, count);
+        status = walk(source, recorded_trace_is_cut(parent), &living, children, count);
     } else {
         no_memory(&error);
         status = report_error(&error);
@@ -208,6 +213,8 @@ static enum step_status tell_children(const char *parent, const struct forked_ch
 static bool is_parent(const struct trace_list *list, size_t parent, size_t child)
 {
     const struct recorded_trace *of = &list->rows[child], *from = &list->rows[parent];
+    if (from->parent[0] != '\0' && !from->has_inherited)
+        return false; /* it does not say what it had itself */
     if (of->fork_stamp[0] == '\0' || of->is_growing || strcmp(of->parent, from->process) != 0)
         return false;
     for (size_t i = parent + 1; i < child; i++)
@@ -234,7 +241,7 @@ static int by_fork(const void *left, const void *right)
     return (a->forked_ns > b->forked_ns) - (a->forked_ns < b->forked_ns);
 }
 
-enum step_status inherited_heaps_tell(const struct trace_list *list)
+enum step_status inherited_heaps_tell(struct trace_list *list)
 {
     struct forked_child *children = calloc(list->count + 1, sizeof *children);
     enum step_status status = children != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
@@ -243,11 +250,11 @@ enum step_status inherited_heaps_tell(const struct trace_list *list)
         for (size_t i = parent + 1; i < list->count; i++)
             if (is_parent(list, parent, i) &&
                 forked_ns(&list->rows[parent], &list->rows[i], &children[count].forked_ns))
-                children[count++].path = list->rows[i].path;
+                children[count++].trace = &list->rows[i];
         if (count == 0)
             continue;
         qsort(children, count, sizeof *children, by_fork);
-        enum step_status one = tell_children(list->rows[parent].path, children, count);
+        enum step_status one = tell_children(&list->rows[parent], children, count);
         status = status == STEP_STATUS_OK ? one : status;
     }
     free(children);

@@ -7,6 +7,6 @@
 
 /* Writes the traces of forked children anew, where the moment of the fork and the parent's trace
  * are known.  `list` is in the order of the processes' starts.  Faults are told. */
-enum step_status inherited_heaps_tell(const struct trace_list *list);
+enum step_status inherited_heaps_tell(struct trace_list *list);
 
 #endif

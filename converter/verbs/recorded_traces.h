@@ -28,13 +28,17 @@ struct recorded_trace {
     char process[RECORDED_FIELD], parent[RECORDED_FIELD], end[RECORDED_FIELD];
     char start_ns[RECORDED_FIELD], command[RECORDED_FIELD];
     char fork_stamp[RECORDED_FIELD], clock_scale[RECORDED_FIELD];
-    bool is_growing; /* its process lives on */
+    bool is_growing;    /* its process lives on */
+    bool has_inherited; /* it begins with what its process had from its parent */
 };
 
 struct trace_list {
     struct recorded_trace *rows;
     size_t count, capacity;
 };
+
+/* Did it end before its program? */
+bool recorded_trace_is_cut(const struct recorded_trace *trace);
 
 /* Waits until their drains have written them; makes whole what was left to be recovered; converts;
  * tells of those that were cut, and of further ones that nobody asked for by name; where the name

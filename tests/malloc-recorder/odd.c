@@ -100,6 +100,7 @@ static int fork_rawly(const char *how)
 static int inherit(const char *how)
 {
     void *block[90];
+    churn(16);
     for (int i = 0; i < 90; i++)
         block[i] = i % 3 == 0   ? calloc(1, 4000)
                    : i % 3 == 1 ? malloc(4000)

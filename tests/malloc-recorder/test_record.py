@@ -116,6 +116,16 @@ class Recorder(unittest.TestCase):
             self.assertRegex(told, r'forked-at-ns +\d+')
             self.assertRegex(steptrace('stats', trace), r'  before +\d+ objects')
 
+    def test_inherited_after_a_cut(self):
+        """What lived in a parent whose trace had ended by then is not known, and not guessed."""
+        done = run([STEPTRACE, 'record-malloc', '-O', 'limit=64k', '-o', self.path('run-%p.step'),
+                    program('odd'), 'inherit', 200000])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = [steptrace('info', trace) for trace in glob.glob(self.path('run-*.step'))]
+        self.assertEqual(sum(' limit\n' in text for text in told), 1)
+        self.assertEqual(len(told), 3)
+        self.assertNotIn('inherited', ''.join(told))
+
     def test_first_process_only(self):
         trace = self.path('run.step')
         done = record(trace, 'sh', '-c', program('lives') + ' 100 return; exit 4')

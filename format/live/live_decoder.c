@@ -114,17 +114,25 @@ static const struct {
     [STEP_LIVE_ENTRY_NEW_SHORT] = {1, 0, true, PAST, live_take_entry_new_short},
     [STEP_LIVE_CONSTRUCTED] = {2, 0, false, NO_STAMP, live_take_constructed},
     [STEP_LIVE_UNWAITED] = {1, 0, false, NO_STAMP, live_close_window},
+    [STEP_LIVE_REFERENCE] = {3, 0, true, STAMP, live_take_reference},
     [STEP_LIVE_FACT] = {3, 2, true, STAMP, live_take_fact},
 };
 
-/* Words of the record that starts at `words`, 0 if it is not whole, SIZE_MAX if it is no record. */
-static size_t record_words(const uint64_t *words, size_t count)
+bool live_record_is_event(uint64_t word)
+{
+    uint32_t kind = (uint32_t) (word & ((1u << STEP_LIVE_KIND_BITS) - 1));
+    return kind < STEP_LIVE_KIND_COUNT && rows[kind].is_event;
+}
+
+size_t live_record_words(const uint64_t *words, size_t count)
 {
     uint32_t kind = (uint32_t) (words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
     if (kind >= STEP_LIVE_KIND_COUNT || rows[kind].fixed_words == 0)
         return SIZE_MAX;
     if (rows[kind].fixed_words > count)
         return 0;
+    if (kind == STEP_LIVE_REFERENCE)
+        return live_reference_words(words, count);
     if (rows[kind].length_word == 0)
         return rows[kind].fixed_words;
     uint64_t length = words[rows[kind].length_word];
@@ -184,7 +192,7 @@ enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t strea
             state->next_record += taken;
         }
         if (status == STEP_STATUS_OK && taken == 0) {
-            taken = record_words(at, left);
+            taken = live_record_words(at, left);
             if (taken == 0)
                 break;
             if (taken == SIZE_MAX)

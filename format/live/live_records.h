@@ -54,6 +54,11 @@ struct raw {
     uint64_t number; /* of an event record, in its stream */
 };
 
+/* Words of the raw record that starts at `words`, 0 if it is not whole, SIZE_MAX if it is none; and
+ * whether one that begins with this word is counted as an event record. */
+size_t live_record_words(const uint64_t *words, size_t count);
+bool live_record_is_event(uint64_t word);
+
 /* Each takes one raw record, all of which is there.  live_events.c: */
 enum step_status live_take_vm_event(const struct raw *raw);
 enum step_status live_take_class_load(const struct raw *raw);
@@ -75,6 +80,14 @@ enum step_status live_close_window(const struct raw *raw);
 enum step_status live_take_constructed(const struct raw *raw);
 enum step_status live_take_thread_switch(const struct raw *raw);
 enum step_status live_take_stack(const struct raw *raw);
+
+enum step_status live_take_reference(const struct raw *raw);
+
+/* live_references.c: words of the REFERENCE that starts at `words`, as for all kinds; the record of
+ * one that has waited as a window's event. */
+size_t live_reference_words(const uint64_t *words, size_t count);
+enum step_status live_put_reference(struct live_decoder *decoder, uint64_t stream,
+                                    const struct window_event *from);
 
 /* live_definitions.c */
 enum step_status live_take_define_class(const struct raw *raw);

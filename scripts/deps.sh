@@ -14,7 +14,7 @@ deps_test=(libcunit1-dev libsqlite3-dev clang libclang-rt-14-dev clang-format cl
 deps_optional=(chromium libjacoco-java abigail-tools)
 
 # What scripts/packages.sh and scripts/aarch64.sh need besides.
-deps_packages=(debhelper debootstrap dpkg-dev fakeroot libcunit1-dev lintian)
+deps_packages=(debhelper dh-python python3-dev libncurses-dev debootstrap dpkg-dev fakeroot libcunit1-dev lintian)
 deps_aarch64=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static)
 
 # What tests/bench measures with besides: programs to trace, and packers.

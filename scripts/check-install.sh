@@ -78,10 +78,7 @@ done
 echo "find_package: built and run"
 
 # Links between installed pages lead somewhere.
-while IFS=: read -r page link; do
-    [ -e "$(dirname "$page")/$link" ] || { echo "$page: $link: leads nowhere" && exit 1; }
-done < <(grep -roE --include='*.md' '\]\([^)#: ]+' "$prefix"/share/doc/* | sed 's/](//' |
-    grep -vE ':https?$')
+"$(dirname "$0")/check-links.py" "$prefix/share/doc"
 
 # The examples, as somebody with an installed StepTrace would build them.
 examples=$(cd "$(dirname "$0")/../examples" && pwd)

@@ -15,7 +15,7 @@ deps_optional=(chromium libjacoco-java abigail-tools heaptrack babeltrace2 tmux 
     python3-pandas python3-distributed python3-matplotlib)
 
 # What scripts/packages.sh and scripts/aarch64.sh need besides.
-deps_packages=(debhelper debootstrap dpkg-dev fakeroot libcunit1-dev lintian)
+deps_packages=(debhelper dh-python python3-dev libncurses-dev debootstrap dpkg-dev fakeroot libcunit1-dev lintian)
 deps_aarch64=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static)
 
 # What tests/bench measures with besides: programs to trace, and packers.

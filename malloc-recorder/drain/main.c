@@ -75,13 +75,13 @@ static void take_no_signals(void)
 /* Limits that were meant for the program; where they are hard they hold here too. */
 static void lift_limits(void)
 {
-    static const int kinds[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_CPU, RLIMIT_NOFILE};
+    static const unsigned kinds[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_CPU, RLIMIT_NOFILE};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         struct rlimit limit;
-        if (getrlimit((__rlimit_resource_t) kinds[i], &limit) != 0)
+        if (getrlimit(kinds[i], &limit) != 0)
             continue;
         limit.rlim_cur = limit.rlim_max;
-        setrlimit((__rlimit_resource_t) kinds[i], &limit);
+        setrlimit(kinds[i], &limit);
     }
     const struct rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);

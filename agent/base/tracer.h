@@ -43,6 +43,7 @@ struct session {
     _Atomic bool reaped;           /* engine=bytecode: the last look for the dead is done */
     bool late;                     /* the program ran before the trace */
     bool names_objects;            /* engine=bytecode: method events have object ids */
+    bool finds_objects;            /* engine=bytecode: for that, or for stores of references */
     bool keeps_references;         /* engine=bytecode: for that, or to find the dead */
     bool holds;                    /* engine=bytecode: objects may be looked at, see hold.h */
     _Atomic bool methods_on;       /* engine=bytecode: the start snapshot is done */
@@ -51,6 +52,7 @@ struct session {
     uint64_t batch_stamp;          /* of the last of them */
     uint64_t batch_collection;
     _Atomic uint64_t class_count, method_count, thread_count; /* dictionary entries */
+    uint64_t field_count;                                     /* the same, under global_lock */
     struct stack_tree *stacks; /* NULL: allocations have no call stack */
     /* the drain thread's */
     struct trace_file *file;
@@ -65,6 +67,8 @@ struct session {
     _Atomic bool end_wanted;
     _Atomic uint64_t
         ended_probes; /* threads_order_probes(), when no probe finds it any more; or 0 */
+    _Atomic bool last_words_said; /* last_words.h */
+    uint64_t last_words_until;
     enum session_end end;
     enum session_end wanted_end;
     bool ending; /* under state_lock: the end has begun, nobody may wake the drain thread */
@@ -93,8 +97,10 @@ struct tracer {
     _Atomic uint64_t collection_raw; /* when the last one finished, as clock_raw() */
     _Atomic bool events_on;          /* JVMTI notifications are enabled */
     _Atomic bool forked;             /* this process is a fork of the traced one */
-    pthread_mutex_t control_lock;    /* starting and stopping */
-    struct session *last;            /* the session of the last trace, ended or not */
+    _Atomic bool closing; /* VM death: that thread ends the trace, others rest in probes */
+    pthread_t closer;
+    pthread_mutex_t control_lock; /* starting and stopping */
+    struct session *last;         /* the session of the last trace, ended or not */
 };
 
 extern struct tracer tracer;

@@ -14,6 +14,7 @@
 #include "agent/hotspot/archive_dump.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/threads.h"
+#include "agent/references/object_ids.h"
 #include "agent/session/attach_commands.h"
 #include "agent/session/session.h"
 #include "agent/session/triggers.h"
@@ -53,7 +54,10 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void) jvmti, (void) jni;
     tracer.dying = true;
+    tracer.closer = pthread_self();
+    atomic_store(&tracer.closing, true);
     session_stop(END_VM_DEATH);
+    atomic_store(&tracer.closing, false);
     trigger_disarm();
     reaper_wake();
 }
@@ -167,6 +171,7 @@ static bool initialize(JavaVM *vm)
     threads_initialize();
     thread_at_end(reaper_thread_ended);
     thread_at_end(stacks_thread_ended);
+    thread_at_end(object_ids_thread_ended);
     triggers_initialize();
     pthread_atfork(NULL, NULL, after_fork);
     return enable(JVMTI_EVENT_VM_DEATH);

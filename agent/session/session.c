@@ -13,11 +13,11 @@
 
 #include "agent/base/internals.h"
 #include "agent/base/tracer.h"
-#include "agent/bytecode/constructors.h"
 #include "agent/bytecode/engine_bytecode.h"
 #include "agent/deaths/reaper.h"
 #include "agent/deaths/recycle.h"
 #include "agent/events/events.h"
+#include "agent/events/last_words.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/hotspot/headers.h"
 #include "agent/hotspot/slots.h"
@@ -25,6 +25,7 @@
 #include "agent/records/global_stream.h"
 #include "agent/records/snapshot.h"
 #include "agent/records/threads.h"
+#include "agent/references/field_places.h"
 #include "agent/session/session_drain.h"
 #include "agent/session/triggers.h"
 #include "agent/stacks/stack_tree.h"
@@ -37,7 +38,7 @@
 #include "steptrace/java_trace.h"
 
 #define FLUSH_SECONDS 60
-#define OPEN_CALLS_POLL_NS 100000
+#define LAST_WORDS_POLL_NS 100000
 /* How long new objects are compared with the start snapshot of a JVM that ran: see new_objects.c.
  */
 #define CHECK_NS UINT64_C(2000000000)
@@ -155,8 +156,10 @@ struct session *session_prepare(const struct options *options)
     session->names_objects = session->options.engine == ENGINE_BYTECODE &&
                              (~session->options.events & (EVENT_ALLOC | EVENT_METHOD)) == 0 &&
                              session->options.method != METHOD_COUNT;
+    session->finds_objects =
+        session->names_objects || (session->options.events & EVENT_REFERENCE) != 0;
     session->keeps_references =
-        session->names_objects ||
+        session->finds_objects ||
         (session->options.engine == ENGINE_BYTECODE && (session->options.events & EVENT_FREE) != 0);
     session->number = atomic_fetch_add(&tracer.session_count, 1) + 1;
     session->late = tracer.attached || session->number > 1 || session->options.start_at.count != 0;
@@ -204,7 +207,7 @@ static void put_provenance(struct session *session)
 {
     char events[64], command_line[16384];
     options_event_names(session->options.events, events, sizeof events);
-    put_property(session, "producer", "StepTrace libtracer.so");
+    put_property(session, "producer", "StepTrace libtracer.so " STEPTRACE_VERSION);
     put_property(session, "engine", session->options.engine == ENGINE_JVMTI ? "jvmti" : "bytecode");
     put_property(session, "events", events);
     char internals[INTERNALS_TEXT];
@@ -259,6 +262,8 @@ bool session_begin(struct session *session, JNIEnv *jni)
                      collector_announces_moves();
     if (session->options.engine == ENGINE_BYTECODE && (session->options.events & EVENT_ALLOC) != 0)
         headers_prove(jni, session->holds);
+    if ((session->options.events & EVENT_REFERENCE) != 0)
+        field_places_begin(session, jni);
     put_provenance(session);
     if (!session_errand(session, write_first)) {
         destroy(session);
@@ -291,28 +296,31 @@ bool session_begin(struct session *session, JNIEnv *jni)
     return true;
 }
 
-/* In the way of a probe, the last one: the drain thread waits for it, and takes what it writes. */
-static void end_open_calls(struct session *session, struct os_thread *os)
+/* Until the drain thread has closed the trace, or nearly; the control lock keeps the session. */
+static void attend_end(struct session *session)
 {
     JNIEnv *jni = NULL;
-    uint64_t since;
-    while ((since = atomic_load(&session->ended_probes)) == 0 || !threads_have_left(since, os))
-        nanosleep(&(struct timespec){0, OPEN_CALLS_POLL_NS}, NULL);
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
-        constructors_end(session, os, jni);
-    probe_leave(os);
+    bool ended = false;
+    if (!session->names_objects ||
+        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        return;
+    while (!ended && !atomic_load(&session->last_words_said)) {
+        last_words_say(jni);
+        nanosleep(&(struct timespec){0, LAST_WORDS_POLL_NS}, NULL);
+        pthread_mutex_lock(&session->state_lock);
+        ended = session->ended;
+        pthread_mutex_unlock(&session->state_lock);
+    }
 }
 
 void session_stop(enum session_end end)
 {
-    struct os_thread *os = NULL;
     hash_state_enter();
     pthread_mutex_lock(&tracer.control_lock);
     struct session *session = tracer.last;
     if (session != NULL && !atomic_load(&tracer.forked)) {
         if (atomic_exchange(&tracer.events_on, false))
             engine_enable(session, false);
-        bool is_last = session->names_objects && probe_enter(&os) != NULL;
         pthread_mutex_lock(&session->state_lock);
         if (!session->ending) {
             session->wanted_end = end;
@@ -320,10 +328,10 @@ void session_stop(enum session_end end)
             futex_gate_open(&session->map->shared->work);
         }
         pthread_mutex_unlock(&session->state_lock);
-        if (is_last)
-            end_open_calls(session, os);
-        if (!session->joined)
+        if (!session->joined) {
+            attend_end(session);
             pthread_join(session->drain, NULL);
+        }
         session->joined = true;
     }
     pthread_mutex_unlock(&tracer.control_lock);

@@ -34,9 +34,8 @@ static int by_size(const void *left, const void *right)
 static struct changes find_changes(const struct leak_report *report)
 {
     const struct measures *measures = report->measures;
-    struct changes changes = {
-        .axis = (report->axes & HEAP_BY_SITE) != 0 ? AXIS_SITE : AXIS_CLASS,
-        .metric = metric_by_name("leaked", 6)};
+    struct changes changes = {.axis = (report->axes & HEAP_BY_SITE) != 0 ? AXIS_SITE : AXIS_CLASS,
+                              .metric = metric_by_name("leaked", 6)};
     size_t rows = measures_count(measures, changes.axis);
     changes.items = calloc(rows + 1, sizeof *changes.items);
     for (uint32_t row = 1; changes.items != NULL && row <= rows; row++) {

@@ -11,8 +11,8 @@ struct leak_report {
     const struct leak_rows *rows;
     struct leak_limits limits;
     unsigned axes;
-    uint64_t top;   /* lines; 0: all */
-    uint64_t depth; /* frames of a site; 0: all */
+    uint64_t top;                    /* lines; 0: all */
+    uint64_t depth;                  /* frames of a site; 0: all */
     const char *baseline;            /* a trace that it is compared with; NULL: none */
     const struct measures *measures; /* with the baseline on the side before */
 };

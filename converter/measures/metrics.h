@@ -29,7 +29,7 @@ enum measure_sum {
     SUM_LEAKED_BYTES, /* steptrace leaks */
     SUM_LEAKED_OBJECTS,
     SUM_GROWTH_BYTES, /* per collection */
-    SUM_ALIVE_BYTES, /* steptrace heap */
+    SUM_ALIVE_BYTES,  /* steptrace heap */
     SUM_ALIVE_OBJECTS,
     SUM_COUNT
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was allocated when, and what died, by class and site: bins of equal length, of which two become one when
- * time runs past the last.  A bin has only the cells of the tracker that changed in it.
+ * What was allocated when, and what died, by class and site: bins of equal length, of which two
+ * become one when time runs past the last.  A bin has only the cells of the tracker that changed in
+ * it.
  */
 #ifndef CONVERTER_REPORT_REPORT_BINS_H
 #define CONVERTER_REPORT_REPORT_BINS_H
@@ -11,8 +12,8 @@
 #define REPORT_BINS 64u /* even */
 
 struct bin_change {
-    uint32_t cell; /* of the tracker; in a bin each once, in order */
-    uint64_t objects, bytes;         /* allocated */
+    uint32_t cell;                     /* of the tracker; in a bin each once, in order */
+    uint64_t objects, bytes;           /* allocated */
     uint64_t dead_objects, dead_bytes; /* of whenever they were allocated */
 };
 

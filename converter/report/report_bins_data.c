@@ -74,10 +74,13 @@ static bool gather(const struct report_model *model, const struct report_sites *
             const struct bin_change *change = &bins->bins[i].changes[k];
             const struct heap_key *key = &model->heap.cells.items[change->cell].key;
             const uint32_t *number = id_table_find(numbers, key->class_id);
-            entries->items[entries->count++] =
-                (struct entry){(uint32_t) i, sites->numbers[key->site],
-                               number != NULL ? *number : 0, change->objects, change->bytes,
-                               change->dead_objects, change->dead_bytes};
+            entries->items[entries->count++] = (struct entry){(uint32_t) i,
+                                                              sites->numbers[key->site],
+                                                              number != NULL ? *number : 0,
+                                                              change->objects,
+                                                              change->bytes,
+                                                              change->dead_objects,
+                                                              change->dead_bytes};
         }
     if (entries->items != NULL)
         merge(entries);

@@ -228,10 +228,9 @@ static bool measure(const struct heap_run *run, const struct heap_report *report
 static enum step_status judge(const struct heap_run *run, const struct measures *measures)
 {
     size_t failed = 0;
-    enum step_status status =
-        run->options->gates.count > 0
-            ? gates_judge(&run->options->gates, help.name, measures, &failed)
-            : STEP_STATUS_OK;
+    enum step_status status = run->options->gates.count > 0
+                                  ? gates_judge(&run->options->gates, help.name, measures, &failed)
+                                  : STEP_STATUS_OK;
     if (failed > 0)
         verb_exit_code = VERB_EXIT_GATE;
     return status;

@@ -31,7 +31,7 @@ struct leaks_options {
     struct gates gates;
     const char *baseline;     /* NULL: none */
     struct measures measures; /* of it, and then of the trace */
-    unsigned axes; /* 0: not chosen */
+    unsigned axes;            /* 0: not chosen */
     uint64_t top, depth;
     bool with_existing;
     bool json;
@@ -128,8 +128,8 @@ static enum step_status follow(struct leaks_options *options, const char *path, 
         report_error(&error);
     }
     if (status == STEP_STATUS_OK)
-        status = side == SIDE_BEFORE ? measure(options, &tracker, side)
-                                     : tell(options, path, &tracker);
+        status =
+            side == SIDE_BEFORE ? measure(options, &tracker, side) : tell(options, path, &tracker);
     leak_tracker_reset(&tracker);
     return status;
 }

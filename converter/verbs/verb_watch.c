@@ -24,10 +24,9 @@
 static const struct verb_help help = {
     .name = "watch",
     .operands = "PID|TRACE [OPTION]...",
-    .text =
-        "Shows a trace while it is written: what lives, what is allocated a second, and by\n"
-        "which classes, call sites, threads and methods. The program is not asked anything:\n"
-        "the trace and its live file are read. `?` tells the keys.\n"};
+    .text = "Shows a trace while it is written: what lives, what is allocated a second, and by\n"
+            "which classes, call sites, threads and methods. The program is not asked anything:\n"
+            "the trace and its live file are read. `?` tells the keys.\n"};
 
 struct watch_options {
     struct event_selection selected;
@@ -68,8 +67,8 @@ static bool take_axis(void *axis_target, const char *value, const char **fault)
 
 static bool take_column(void *column_target, const char *value, const char **fault)
 {
-    static const char *const words[WATCH_COLUMNS] = {
-        "live", "live-objects", "allocated", "objects", "rate", "growth", "calls", "name"};
+    static const char *const words[WATCH_COLUMNS] = {"live", "live-objects", "allocated", "objects",
+                                                     "rate", "growth",       "calls",     "name"};
     *fault = "live, live-objects, allocated, objects, rate, calls or name is expected";
     for (int i = 0; i < WATCH_COLUMNS; i++)
         if (i != WATCH_GROWTH && strcmp(words[i], value) == 0) {
@@ -121,9 +120,8 @@ static enum step_status run(const struct arguments *arguments, const struct watc
     }
     struct watch_feed *feed = calloc(1, sizeof *feed);
     if (feed == NULL)
-        return report_error(&(struct step_error){.status = STEP_STATUS_NO_MEMORY,
-                                                 .offset = STEP_NO_OFFSET,
-                                                 .message = "out of memory"});
+        return report_error(&(struct step_error){
+            .status = STEP_STATUS_NO_MEMORY, .offset = STEP_NO_OFFSET, .message = "out of memory"});
     status = watch_feed_open(feed, target.path, &options->selected, options->cpu / 100, &error);
     if (status == STEP_STATUS_OK)
         status = show(feed, target.pid, options);
@@ -152,10 +150,10 @@ static enum step_status check(const struct arguments *arguments,
 
 enum step_status verb_watch(int argc, char **argv)
 {
-    struct watch_options options = {.settings = {.interval_ns = INTERVAL_DEFAULT_NS,
-                                                 .top = TOP_DEFAULT},
-                                    .cpu = CPU_DEFAULT,
-                                    .by = WATCH_COLUMNS};
+    struct watch_options options = {
+        .settings = {.interval_ns = INTERVAL_DEFAULT_NS, .top = TOP_DEFAULT},
+        .cpu = CPU_DEFAULT,
+        .by = WATCH_COLUMNS};
     event_selection_init(&options.selected);
     const struct option_row rows[] = {
         {"interval", 'i', "T", "from look to look (1s)", take_time, &options.settings.interval_ns},

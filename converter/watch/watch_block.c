@@ -166,13 +166,12 @@ static void put_deaths(struct watch_tail *tail, const struct columns *columns,
         uint64_t object = value_at(&views[WATCH_OBJECT], i);
         if (!watch_model_samples(model, object))
             continue;
-        watch_model_put(
-            model,
-            &(struct trace_event){.kind = EVENT_OBJECT_FREE,
-                                  .time_ns =
-                                      watch_tail_time_ns(tail, value_at(&views[WATCH_TIME], i)),
-                                  .object = object},
-            1);
+        watch_model_put(model,
+                        &(struct trace_event){
+                            .kind = EVENT_OBJECT_FREE,
+                            .time_ns = watch_tail_time_ns(tail, value_at(&views[WATCH_TIME], i)),
+                            .object = object},
+                        1);
     }
 }
 
@@ -196,8 +195,7 @@ static void put_facts(struct watch_tail *tail, struct step_block *block, struct 
     struct step_record_view view;
     struct trace_fact fact;
     while (step_block_next(block, &view) == STEP_STATUS_OK)
-        if (stepfile_decoder_fact(&tail->decoder, &view, &fact) &&
-            fact.kind == TRACE_METHOD_COUNT)
+        if (stepfile_decoder_fact(&tail->decoder, &view, &fact) && fact.kind == TRACE_METHOD_COUNT)
             watch_model_put_calls(model, fact.method_id, fact.calls);
 }
 

@@ -19,7 +19,7 @@ enum watch_field {
 };
 
 struct watch_columns {
-    uint32_t record; /* STEP_NO_RECORD: the file has none */
+    uint32_t record;              /* STEP_NO_RECORD: the file has none */
     uint32_t owner[WATCH_FIELDS]; /* STEP_NO_RECORD: there is no such field */
     size_t slots[WATCH_FIELDS];
 };

@@ -59,9 +59,8 @@ static void put_line(struct drawing *drawing, enum watch_look look, const char *
     screen->looks[drawing->row++] = look;
 }
 
-__attribute__((format(printf, 3, 4))) static void put(struct drawing *drawing,
-                                                      enum watch_look look, const char *format,
-                                                      ...)
+__attribute__((format(printf, 3, 4))) static void put(struct drawing *drawing, enum watch_look look,
+                                                      const char *format, ...)
 {
     char text[WATCH_LINE_BYTES];
     va_list values;
@@ -173,8 +172,7 @@ static void put_numbers(struct drawing *drawing)
         put(drawing, WATCH_PLAIN, "a second: %s in %s objects, %s freed%s%s%s",
             quantity_of_bytes(rates.bytes > 0 ? rates.bytes : 0).text,
             quantity_of_count(whole(rates.objects)).text,
-            quantity_of_count(whole(rates.freed_objects)).text,
-            view->total.calls > 0 ? ", " : "",
+            quantity_of_count(whole(rates.freed_objects)).text, view->total.calls > 0 ? ", " : "",
             view->total.calls > 0 ? quantity_of_count(whole(rates.calls)).text : "",
             view->total.calls > 0 ? " calls" : "");
 }
@@ -183,14 +181,16 @@ static void put_numbers(struct drawing *drawing)
 
 static void put_curve(struct drawing *drawing, size_t rows)
 {
-    static const char *const eighths[] = {" ", "\u2581", "\u2582", "\u2583", "\u2584",
+    static const char *const eighths[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
                                           "\u2585", "\u2586", "\u2587", "\u2588"};
     const struct watch_feed *feed = drawing->view->feed;
     const struct watch_model *model = &feed->model;
     uint64_t levels[WATCH_WIDTH_MOST], most = 1;
     size_t label = 11, width = drawing->screen->width;
     size_t columns = width > label + 4 ? width - label : 0;
-    watch_feed_curve(feed, model->last_ns > feed->tail.last_ns ? model->last_ns : feed->tail.last_ns, levels, columns);
+    watch_feed_curve(feed,
+                     model->last_ns > feed->tail.last_ns ? model->last_ns : feed->tail.last_ns,
+                     levels, columns);
     for (size_t i = 0; i < columns; i++)
         most = levels[i] > most ? levels[i] : most;
     for (size_t row = 0; columns > 0 && row < rows; row++) {
@@ -222,12 +222,10 @@ struct column_row {
     unsigned width;
 };
 
-static const struct column_row object_table[] = {{WATCH_LIVE_BYTES, "live", 11},
-                                                 {WATCH_LIVE_OBJECTS, "objects", 9},
-                                                 {WATCH_GROWTH, "growth", 12},
-                                                 {WATCH_BYTES, "allocated", 11},
-                                                 {WATCH_RATE, "a second", 11},
-                                                 {WATCH_OBJECTS, "all", 9}};
+static const struct column_row object_table[] = {
+    {WATCH_LIVE_BYTES, "live", 11}, {WATCH_LIVE_OBJECTS, "objects", 9},
+    {WATCH_GROWTH, "growth", 12},   {WATCH_BYTES, "allocated", 11},
+    {WATCH_RATE, "a second", 11},   {WATCH_OBJECTS, "all", 9}};
 static const struct column_row method_table[] = {{WATCH_CALLS, "calls", 9},
                                                  {WATCH_GROWTH, "growth", 9},
                                                  {WATCH_RATE, "a second", 9},
@@ -309,11 +307,11 @@ static void put_titles(struct drawing *drawing, const struct layout *layout)
         char title[32];
         snprintf(title, sizeof title, "%s%s", sorts ? (view->reversed ? "^" : "v") : "",
                  layout->columns[i]->title);
-        at += (size_t) snprintf(text + at, sizeof text - at, "%*s",
-                                (int) layout->columns[i]->width, title);
+        at += (size_t) snprintf(text + at, sizeof text - at, "%*s", (int) layout->columns[i]->width,
+                                title);
     }
-    snprintf(text + at, sizeof text - at, " %s%s",
-             view->by[view->axis] == WATCH_NAME ? "v" : "", names[view->axis]);
+    snprintf(text + at, sizeof text - at, " %s%s", view->by[view->axis] == WATCH_NAME ? "v" : "",
+             names[view->axis]);
     put_line(drawing, WATCH_STRONG, text);
 }
 
@@ -333,7 +331,9 @@ static const char *shortened(const struct watch_view *view, char *name, size_t l
 static void put_rows(struct drawing *drawing, const struct layout *layout, size_t rows)
 {
     struct watch_view *view = drawing->view;
-    bool has_rates = view->was_settled && (view->feed->tail.state != WATCH_RUNNING || view->seconds > 0), marked = view->feed->model.has_mark;
+    bool has_rates =
+             view->was_settled && (view->feed->tail.state != WATCH_RUNNING || view->seconds > 0),
+         marked = view->feed->model.has_mark;
     size_t last = view->table.count > rows ? view->table.count - rows : 0;
     view->page = rows;
     view->top = view->top < last ? view->top : last;
@@ -352,11 +352,11 @@ static void put_rows(struct drawing *drawing, const struct layout *layout, size_
     }
     if (view->table.count == 0 && rows > 0)
         put(drawing, WATCH_DIM, "%s",
-            view->name[0] != '\0'                             ? " no such name"
-            : view->axis == WATCH_SITES                       ? " no call stacks (agent: stack=N)"
-            : view->axis == WATCH_METHODS                     ? " no methods (agent: events=method)"
-            : view->feed->tail.events == 0                    ? " nothing yet"
-                                                              : " nothing");
+            view->name[0] != '\0'          ? " no such name"
+            : view->axis == WATCH_SITES    ? " no call stacks (agent: stack=N)"
+            : view->axis == WATCH_METHODS  ? " no methods (agent: events=method)"
+            : view->feed->tail.events == 0 ? " nothing yet"
+                                           : " nothing");
 }
 
 static void put_tabs(struct drawing *drawing)
@@ -366,8 +366,8 @@ static void put_tabs(struct drawing *drawing)
     char text[WATCH_LINE_BYTES];
     size_t at = 0;
     for (unsigned i = 0; i < WATCH_AXES; i++)
-        at += (size_t) snprintf(text + at, sizeof text - at, i == view->axis ? "[%u %s] " : " %u %s  ",
-                                i + 1, names[i]);
+        at += (size_t) snprintf(text + at, sizeof text - at,
+                                i == view->axis ? "[%u %s] " : " %u %s  ", i + 1, names[i]);
     if (view->name[0] != '\0')
         at += (size_t) snprintf(text + at, sizeof text - at, " /%s", view->name);
     if (view->selection[0] != '\0')
@@ -388,7 +388,8 @@ static void put_foot(struct drawing *drawing)
     else if (view->message[0] != '\0')
         put(drawing, WATCH_TURNED, "%s", view->message);
     else if (drawing->screen->height >= ROWS_FOR_KEYS)
-        put(drawing, WATCH_DIM, "q quit  1-4 tables  s sort  / find  f only  space freeze  m mark  ? help");
+        put(drawing, WATCH_DIM,
+            "q quit  1-4 tables  s sort  / find  f only  space freeze  m mark  ? help");
 }
 
 static void put_help(struct drawing *drawing)
@@ -434,8 +435,7 @@ void watch_view_draw(struct watch_view *view, struct watch_screen *screen)
         lay_out(&drawing, &layout);
         if (height >= ROWS_FOR_KEYS)
             put_titles(&drawing, &layout);
-        put_rows(&drawing, &layout,
-                 height > drawing.row + foot ? height - drawing.row - foot : 0);
+        put_rows(&drawing, &layout, height > drawing.row + foot ? height - drawing.row - foot : 0);
     }
     if (foot > 0 || view->input != WATCH_NO_INPUT || view->message[0] != '\0')
         put_foot(&drawing);

@@ -369,8 +369,7 @@ static struct watch_sums counted(const struct watch_feed *feed)
     struct watch_sums sums = {
         .objects = feed->tail.kinds[EVENT_OBJECT_ALLOC] + (pends ? total->pending.objects : 0),
         .freed_objects = feed->tail.kinds[EVENT_OBJECT_FREE] + feed->model.pending_frees};
-    sums.freed_objects =
-        sums.freed_objects < sums.objects ? sums.freed_objects : sums.objects;
+    sums.freed_objects = sums.freed_objects < sums.objects ? sums.freed_objects : sums.objects;
     return sums;
 }
 
@@ -387,8 +386,8 @@ struct watch_sums watch_feed_total(const struct watch_feed *feed)
     if (!needs_scaling(feed))
         return is;
     struct watch_sums all = counted(feed);
-    uint64_t live = scaled(watch_live_bytes(&is), watch_live_objects(&is),
-                           watch_live_objects(&all));
+    uint64_t live =
+        scaled(watch_live_bytes(&is), watch_live_objects(&is), watch_live_objects(&all));
     sums.bytes = scaled(is.bytes, is.objects, all.objects);
     sums.objects = all.objects;
     sums.freed_objects = all.freed_objects;

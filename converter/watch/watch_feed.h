@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A watched trace into its model, a slice at a time.  What the process may take while the trace runs
- * is limited to a share of one core: where reading would take more, a share of the objects stands for
- * all, and at last some blocks for all that came with them; the model's figures are estimates then,
- * until the trace has ended and all of it is read.
+ * A watched trace into its model, a slice at a time.  What the process may take while the trace
+ * runs is limited to a share of one core: where reading would take more, a share of the objects
+ * stands for all, and at last some blocks for all that came with them; the model's figures are
+ * estimates then, until the trace has ended and all of it is read.
  */
 #ifndef CONVERTER_WATCH_WATCH_FEED_H
 #define CONVERTER_WATCH_WATCH_FEED_H
@@ -17,8 +17,8 @@ struct watch_feed {
     struct event_selection selected;
     struct step_block *block;
     struct watch_schema schema;
-    double share;    /* of a core, for a running trace; 0: no limit */
-    size_t next;     /* blocks before it were read or passed over */
+    double share;                       /* of a core, for a running trace; 0: no limit */
+    size_t next;                        /* blocks before it were read or passed over */
     uint64_t records_met, records_read; /* of the kinds that are read */
     bool passed_over;                   /* not all blocks were read */
     double first_ns;                    /* what may be spent at once, before any credit; then 0 */
@@ -53,7 +53,6 @@ double watch_feed_progress(const struct watch_feed *feed);
 struct watch_sums watch_feed_total(const struct watch_feed *feed);
 /* A row's sums, with what lives put right where deaths were lost. */
 struct watch_sums watch_feed_row(const struct watch_feed *feed, const struct watch_row *row);
-
 
 /* Growth is told since now. */
 void watch_feed_mark(struct watch_feed *feed);

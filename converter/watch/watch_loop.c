@@ -17,11 +17,11 @@
 #define SLICE_NS UINT64_C(100000000)
 #define FIRST_SLICE_NS UINT64_C(300000000)
 #define IDLE_MS 3600000u
-#define ONCE_NS 1.0e9     /* processor time that one look may take */
-#define FIXED_ROWS 10u     /* of a screen with a small curve, without the table's */
-#define CURVE_FROM 14u     /* rows that a screen with a curve has at least, */
-#define LARGE_FROM 20u     /* and with a large one, which */
-#define LARGE_MORE 2u      /* takes more */
+#define ONCE_NS 1.0e9  /* processor time that one look may take */
+#define FIXED_ROWS 10u /* of a screen with a small curve, without the table's */
+#define CURVE_FROM 14u /* rows that a screen with a curve has at least, */
+#define LARGE_FROM 20u /* and with a large one, which */
+#define LARGE_MORE 2u  /* takes more */
 
 static uint64_t now_ns(void)
 {
@@ -129,8 +129,8 @@ static enum step_status look(struct watching *watching, struct step_error *error
     watching->looked_ns = now;
     status = watch_feed_refresh(view->feed, first ? 0 : elapsed, error);
     if (status == STEP_STATUS_OK)
-        status = watch_feed_read(view->feed, first ? FIRST_SLICE_NS : SLICE_NS, &watching->more,
-                                 error);
+        status =
+            watch_feed_read(view->feed, first ? FIRST_SLICE_NS : SLICE_NS, &watching->more, error);
     if (status == STEP_STATUS_OK && !watch_view_look(view, first ? 0 : (double) elapsed / 1e9))
         status = no_memory(error);
     if (before == WATCH_RUNNING && view->feed->tail.state != WATCH_RUNNING)

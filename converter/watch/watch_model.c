@@ -51,8 +51,8 @@ void watch_model_reset(struct watch_model *model)
 
 /* ---- rows ---- */
 
-static void each_row(struct watch_model *model, void (*visit)(struct watch_model *,
-                                                              struct watch_row *))
+static void each_row(struct watch_model *model,
+                     void (*visit)(struct watch_model *, struct watch_row *))
 {
     visit(model, &model->total);
     for (int axis = 0; axis < WATCH_AXES; axis++)
@@ -172,8 +172,8 @@ void watch_model_thin(struct watch_model *model, uint32_t stride)
             !object_table_find(&all, number, &object))
             continue;
         struct origin origin = unpack(object.value);
-        origin.weight = origin.weight <= WATCH_WEIGHT_MOST / times ? origin.weight * times
-                                                                   : WATCH_WEIGHT_MOST;
+        origin.weight =
+            origin.weight <= WATCH_WEIGHT_MOST / times ? origin.weight * times : WATCH_WEIGHT_MOST;
         object.value = pack(&origin);
         model->no_memory |= !object_table_put(&kept, &object);
     }
@@ -183,8 +183,8 @@ void watch_model_thin(struct watch_model *model, uint32_t stride)
 
 static void put_alloc(struct watch_model *model, const struct trace_event *event, uint32_t weight)
 {
-    weight = weight <= WATCH_WEIGHT_MOST / model->stride ? weight * model->stride
-                                                         : WATCH_WEIGHT_MOST;
+    weight =
+        weight <= WATCH_WEIGHT_MOST / model->stride ? weight * model->stride : WATCH_WEIGHT_MOST;
     struct origin origin = {event->stack_id, event->thread_id, weight};
     uint64_t bytes = event->size * weight;
     struct live_object object = {event->object, pack(&origin), event->size, event->class_id};
@@ -286,9 +286,7 @@ void watch_model_pend(struct watch_model *model, const struct trace_event *event
     } else if (event->kind == EVENT_OBJECT_ALLOC) {
         struct origin origin = {event->stack_id, event->thread_id, weight};
         add_object(model, event->class_id, &origin,
-                   &(struct watch_sums){.objects = weight,
-                                        .bytes = event->size * weight},
-                   true);
+                   &(struct watch_sums){.objects = weight, .bytes = event->size * weight}, true);
         watch_curve_pend(&model->curve, event->time_ns, (int64_t) (event->size * weight));
     } else if (event->kind == EVENT_METHOD_ENTRY) {
         const struct watch_sums more = {.calls = weight};

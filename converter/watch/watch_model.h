@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a watched trace comes to so far, by class, call stack, thread and method, and over time.
- * Events may come in any order: a death may be told before the birth, since the streams of a running
- * trace reach its file one farther than another.
+ * Events may come in any order: a death may be told before the birth, since the streams of a
+ * running trace reach its file one farther than another.
  *
  * What is in the file counts for good (watch_model_put); what lies in the live file is counted anew
  * at each look (watch_model_begin_pending, watch_model_pend), until it is in the file.  Memory is
@@ -30,8 +30,8 @@ struct watch_row {
     struct watch_sums sums;    /* of what is in the file */
     struct watch_sums pending; /* of what lies in the live file, if `look` is the model's */
     uint64_t look;
-    struct watch_sums marked; /* when the moment was marked */
-    struct watch_sums before; /* at the look before, */
+    struct watch_sums marked;      /* when the moment was marked */
+    struct watch_sums before;      /* at the look before, */
     double bytes_rate, calls_rate; /* and what came since, a second */
 };
 
@@ -63,7 +63,8 @@ void watch_model_reset(struct watch_model *model);
 /* All is put anew; what was marked stays.  False: out of memory. */
 bool watch_model_restart(struct watch_model *model, const struct event_selection *selected);
 
-/* Whether an object is among those that are followed: all, or a share that goes by their numbers. */
+/* Whether an object is among those that are followed: all, or a share that goes by their numbers.
+ */
 static inline bool watch_model_samples(const struct watch_model *model, uint64_t object)
 {
     return ((object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 40 & (model->stride - 1)) == 0;

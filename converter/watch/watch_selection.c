@@ -31,10 +31,10 @@ static bool take_word(char *word, size_t column, struct event_selection *selecte
 
 const char *watch_selection_fault(const struct event_selection *selected)
 {
-    return selected->lifetime.is_set                                 ? "lifetime"
-           : selected->has_alive_at                                  ? "alive-at"
+    return selected->lifetime.is_set                                ? "lifetime"
+           : selected->has_alive_at                                 ? "alive-at"
            : selected->temporary || selected->temporary_allocs != 0 ? "temporary"
-                                                                     : NULL;
+                                                                    : NULL;
 }
 
 bool watch_selection_parse(char *text, struct event_selection *selected, char *fault,

@@ -5,8 +5,8 @@
 
 #include "converter/events/event_selection.h"
 
-/* Adds what the text says, whose words are cut apart and borrowed, to the selection.  False: `fault`
- * says where and what is wrong. */
+/* Adds what the text says, whose words are cut apart and borrowed, to the selection.  False:
+ * `fault` says where and what is wrong. */
 bool watch_selection_parse(char *text, struct event_selection *selected, char *fault,
                            size_t fault_size);
 /* The name of an option that cannot be asked of a trace that is being written; NULL: none was. */

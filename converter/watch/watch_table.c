@@ -26,8 +26,7 @@ static size_t put_text(char *out, size_t out_size, size_t at, struct step_bytes 
 
 static size_t put_plain(char *out, size_t out_size, size_t at, const char *text)
 {
-    return put_text(out, out_size, at,
-                    (struct step_bytes){(const uint8_t *) text, strlen(text)});
+    return put_text(out, out_size, at, (struct step_bytes){(const uint8_t *) text, strlen(text)});
 }
 
 static size_t put_method(struct watch_feed *feed, uint32_t id, char *out, size_t out_size,
@@ -105,9 +104,9 @@ static void fill(struct watch_line *line, struct watch_feed *feed, const struct 
     line->now = watch_feed_row(feed, row);
     line->growth = line->growth_objects = line->rate = 0;
     if (feed->model.has_mark) {
-        line->growth = calls ? difference(line->now.calls, row->marked.calls)
-                             : difference(watch_live_bytes(&line->now),
-                                          watch_live_bytes(&row->marked));
+        line->growth =
+            calls ? difference(line->now.calls, row->marked.calls)
+                  : difference(watch_live_bytes(&line->now), watch_live_bytes(&row->marked));
         line->growth_objects =
             difference(watch_live_objects(&line->now), watch_live_objects(&row->marked));
     }

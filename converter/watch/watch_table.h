@@ -10,7 +10,7 @@ enum watch_column {
     WATCH_LIVE_OBJECTS,
     WATCH_BYTES, /* allocated */
     WATCH_OBJECTS,
-    WATCH_RATE, /* bytes a second, or calls */
+    WATCH_RATE,   /* bytes a second, or calls */
     WATCH_GROWTH, /* since the mark: of what lives, or calls */
     WATCH_CALLS,
     WATCH_NAME,

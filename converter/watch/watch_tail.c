@@ -30,11 +30,10 @@ static void count_block(struct watch_tail *tail, const struct step_block_info *i
     }
     if (last_ns > tail->last_ns)
         tail->last_ns = last_ns;
-    uint64_t *written = info->stream < STREAMS_MOST
-                            ? id_table_get(&tail->streams, (uint32_t) info->stream)
-                            : NULL;
-    if (written != NULL &&
-        !__builtin_add_overflow(info->first_record, info->record_count, &end) && end > *written)
+    uint64_t *written =
+        info->stream < STREAMS_MOST ? id_table_get(&tail->streams, (uint32_t) info->stream) : NULL;
+    if (written != NULL && !__builtin_add_overflow(info->first_record, info->record_count, &end) &&
+        end > *written)
         *written = end;
 }
 

@@ -19,9 +19,9 @@ struct watch_tail {
     struct stepfile_decoder decoder;
     struct trace_names names;
     enum watch_state state;
-    uint64_t dropped;         /* records that found no room, as the live file tells */
-    struct id_table streams;  /* uint64_t: how many records of a stream are in the file */
-    size_t counted;           /* blocks that these and the following are of */
+    uint64_t dropped;        /* records that found no room, as the live file tells */
+    struct id_table streams; /* uint64_t: how many records of a stream are in the file */
+    size_t counted;          /* blocks that these and the following are of */
     uint64_t kinds[EVENT_KIND_COUNT];
     uint64_t events;
     uint64_t last_ns;

@@ -109,12 +109,18 @@ int watch_terminal_key(unsigned wait_ms, bool *ended)
     static const struct {
         int code;
         enum watch_key key;
-    } keys[] = {{KEY_UP, WATCH_KEY_UP},           {KEY_DOWN, WATCH_KEY_DOWN},
-                {KEY_PPAGE, WATCH_KEY_PAGE_UP},   {KEY_NPAGE, WATCH_KEY_PAGE_DOWN},
-                {KEY_HOME, WATCH_KEY_HOME},       {KEY_END, WATCH_KEY_END},
-                {KEY_ENTER, WATCH_KEY_ENTER},     {'\n', WATCH_KEY_ENTER},
-                {'\r', WATCH_KEY_ENTER},          {27, WATCH_KEY_ESCAPE},
-                {KEY_BACKSPACE, WATCH_KEY_BACKSPACE}, {127, WATCH_KEY_BACKSPACE},
+    } keys[] = {{KEY_UP, WATCH_KEY_UP},
+                {KEY_DOWN, WATCH_KEY_DOWN},
+                {KEY_PPAGE, WATCH_KEY_PAGE_UP},
+                {KEY_NPAGE, WATCH_KEY_PAGE_DOWN},
+                {KEY_HOME, WATCH_KEY_HOME},
+                {KEY_END, WATCH_KEY_END},
+                {KEY_ENTER, WATCH_KEY_ENTER},
+                {'\n', WATCH_KEY_ENTER},
+                {'\r', WATCH_KEY_ENTER},
+                {27, WATCH_KEY_ESCAPE},
+                {KEY_BACKSPACE, WATCH_KEY_BACKSPACE},
+                {127, WATCH_KEY_BACKSPACE},
                 {'\b', WATCH_KEY_BACKSPACE}};
     timeout((int) wait_ms);
     int code = getch();

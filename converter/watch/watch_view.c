@@ -6,9 +6,9 @@
 #include <string.h>
 
 /* What tables are sorted by, in the order that a key goes through. */
-static const enum watch_column object_columns[] = {WATCH_LIVE_BYTES, WATCH_LIVE_OBJECTS,
-                                                   WATCH_BYTES,      WATCH_OBJECTS,
-                                                   WATCH_RATE,       WATCH_GROWTH, WATCH_NAME};
+static const enum watch_column object_columns[] = {
+    WATCH_LIVE_BYTES, WATCH_LIVE_OBJECTS, WATCH_BYTES, WATCH_OBJECTS,
+    WATCH_RATE,       WATCH_GROWTH,       WATCH_NAME};
 static const enum watch_column method_columns[] = {WATCH_CALLS, WATCH_RATE, WATCH_GROWTH,
                                                    WATCH_BYTES, WATCH_NAME};
 

@@ -44,8 +44,8 @@ struct watch_view {
     enum watch_axis axis;
     enum watch_column by[WATCH_AXES];
     bool reversed, frozen, help;
-    size_t top; /* the first line of the table that is shown */
-    size_t page; /* how many are */
+    size_t top;                       /* the first line of the table that is shown */
+    size_t page;                      /* how many are */
     char name[WATCH_INPUT_MOST];      /* what names must have in them */
     char selection[WATCH_INPUT_MOST]; /* as it was typed */
     enum watch_input input;
@@ -54,7 +54,7 @@ struct watch_view {
     struct watch_table table;
     struct watch_sums total, before; /* now, and at the look before */
     bool before_is_good;
-    double seconds; /* between the two */
+    double seconds;   /* between the two */
     double unsettled; /* seconds since rows were told their rates */
     bool was_settled;
 };

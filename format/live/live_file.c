@@ -70,7 +70,8 @@ void live_file_close(struct live_file *file)
 bool step_live_is_written(const char *path)
 {
     struct live_file file = {.path = path, .descriptor = -1};
-    bool is = live_file_open(&file) == STEP_STATUS_OK && live_file_check_owner(&file) == STEP_STATUS_BUSY;
+    bool is =
+        live_file_open(&file) == STEP_STATUS_OK && live_file_check_owner(&file) == STEP_STATUS_BUSY;
     live_file_close(&file);
     return is;
 }

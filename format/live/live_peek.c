@@ -163,8 +163,8 @@ static void visit_words(struct peek *peek, const struct found_chunk *chunk, size
     struct chunk_state state = {.event = {.weight = is_global ? 1 : peek->stride,
                                           .stream = chunk->stream,
                                           .thread = chunk->thread}};
-    state.event.ticks = live_stamp_ns(&peek->clock, peek->file.header.free_stamp) /
-                        peek->clock.resolution_ns;
+    state.event.ticks =
+        live_stamp_ns(&peek->clock, peek->file.header.free_stamp) / peek->clock.resolution_ns;
     for (size_t at = 0, length; at < count; at += length) {
         const uint64_t *words = peek->words + at;
         length = live_record_words(words, count - at);

@@ -81,7 +81,8 @@ static enum step_status decode_chunk(struct live_file *file, const struct decode
             : live_decoder_begin(decoders->java, chunk->stream, chunk->first_record, chunk->thread);
     size_t consumed = 0;
     if (status == STEP_STATUS_OK &&
-        live_file_read(file, chunk->offset + sizeof(struct step_live_chunk), words, (size_t) chunk->used))
+        live_file_read(file, chunk->offset + sizeof(struct step_live_chunk), words,
+                       (size_t) chunk->used))
         status = decode_words(decoders, chunk, words, &consumed, file->error);
     free(words);
     if (status != STEP_STATUS_OK && file->error != NULL) {

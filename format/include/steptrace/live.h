@@ -238,16 +238,16 @@ bool step_live_is_written(const char *path);
 
 /* An event that lies in the live file of a running trace. */
 struct step_live_event {
-    uint32_t kind;    /* STEP_LIVE_ALLOC, EXISTING, FREE_OBJECT, ENTRY; any other event: NONE */
-    uint32_t weight;  /* it stands for so many: where not all is read */
+    uint32_t kind;   /* STEP_LIVE_ALLOC, EXISTING, FREE_OBJECT, ENTRY; any other event: NONE */
+    uint32_t weight; /* it stands for so many: where not all is read */
     uint64_t stream;
-    uint64_t ticks;   /* its time; of a free: that of the latest event before it */
-    uint64_t object;  /* allocations, frees */
-    uint64_t class_;  /* the same as in the trace, as the following: allocations */
-    uint64_t size;    /* bytes */
-    uint64_t stack;   /* a frame; 0: not known */
-    uint64_t thread;  /* not of frees */
-    uint64_t method;  /* entries */
+    uint64_t ticks;  /* its time; of a free: that of the latest event before it */
+    uint64_t object; /* allocations, frees */
+    uint64_t class_; /* the same as in the trace, as the following: allocations */
+    uint64_t size;   /* bytes */
+    uint64_t stack;  /* a frame; 0: not known */
+    uint64_t thread; /* not of frees */
+    uint64_t method; /* entries */
 };
 
 /* An entry of a dictionary that lies there, as the DEFINE kinds tell. */

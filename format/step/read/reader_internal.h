@@ -98,8 +98,8 @@ enum step_status step_reader_visit(struct step_reader *reader,
 /* Finds all blocks from `offset` on by their headers, and visits each. */
 enum step_status step_reader_walk(struct step_reader *reader, const struct step_byte_source *source,
                                   uint64_t offset, struct step_error *error);
-/* The same from reader->walked_bytes on, up to the first block that is not all there yet: nothing is
- * searched for and no damage noted but in whole blocks. */
+/* The same from reader->walked_bytes on, up to the first block that is not all there yet: nothing
+ * is searched for and no damage noted but in whole blocks. */
 enum step_status step_reader_walk_on(struct step_reader *reader, struct step_error *error);
 /* The first definition block from `*offset` on; false where there is none. */
 bool step_reader_find_definition(struct step_reader *reader, uint64_t *offset,

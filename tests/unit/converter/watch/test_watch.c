@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is watched: events in any order, a trace that grows, estimates, and what is on the screen. */
+/* What is watched: events in any order, a trace that grows, estimates, and what is on the screen.
+ */
 #include <CUnit/Basic.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -259,9 +260,9 @@ static void grow(bool whole)
     CU_ASSERT(watch_feed_is_exact(feed));
     at_once = open_feed(path);
     read_on(at_once);
-    CU_ASSERT_EQUAL(memcmp(&feed->model.total.sums, &at_once->model.total.sums,
-                           sizeof feed->model.total.sums),
-                    0);
+    CU_ASSERT_EQUAL(
+        memcmp(&feed->model.total.sums, &at_once->model.total.sums, sizeof feed->model.total.sums),
+        0);
     CU_ASSERT_EQUAL(feed->tail.events, at_once->tail.events);
     CU_ASSERT_EQUAL(feed->model.live.count, at_once->model.live.count);
     close_feed(at_once);

@@ -106,10 +106,8 @@ static uint32_t class_of(struct allocs_event_source *source, struct step_bytes n
 
 static void note_unknown(struct allocs_event_source *source, const struct hatf_record *record)
 {
-    if (source->unknown_frees++ == 0) {
-        uint64_t at = alloc_source_offset(source->records);
-        source->unknown.offset = at == STEP_NO_OFFSET ? 0 : at;
-    }
+    if (source->unknown_frees++ == 0)
+        source->unknown.offset = alloc_source_offset(source->records);
     snprintf(source->unknown.message, sizeof source->unknown.message,
              "%" PRIu64 " frees of addresses that nothing lives at, the last one %" PRIu64,
              source->unknown_frees, record->address);

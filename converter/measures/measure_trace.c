@@ -191,6 +191,8 @@ static void note_run(struct folding *folding, const struct event_source *source,
     struct measure_run *run = &folding->measures->runs[folding->run];
     struct trace_summary summary;
     const char *program = event_source_property(source, "java-command");
+    if (program == NULL && event_source_property(source, "java-vm-name") == NULL)
+        program = event_source_property(source, "command-line"); /* a native program's */
     source->operations->summary(source, &summary);
     *run = (struct measure_run){.path = path,
                                 .side = side,

@@ -253,20 +253,24 @@ static void report_cut(const struct input *input)
         report_line("%s: %s", path, what);
 }
 
+/* Some faults are of no place: a record that does not fit to those before it. */
+static void tell_damage(const char *path, const struct step_damage *damage)
+{
+    char place[40] = "", passed[48] = "";
+    if (damage->offset != STEP_NO_OFFSET)
+        snprintf(place, sizeof place, "offset %" PRIu64 ": ", damage->offset);
+    if (damage->length > 0)
+        snprintf(passed, sizeof passed, " (%" PRIu64 " bytes passed over)", damage->length);
+    report_line("%s: %s%s%s", path, place, damage->message, passed);
+}
+
 enum step_status input_report_damage(struct input *input)
 {
     const struct event_source *source = input->source;
     size_t count = source->operations->damage_count(source);
     for (; input->damage_reported < count && input->damage_reported < MOST_DAMAGE_REPORTED;
-         input->damage_reported++) {
-        const struct step_damage *damage =
-            source->operations->damage(source, input->damage_reported);
-        char passed[48] = "";
-        if (damage->length > 0)
-            snprintf(passed, sizeof passed, " (%" PRIu64 " bytes passed over)", damage->length);
-        report_line("%s: offset %" PRIu64 ": %s%s", source->path, damage->offset, damage->message,
-                    passed);
-    }
+         input->damage_reported++)
+        tell_damage(source->path, source->operations->damage(source, input->damage_reported));
     if (count > input->damage_reported)
         report_line("%s: and %zu more such places", source->path, count - input->damage_reported);
     report_cut(input);

@@ -214,8 +214,10 @@ static void note_damage(struct replay *replay, const struct alloc_source *source
     size_t count = alloc_source_damage_count(source);
     for (size_t i = 0; i < count && !replay->is_damaged; i++) {
         const struct step_damage *damage = alloc_source_damage(source, i);
-        report_line("%s: offset %" PRIu64 ": %s", replay->settings.name, damage->offset,
-                    damage->message);
+        char place[40] = "";
+        if (damage->offset != STEP_NO_OFFSET)
+            snprintf(place, sizeof place, "offset %" PRIu64 ": ", damage->offset);
+        report_line("%s: %s%s", replay->settings.name, place, damage->message);
     }
     replay->is_damaged = replay->is_damaged || count > 0;
 }

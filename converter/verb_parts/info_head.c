@@ -35,7 +35,8 @@ static void put_damage(struct json_output *json, const struct event_source *sour
     for (size_t i = 0; i < source->operations->damage_count(source); i++) {
         const struct step_damage *damage = source->operations->damage(source, i);
         json_begin_object(json, NULL);
-        json_number(json, "offset", damage->offset);
+        if (damage->offset != STEP_NO_OFFSET)
+            json_number(json, "offset", damage->offset);
         json_number(json, "length", damage->length);
         json_text(json, "message", damage->message);
         json_end_object(json);

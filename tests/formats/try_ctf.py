@@ -192,6 +192,8 @@ def check_definitions(work):
         assert counts and max(counts.values()) == int(count), (name, counts)
         assert len(counts) > len(reader.metadata.events) // 2 * 9 // 10, (name, len(counts))
         assert all(reader.metadata.events[1, i] for _, i in reader.metadata.events)
+    faults = subprocess.run([STEPTRACE, "stats", f"{work}/all.step"], capture_output=True, check=False).stderr.decode()
+    assert "the heap's model" in faults and str(2**64 - 1) not in faults, faults  # of no place: none is told
     for name in ("nested_age", "strategies", "numbered_rows", "age_circle"):
         shutil.copy(f"{DATA}/{name}.bin", f"{work}/{name}.step")
         check(work, name, f"{work}/{name}.step", bt=name == "nested_age")

@@ -70,6 +70,16 @@ class Recorder(unittest.TestCase):
         own = found['free'] - found['realloc/both']
         self.assertTrue(frees <= own <= frees + 30, (frees, own))
 
+    def test_compare(self):
+        """Two programs are compared, and told apart by their command lines."""
+        for name in ('calls', 'churn'):
+            record(self.path(name + '.step'), program(name))
+        done = run([STEPTRACE, 'compare', self.path('calls.step'), self.path('churn.step')])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('are of different programs', done.stderr)
+        done = run([STEPTRACE, 'compare', self.path('calls.step'), self.path('calls.step')])
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+
     def test_forks(self):
         done = record(self.path('run-%p.step'), program('churn'), 'fork')
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -29,6 +29,7 @@ for how in '--by=class' '--by=class+site+thread --allocated --at=end' '--diff gc
     steptrace heap --json $how $shop | valid heap
 done
 steptrace leaks --json --by=class+site $shop | valid leaks
+steptrace watch --json $shop | valid watch
 steptrace compare --json --by all $shop,$shop $data/traces/shop-2.step | valid compare
 if steptrace help | grep -q '^  sql '; then
     steptrace sql --json $shop "select class, size, size * 1.5, null from objects limit 2" | valid sql

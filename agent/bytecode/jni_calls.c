@@ -17,7 +17,7 @@ static void made(JNIEnv *jni, jobject object)
     if (session == NULL)
         return;
     object_made_once(session, os, jni, object);
-    probe_leave(os);
+    object_probe_leave(os, jni);
 }
 
 /* A string is two objects. */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trace with exact deaths, made for a verb: opened, written, and what came of it told. */
+#ifndef CONVERTER_VERB_PARTS_DATE_DEATHS_H
+#define CONVERTER_VERB_PARTS_DATE_DEATHS_H
+
+#include "converter/deaths/dated_trace.h"
+
+/* Faults are told, and what the trace lacks.  CORRUPT: the input was damaged; what could be read
+ * was written, and `summary` is of that. */
+enum step_status date_deaths(const char *path, const char *output, struct dated_summary *summary);
+/* A few lines on stderr: how many deaths of which kind, and what is not known. */
+void date_deaths_report(const char *output, const struct dated_summary *summary);
+
+#endif

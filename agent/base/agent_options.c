@@ -32,8 +32,9 @@ struct word {
 };
 
 static const struct word event_words[] = {
-    {"class", EVENT_CLASS},   {"alloc", EVENT_ALLOC},   {"free", EVENT_FREE},
-    {"thread", EVENT_THREAD}, {"method", EVENT_METHOD}, {"all", EVENT_ALL},
+    {"class", EVENT_CLASS},         {"alloc", EVENT_ALLOC},   {"free", EVENT_FREE},
+    {"thread", EVENT_THREAD},       {"method", EVENT_METHOD}, {"all", EVENT_ALL},
+    {"reference", EVENT_REFERENCE},
 };
 static const struct word engine_words[] = {{"jvmti", ENGINE_JVMTI}, {"bytecode", ENGINE_BYTECODE}};
 static const struct word overflow_words[] = {{"block", OVERFLOW_BLOCK}, {"drop", OVERFLOW_DROP}};
@@ -127,8 +128,9 @@ static void parse_events(struct parse *parse, const char *key, const char *value
         if (find_word(WORDS(event_words), at, length, &bits)) {
             events |= bits;
         } else {
-            log_message("option %s: '%.*s' is none of class, alloc, free, thread, method, all", key,
-                        (int) length, at);
+            log_message("option %s: '%.*s' is none of class, alloc, free, thread, method, "
+                        "reference, all",
+                        key, (int) length, at);
             parse->faults++;
         }
         if (at[length] == '\0')
@@ -378,8 +380,8 @@ static const struct option {
 } table[] = {
     {"file", "NAME", DEFAULT_FILE,
      "the trace; %p is the process id, %t the time, %h the host, %% a %", set_file, true},
-    {"events", "class+alloc+free+thread+method|all", "class+alloc+free+thread", "what is recorded",
-     set_events, false},
+    {"events", "class+alloc+free+thread+method+reference|all", "class+alloc+free+thread",
+     "what is recorded", set_events, false},
     {"engine", "bytecode|jvmti", "bytecode", "how the JVM is observed", set_engine, false},
     {"resolution", "1ns..1s", "1us", "of the time stamps that are stored", set_resolution, false},
     {"existing", "yes|no", "yes", "report the objects that exist when tracing starts", set_existing,
@@ -524,6 +526,13 @@ bool options_parse(struct options *options, const char *text)
     if ((options->events & EVENT_FREE) != 0 && (options->events & EVENT_ALLOC) == 0) {
         log_message("option events: free needs alloc");
         parse.faults++;
+    }
+    if ((options->events & EVENT_REFERENCE) != 0) {
+        options->events |= EVENT_ALLOC | EVENT_FREE;
+        if (options->engine != ENGINE_BYTECODE) {
+            log_message("option events: reference needs engine=bytecode");
+            parse.faults++;
+        }
     }
     if (options->engine != ENGINE_BYTECODE &&
         (options->start_at.count != 0 || options->stop_at.count != 0)) {

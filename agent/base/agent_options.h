@@ -15,6 +15,7 @@ enum option_event {
     EVENT_FREE = 1 << 2,
     EVENT_THREAD = 1 << 3,
     EVENT_METHOD = 1 << 4,
+    EVENT_REFERENCE = 1 << 5, /* stores of references */
     EVENT_DEFAULT = EVENT_CLASS | EVENT_ALLOC | EVENT_FREE | EVENT_THREAD,
     EVENT_ALL = EVENT_DEFAULT | EVENT_METHOD
 };

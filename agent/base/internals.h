@@ -20,7 +20,8 @@
     X(DEFINE, "define", true)    /* ClassLoader.defineClass0() */                                  \
     X(SLOTS, "slots", true)      /* what the JVM keeps where a reference points to */              \
     X(HEADERS, "headers", true)  /* the class and the length in an object's header */              \
-    X(RECYCLE, "recycle", false) /* the references of dead objects are used again */
+    X(RECYCLE, "recycle", false) /* the references of dead objects are used again */               \
+    X(FIELDS, "fields", true)    /* the offsets in identifiers of fields */
 
 enum internal {
 #define INTERNAL_ENUMERATOR(name, text, proves) INTERNAL_##name,

@@ -43,6 +43,7 @@ struct session {
     _Atomic bool reaped;           /* engine=bytecode: the last look for the dead is done */
     bool late;                     /* the program ran before the trace */
     bool names_objects;            /* engine=bytecode: method events have object ids */
+    bool finds_objects;            /* engine=bytecode: for that, or for stores of references */
     bool keeps_references;         /* engine=bytecode: for that, or to find the dead */
     bool holds;                    /* engine=bytecode: objects may be looked at, see hold.h */
     _Atomic bool methods_on;       /* engine=bytecode: the start snapshot is done */
@@ -51,6 +52,7 @@ struct session {
     uint64_t batch_stamp;          /* of the last of them */
     uint64_t batch_collection;
     _Atomic uint64_t class_count, method_count, thread_count; /* dictionary entries */
+    uint64_t field_count;                                     /* the same, under global_lock */
     struct stack_tree *stacks; /* NULL: allocations have no call stack */
     /* the drain thread's */
     struct trace_file *file;

@@ -19,6 +19,7 @@
 #include "agent/records/classes.h"
 #include "agent/records/method_numbers.h"
 #include "agent/records/rare_records.h"
+#include "agent/references/field_numbers.h"
 #include "agent/rewriter/rewrite.h"
 #include "capture/log.h"
 
@@ -27,7 +28,7 @@
 static struct {
     _Atomic bool on; /* classes that are loaded or retransformed now are to be rewritten */
     bool armed;      /* only methods of start= get probes, and only for that */
-    bool alloc, method, nameless; /* as in a struct rewrite_request */
+    bool alloc, method, nameless, references; /* as in a struct rewrite_request */
     const struct session *session;
     _Atomic uint64_t left_alone;
     /* a set of hashes of the names of changed classes: which ones to restore */
@@ -119,12 +120,21 @@ static uint32_t number_method(void *context, const char *class_name, const char 
     return number;
 }
 
-static void method_left_alone(void *context, const char *class_name, const char *method_name,
-                              const char *descriptor, const char *reason, bool allocations)
+static uint32_t number_field(void *context, const char *owner, const char *name,
+                             const char *descriptor, bool is_static)
 {
+    const struct class_plan *plan = context;
+    return field_site_number(plan->loader, !plan->named, owner, name, descriptor, is_static);
+}
+
+static void method_left_alone(void *context, const char *class_name, const char *method_name,
+                              const char *descriptor, const char *reason, enum rewrite_loss loss)
+{
+    static const uint64_t missing[] = {[LOSS_METHOD_EVENTS] = FACT_METHOD_EVENTS,
+                                       [LOSS_STORES] = FACT_STORES,
+                                       [LOSS_ALLOCATIONS] = FACT_ALLOCATIONS};
     (void) context;
-    report_left_alone(class_name, method_name, descriptor, reason,
-                      allocations ? FACT_ALLOCATIONS : FACT_METHOD_EVENTS);
+    report_left_alone(class_name, method_name, descriptor, reason, missing[loss]);
 }
 
 static struct rewrite_request request_of(const uint8_t *bytes, size_t length,
@@ -134,9 +144,11 @@ static struct rewrite_request request_of(const uint8_t *bytes, size_t length,
                                     .size_bytes = length,
                                     .alloc = engine.alloc,
                                     .method = plan->traced || plan->watched,
+                                    .references = engine.references,
                                     .nameless = engine.nameless,
                                     .apart = true,
                                     .method_number = number_method,
+                                    .field_number = number_field,
                                     .left_alone = method_left_alone,
                                     .context = plan};
 }
@@ -174,7 +186,7 @@ static unsigned char *new_class_file(JNIEnv *jni, bool is_new, jobject loader, c
     struct rewrite_request request = request_of(bytes, length, &plan);
     uint8_t *out = NULL;
     size_t out_bytes = 0;
-    if (plan.traced && loader != NULL)
+    if ((plan.traced || engine.references) && loader != NULL)
         plan.loader = loader_number(loader);
     plan.named = name != NULL && (plan.loader != 0 || loader == NULL);
     if (!request.alloc && !request.method && !(engine.armed && loader == NULL))
@@ -367,7 +379,7 @@ static bool arm(JNIEnv *jni, const struct session *session, bool on)
     if (on && !java_probes_link(jni, &session->options))
         return false;
     engine.session = session;
-    engine.alloc = engine.method = false;
+    engine.alloc = engine.method = engine.references = false;
     engine.armed = on;
     if (on)
         archived_classes_read();
@@ -404,6 +416,7 @@ static void start(JNIEnv *jni, const struct session *session)
     engine.session = session;
     engine.alloc = (events & EVENT_ALLOC) != 0;
     engine.method = (events & EVENT_METHOD) != 0;
+    engine.references = (events & EVENT_REFERENCE) != 0;
     engine.nameless = !session->names_objects;
     if (engine.alloc) {
         reaper_start(jni);

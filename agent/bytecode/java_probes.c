@@ -10,6 +10,7 @@
 #include "agent/bytecode/leaf_calls.h"
 #include "agent/bytecode/method_events.h"
 #include "agent/bytecode/new_objects.h"
+#include "agent/bytecode/reference_stores.h"
 #include "agent/bytecode/throwables.h"
 #include "agent/bytecode/watched_methods.h"
 #include "agent/records/method_counts.h"
@@ -41,8 +42,11 @@ static void cloned(JNIEnv *jni, jobject from, jobject object, bool by_super)
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
-    if (object != NULL && clone_is_of_object(session, os, jni, from, by_super))
+    if (object != NULL && clone_is_of_object(session, os, jni, from, by_super)) {
         object_made(session, os, jni, object);
+        if (stores_wanted(session))
+            store_clone(session, os, jni, from, object);
+    }
     probe_leave(os);
 }
 
@@ -243,23 +247,37 @@ union probe_function {
     void(JNICALL *object)(JNIEnv *, jclass, jobject);
     void(JNICALL *objects)(JNIEnv *, jclass, jobject, jobject);
     void(JNICALL *object_number)(JNIEnv *, jclass, jobject, jint);
+    void(JNICALL *objects_number)(JNIEnv *, jclass, jobject, jobject, jint);
+    void(JNICALL *element)(JNIEnv *, jclass, jobject, jint, jobject);
+    void(JNICALL *range)(JNIEnv *, jclass, jobject, jint, jobject, jint, jint);
+    void(JNICALL *offset)(JNIEnv *, jclass, jobject, jlong, jobject);
+    void(JNICALL *set)(JNIEnv *, jclass, jboolean, jobject, jlong, jobject);
+    void(JNICALL *exchanged)(JNIEnv *, jclass, jobject, jobject, jobject, jlong, jobject);
     void(JNICALL *number)(JNIEnv *, jclass, jint);
     void(JNICALL *number_object)(JNIEnv *, jclass, jint, jobject);
     void *address;
 };
 
-#define ALLOC_FUNCTIONS                                                                            \
+#define OBJECT_FUNCTIONS                                                                           \
     [PROBE_ALLOC] = {.object = on_alloc}, [PROBE_ALLOC_CLONED] = {.objects = on_alloc_cloned},     \
     [PROBE_ALLOC_SUPER_CLONED] = {.objects = on_alloc_super_cloned},                               \
     [PROBE_ALLOC_UNLESS] = {.objects = on_alloc_unless},                                           \
     [PROBE_ALLOC_STRING] = {.object = on_alloc_string},                                            \
     [PROBE_ALLOC_TRACE] = {.object = on_alloc_trace},                                              \
     [PROBE_ALLOC_MESSAGE] = {.objects = on_alloc_message},                                         \
-    [PROBE_ALLOC_ARRAYS] = {.object_number = on_alloc_arrays}
+    [PROBE_ALLOC_ARRAYS] = {.object_number = on_alloc_arrays},                                     \
+    [PROBE_STORE_FIELD] = {.objects_number = on_store_field},                                      \
+    [PROBE_STORE_STATIC] = {.object_number = on_store_static},                                     \
+    [PROBE_STORE_ELEMENT] = {.element = on_store_element},                                         \
+    [PROBE_STORE_CLONE] = {.objects = on_store_clone},                                             \
+    [PROBE_STORE_COPY] = {.objects_number = on_store_copy},                                        \
+    [PROBE_STORE_RANGE] = {.range = on_store_range},                                               \
+    [PROBE_STORE_OFFSET] = {.offset = on_store_offset}, [PROBE_STORE_SET] = {.set = on_store_set}, \
+    [PROBE_STORE_EXCHANGED] = {.exchanged = on_store_exchanged}
 
 /* Both in the order of enum probe. */
 static const union probe_function recording[PROBE_COUNT] = {
-    ALLOC_FUNCTIONS,
+    OBJECT_FUNCTIONS,
     [PROBE_ENTRY] = {.number = on_entry},
     [PROBE_ENTRY_THIS] = {.number_object = on_entry_this},
     [PROBE_ENTRY_NEW] = {.number = on_entry_new},
@@ -272,7 +290,7 @@ static const union probe_function recording[PROBE_COUNT] = {
 };
 
 static const union probe_function counting[PROBE_COUNT] = {
-    ALLOC_FUNCTIONS,
+    OBJECT_FUNCTIONS,
     [PROBE_ENTRY] = {.number = count_entry},
     [PROBE_ENTRY_THIS] = {.number_object = count_entry_this},
     [PROBE_ENTRY_NEW] = {.number = count_entry},

@@ -3,23 +3,12 @@
 #include "agent/bytecode/method_events.h"
 
 #include "agent/bytecode/constructors.h"
-#include "agent/deaths/identity.h"
-#include "agent/events/events.h"
 #include "agent/records/put_record.h"
+#include "agent/references/object_ids.h"
 
 static void *key_of(uint32_t number)
 {
     return (void *) (uintptr_t) number;
-}
-
-/* The object's id, 0 if it has none: from the weak table, or else from its tag. */
-static uint64_t object_id(struct session *session, struct live_stream *stream, uint64_t thread,
-                          JNIEnv *jni, jobject object)
-{
-    if ((session->options.events & EVENT_ALLOC) == 0 || object == NULL)
-        return 0;
-    uint64_t id = identity_find(jni, identity_key(object), object);
-    return id != 0 ? id : event_tagged_object(session, stream, thread, jni, object);
 }
 
 /* Writes an event in its short form, or else in the long one. */
@@ -59,9 +48,8 @@ void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, 
     bool waits = is_new && session->names_objects;
     if (constructors_wait_long(java, stream))
         constructors_keep_window(session, os, jni, java, stream);
-    uint64_t id = session->names_objects && object != NULL
-                      ? object_id(session, stream, java->id, jni, object)
-                      : 0;
+    uint64_t id =
+        session->names_objects ? object_id_of(session, os, stream, java->id, jni, object) : 0;
     if (__builtin_expect(waits && java->reserved != 0, 0) &&
         (id = constructor_reserved(session, java, jni, number)) != 0) {
         enter_reserved(session, stream, java, number, method, id);
@@ -184,7 +172,8 @@ void method_constructed(struct session *session, struct os_thread *os, JNIEnv *j
         frame->pending = 0;
         return;
     }
-    uint64_t id = object_id(session, stream, java->id, jni, object);
+    uint64_t id =
+        session->finds_objects ? object_id_of(session, os, stream, java->id, jni, object) : 0;
     java->pending--;
     if (frame->stream == stream)
         constructor_write(session, stream, java, frame, id);

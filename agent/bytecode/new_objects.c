@@ -20,6 +20,7 @@
 #include "agent/hotspot/slots.h"
 #include "agent/records/classes.h"
 #include "agent/records/put_record.h"
+#include "agent/references/object_ids.h"
 #include "agent/stacks/stacks.h"
 #include "format/core/hash.h"
 
@@ -137,15 +138,16 @@ static void remember(struct session *session, struct os_thread *os, JNIEnv *jni,
         return;
     }
     uint32_t key = 0;
-    if (session->names_objects) {
+    if (session->finds_objects) {
         key = identity_key(object);
         identity_add(key, id, reference);
+        object_id_note(session, os, object, id);
     }
     if (atomic_load_explicit(&os->weak_session, memory_order_relaxed) != session->number)
         atomic_store(&os->weak_session, session->number);
     if (!weak_table_add(&reaper_table, &os->weak_page, (uint64_t) key << WEAK_ID_BITS | id,
                         reference)) {
-        if (session->names_objects)
+        if (session->finds_objects)
             identity_remove(key, id);
         (*jni)->DeleteWeakGlobalRef(jni, reference);
     }

@@ -139,7 +139,7 @@ static void want_capabilities(const struct engine *engine, uint32_t event,
 /* Asks for what these events need and was not given yet; names what cannot be had. */
 static void add_capabilities(const struct engine *engine, uint32_t events)
 {
-    for (uint32_t event = EVENT_CLASS; event <= EVENT_METHOD; event <<= 1) {
+    for (uint32_t event = EVENT_CLASS; event <= EVENT_REFERENCE; event <<= 1) {
         if ((events & event & ~tracer.capable) == 0)
             continue;
         jvmtiCapabilities wanted;

@@ -5,7 +5,7 @@
 
 #include "agent/base/tracer.h"
 
-enum rare_missing { FACT_METHOD_EVENTS = 1, FACT_ALLOCATIONS = 2 };
+enum rare_missing { FACT_METHOD_EVENTS = 1, FACT_ALLOCATIONS = 2, FACT_STORES = 4 };
 
 /* A method, or with an empty name a class, stays without probes.  Texts are modified UTF-8. */
 void fact_not_probed(struct session *session, const char *class_name, const char *method_name,

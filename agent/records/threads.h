@@ -75,6 +75,7 @@ struct recent_objects {
 };
 
 struct recycled;
+struct known_object;
 
 struct os_thread {
     _Atomic int in_probe;
@@ -99,7 +100,8 @@ struct os_thread {
     struct call_counts *counts;   /* method=count */
     struct class_cache_entry classes[CLASS_CACHE];
     struct class_word_entry class_words[1u << CLASS_WORDS_LOG2];
-    struct recycled *recycled; /* references to use again: agent/deaths */
+    struct recycled *recycled;          /* references to use again: agent/deaths */
+    struct known_object *known_objects; /* agent/references; made at the first that is named */
 };
 
 void threads_initialize(void);

@@ -71,7 +71,7 @@ static enum alloc_call clone_kind(const struct class_file *file, const struct cl
     bool array = callee->owner.length > 0 && callee->owner.bytes[0] == '[';
     bool own = callee->owner.length == file->name.length &&
                memcmp(callee->owner.bytes, file->name.bytes, file->name.length) == 0;
-    return array ? ALLOC_CALL_FRESH : own ? ALLOC_CALL_CLONE_OWN : ALLOC_CALL_CLONE;
+    return array ? ALLOC_CALL_CLONE_ARRAY : own ? ALLOC_CALL_CLONE_OWN : ALLOC_CALL_CLONE;
 }
 
 static enum alloc_call find_kind(struct class_file *file, uint32_t index)

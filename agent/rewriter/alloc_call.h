@@ -12,6 +12,7 @@ enum alloc_call {
     ALLOC_CALL_CLONE,        /* clone() of any class: only if that is Object's */
     ALLOC_CALL_CLONE_OWN,    /* of the calling class */
     ALLOC_CALL_CLONE_OBJECT, /* of Object */
+    ALLOC_CALL_CLONE_ARRAY,  /* of an array */
     ALLOC_CALL_STRING,       /* a fresh string with its array */
     ALLOC_CALL_TRACE,        /* a throwable with fresh arrays that tell where it was made */
     ALLOC_CALL_UNLESS,       /* fresh unless the result is a variable of the caller */

@@ -20,6 +20,7 @@ enum {
     CONSTANT_DOUBLE = 6,
     CONSTANT_CLASS = 7,
     CONSTANT_STRING = 8,
+    CONSTANT_FIELD = 9,
     CONSTANT_METHOD = 10,
     CONSTANT_INTERFACE_METHOD = 11,
     CONSTANT_NAME_AND_TYPE = 12
@@ -40,6 +41,18 @@ struct added_class {
     uint32_t index;
 };
 
+/* An instruction that pushes a number. */
+struct code_push {
+    uint8_t bytes[3];
+    uint32_t size;
+};
+
+/* What stores.c knows of a constant of a field or a method. */
+struct store_site {
+    struct code_push push; /* of the field's number */
+    uint8_t kind, call;
+};
+
 struct class_file {
     const struct rewrite_request *request;
     const uint8_t *bytes;
@@ -50,8 +63,9 @@ struct class_file {
 
     uint16_t version;
     uint32_t constant_count;
-    uint32_t *constants;   /* offset of each constant's tag; 0: none */
-    uint8_t *callee_kinds; /* of method constants: see alloc_call.c; 0: not looked at yet */
+    uint32_t *constants;       /* offset of each constant's tag; 0: none */
+    uint8_t *callee_kinds;     /* of method constants: see alloc_call.c; 0: not looked at yet */
+    struct store_site *stores; /* by constant; NULL: none was looked at */
     size_t pool_end;
 
     uint16_t this_class;
@@ -60,7 +74,7 @@ struct class_file {
     struct class_output added; /* constants */
     uint32_t added_count;
     uint16_t probe_class; /* indices in the new pool; 0: not added yet */
-    uint16_t probes[PROBE_COUNT + 1];
+    uint16_t probes[PROBES_CALLED];
     uint16_t throwable;
     const struct added_class *added_classes;
     uint16_t frames_name; /* "StackMapTable" */
@@ -88,13 +102,15 @@ struct class_callee {
 };
 /* A method or interface method. */
 bool pool_callee(struct class_file *file, uint32_t index, struct class_callee *callee);
+bool pool_field(struct class_file *file, uint32_t index, struct class_callee *field);
 bool text_is(struct class_text text, const char *wanted);
 
 /* Constants for the new file, each added once; 0: the pool is full (REWRITE_UNSUPPORTED is set). */
 uint32_t pool_probe(struct class_file *file, enum probe probe);
 uint32_t pool_throwable(struct class_file *file);
 uint32_t pool_frames_name(struct class_file *file);
-uint32_t pool_integer(struct class_file *file, uint32_t value);
+/* The instruction that pushes the number; false: no room for its constant. */
+bool pool_push(struct class_file *file, uint32_t number, struct code_push *push);
 /* One of the file, if it has that class. */
 uint32_t pool_class(struct class_file *file, struct class_text name);
 

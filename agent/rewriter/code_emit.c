@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the new code: instructions with their new jumps, probes, trampolines, the handler. */
 #include "agent/rewriter/alloc_call.h"
-#include "agent/rewriter/method_code.h"
+#include "agent/rewriter/stores.h"
 
 #define NOP 0x00
 #define ALOAD 0x19
@@ -24,7 +24,7 @@
 #define GOTO_W 0xC8
 #define JSR_W 0xC9
 
-static bool put_call(struct method_code *method, enum probe probe)
+bool code_put_call(struct method_code *method, enum probe probe)
 {
     uint32_t index = pool_probe(method->file, probe);
     put_u1(&method->file->output, 0xB8);
@@ -43,12 +43,12 @@ static bool put_numbered(struct method_code *method, enum probe probe, uint32_t 
     put_number(method);
     if (load != 0)
         put_u1(&method->file->output, load);
-    return put_call(method, probe);
+    return code_put_call(method, probe);
 }
 
 /* Loads (aload) or stores (astore) a reference. */
-static void put_variable(struct class_output *output, uint32_t opcode, uint32_t brief,
-                         uint32_t variable)
+void code_put_variable(struct class_output *output, uint32_t opcode, uint32_t brief,
+                       uint32_t variable)
 {
     if (variable <= 3) {
         put_u1(output, brief + variable);
@@ -66,12 +66,12 @@ static void put_variable(struct class_output *output, uint32_t opcode, uint32_t 
 static bool put_guarded(struct method_code *method, enum probe probe, uint32_t variable)
 {
     struct class_output *output = &method->file->output;
-    put_variable(output, ASTORE, ASTORE_0, variable);
+    code_put_variable(output, ASTORE, ASTORE_0, variable);
     if (!put_numbered(method, probe, 0))
         return false;
     put_u1(output, ACONST_NULL);
     put_u1(output, POP);
-    put_variable(output, ALOAD, ALOAD_0, variable);
+    code_put_variable(output, ALOAD, ALOAD_0, variable);
     return true;
 }
 
@@ -92,7 +92,7 @@ static bool put_return(struct method_code *method)
 {
     if (method->object_init && method->alloc) {
         put_u1(&method->file->output, ALOAD_0);
-        if (!put_call(method, PROBE_ALLOC))
+        if (!code_put_call(method, PROBE_ALLOC))
             return false;
     }
     if (method->object_init && method->number != 0 &&
@@ -114,10 +114,11 @@ static bool put_before(struct method_code *method, uint32_t offset)
         put_u1(&method->file->output, DUP_X1);
     if ((marks & MARK_CLONED) != 0)
         put_u1(&method->file->output, DUP);
+    store_put_before(method, offset);
     if ((marks & MARK_KEEP) == 0)
         return true;
     put_u1(&method->file->output, DUP);
-    return put_call(method, PROBE_KEEP);
+    return code_put_call(method, PROBE_KEEP);
 }
 
 static void put_dimensions(struct class_output *output, uint32_t dimensions)
@@ -142,38 +143,57 @@ static enum alloc_call result_kind(struct method_code *method, uint32_t offset)
                : ALLOC_CALL_FRESH;
 }
 
-static bool put_after(struct method_code *method, uint32_t offset)
+static bool put_constructed(struct method_code *method, uint32_t marks)
+{
+    bool no_this = (marks & MARK_NO_THIS) != 0;
+    if (method->number != 0 &&
+        !put_numbered(method, PROBE_CONSTRUCTED, no_this ? ACONST_NULL : ALOAD_0))
+        return false;
+    return no_this || store_put_early(method);
+}
+
+static enum probe clone_probe(const struct method_code *method, uint32_t offset)
+{
+    if ((method->marks[offset] & MARK_CLONE_SURE) != 0)
+        return PROBE_STORE_CLONE;
+    return method->code[offset] == INVOKESPECIAL ? PROBE_ALLOC_SUPER_CLONED : PROBE_ALLOC_CLONED;
+}
+
+static bool put_result(struct method_code *method, uint32_t offset)
 {
     struct class_output *output = &method->file->output;
     uint32_t marks = method->marks[offset];
-    if ((marks & MARK_CONSTRUCTED) != 0) {
-        uint32_t load = (marks & MARK_NO_THIS) != 0 ? ACONST_NULL : ALOAD_0;
-        return put_numbered(method, PROBE_CONSTRUCTED, load);
-    }
+    if ((marks & MARK_CONSTRUCTED) != 0)
+        return put_constructed(method, marks);
     if ((marks & MARK_ARRAYS_CALL) != 0) {
         put_u1(output, DUP_X1);
         put_u1(output, SWAP);
         put_u1(output, ARRAYLENGTH);
-        return put_call(method, PROBE_ALLOC_ARRAYS);
+        return code_put_call(method, PROBE_ALLOC_ARRAYS);
     }
     if ((marks & MARK_CLONED) != 0) {
         put_u1(output, DUP_X1); /* the object, below it the one that was cloned */
-        return put_call(method, method->code[offset] == INVOKESPECIAL ? PROBE_ALLOC_SUPER_CLONED
-                                                                      : PROBE_ALLOC_CLONED);
+        return code_put_call(method, clone_probe(method, offset));
     }
     if ((marks & (MARK_ALLOC | MARK_VARIABLE | MARK_ARRAYS)) == 0)
         return true;
     put_u1(output, DUP);
     if ((marks & MARK_ARRAYS) != 0) {
         put_dimensions(output, method->code[offset + 3]);
-        return put_call(method, PROBE_ALLOC_ARRAYS);
+        return code_put_call(method, PROBE_ALLOC_ARRAYS);
     }
     enum alloc_call kind = result_kind(method, offset);
     if ((marks & MARK_VARIABLE) != 0) {
         put_u1(output, ALOAD);
         put_u1(output, alloc_call_variable(kind));
     }
-    return put_call(method, alloc_call_probe(kind));
+    return code_put_call(method, alloc_call_probe(kind));
+}
+
+/* A new object is told of before what it refers to is. */
+static bool put_after(struct method_code *method, uint32_t offset)
+{
+    return put_result(method, offset) && store_put_after(method, offset);
 }
 
 /* The same condition the other way round. */

@@ -3,7 +3,7 @@
  * Where each instruction comes to lie.  Probes before an instruction lie after its label, so that
  * jumps run them; probes after it lie before the next label, so that jumps to the next one do not.
  */
-#include "agent/rewriter/method_code.h"
+#include "agent/rewriter/stores.h"
 
 #define CALL_BYTES 3u /* invokestatic */
 #define ROUNDS 20     /* each widens at least one jump; more than a few are never seen */
@@ -39,9 +39,10 @@ uint32_t guard_handler(const struct method_code *method, struct guard guard)
 
 uint32_t guarded_locals(const struct method_code *method)
 {
-    if (method->catches)
-        return method->max_locals + 1;
-    return has_unwinding(method) && method->max_locals == 0 ? 1 : method->max_locals;
+    uint32_t more = method->more_locals;
+    if (more == 0)
+        more = method->catches || (has_unwinding(method) && method->max_locals == 0);
+    return method->max_locals + more;
 }
 
 /* Before a return: of Object.<init> alloc() and constructed(), of all exit(). */
@@ -61,7 +62,7 @@ uint32_t bytes_before(const struct method_code *method, uint32_t offset)
 {
     uint32_t marks = method->marks[offset], bytes = 0;
     if ((marks & (MARK_CAUGHT | MARK_RETURN | MARK_ARRAYS_CALL | MARK_CLONED | MARK_KEEP |
-                  MARK_CONSTRUCTED)) == 0)
+                  MARK_CONSTRUCTED | MARK_STORE | MARK_STORE_CALL)) == 0)
         return 0;
     if (has_super_call(method, offset))
         bytes += method->push.size + CALL_BYTES;
@@ -73,10 +74,17 @@ uint32_t bytes_before(const struct method_code *method, uint32_t offset)
         bytes += 1; /* dup_x1, dup */
     if ((marks & MARK_KEEP) != 0)
         bytes += 1 + CALL_BYTES; /* dup */
-    return bytes;
+    return bytes + store_bytes_before(method, offset);
 }
 
-uint32_t bytes_after(const struct method_code *method, uint32_t offset)
+static uint32_t constructed_bytes(const struct method_code *method, uint32_t marks)
+{
+    return (method->number != 0 ? method->push.size + 1 + CALL_BYTES : 0) +
+           ((marks & MARK_NO_THIS) != 0 ? 0 : store_early_bytes(method));
+}
+
+/* Of the probes of a new object. */
+static uint32_t result_bytes(const struct method_code *method, uint32_t offset)
 {
     uint32_t marks = method->marks[offset];
     if ((marks & (MARK_ALLOC | MARK_CLONED)) != 0)
@@ -88,8 +96,13 @@ uint32_t bytes_after(const struct method_code *method, uint32_t offset)
     if ((marks & MARK_ARRAYS_CALL) != 0)
         return 3 + CALL_BYTES; /* dup_x1 swap arraylength */
     if ((marks & MARK_CONSTRUCTED) != 0)
-        return method->push.size + 1 + CALL_BYTES;
+        return constructed_bytes(method, marks);
     return 0;
+}
+
+uint32_t bytes_after(const struct method_code *method, uint32_t offset)
+{
+    return result_bytes(method, offset) + store_bytes_after(method, offset);
 }
 
 static uint32_t prologue_bytes(const struct method_code *method)

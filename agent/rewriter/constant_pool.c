@@ -6,11 +6,12 @@
 
 static const struct {
     const char *name, *descriptor;
-} probe_methods[PROBE_COUNT + 1] = {
+} probe_methods[PROBES_CALLED] = {
 #define PROBE_ROW(name, text, descriptor) {text, descriptor},
     PROBE_METHODS(PROBE_ROW)
 #undef PROBE_ROW
         [PROBE_KEEP] = {"keep", "(Ljava/lang/Object;)V"},
+    [PROBE_COPIED] = {"copied", "(Ljava/lang/Object;ILjava/lang/Object;II)V"},
 };
 
 /* Bytes of a constant with its tag; 0: unknown tag. */
@@ -79,18 +80,30 @@ bool pool_class_name(struct class_file *file, uint32_t index, struct class_text 
     return pool_text(file, load_u2(bytes), name);
 }
 
+static bool read_member(struct class_file *file, const uint8_t *bytes, const char *fault,
+                        struct class_callee *callee)
+{
+    const uint8_t *type =
+        bytes != NULL ? constant(file, load_u2(bytes + 2), CONSTANT_NAME_AND_TYPE) : NULL;
+    if (type == NULL)
+        return class_malformed(file, file->bytes + 8, fault);
+    return pool_class_name(file, load_u2(bytes), &callee->owner) &&
+           pool_text(file, load_u2(type), &callee->name) &&
+           pool_text(file, load_u2(type + 2), &callee->descriptor);
+}
+
 bool pool_callee(struct class_file *file, uint32_t index, struct class_callee *callee)
 {
     const uint8_t *bytes = constant(file, index, CONSTANT_METHOD);
     if (bytes == NULL)
         bytes = constant(file, index, CONSTANT_INTERFACE_METHOD);
-    const uint8_t *type =
-        bytes != NULL ? constant(file, load_u2(bytes + 2), CONSTANT_NAME_AND_TYPE) : NULL;
-    if (type == NULL)
-        return class_malformed(file, file->bytes + 8, "an index of a method is none");
-    return pool_class_name(file, load_u2(bytes), &callee->owner) &&
-           pool_text(file, load_u2(type), &callee->name) &&
-           pool_text(file, load_u2(type + 2), &callee->descriptor);
+    return read_member(file, bytes, "an index of a method is none", callee);
+}
+
+bool pool_field(struct class_file *file, uint32_t index, struct class_callee *field)
+{
+    return read_member(file, constant(file, index, CONSTANT_FIELD), "an index of a field is none",
+                       field);
 }
 
 bool text_is(struct class_text text, const char *wanted)
@@ -215,10 +228,27 @@ uint32_t pool_frames_name(struct class_file *file)
     return file->frames_name;
 }
 
-uint32_t pool_integer(struct class_file *file, uint32_t value)
+static uint32_t add_integer(struct class_file *file, uint32_t value)
 {
     uint32_t index = add_constant(file, CONSTANT_INTEGER);
     if (index != 0)
         put_u4(&file->added, value);
     return index;
+}
+
+bool pool_push(struct class_file *file, uint32_t number, struct code_push *push)
+{
+    if (number <= 5) {
+        *push = (struct code_push){{(uint8_t) (3 + number)}, 1};
+    } else if (number <= 127) {
+        *push = (struct code_push){{0x10, (uint8_t) number}, 2};
+    } else {
+        push->bytes[0] = number <= 32767 ? 0x11 : 0x13;
+        push->size = 3;
+        uint32_t operand = number <= 32767 ? number : add_integer(file, number);
+        if (operand == 0)
+            return false;
+        store_u2(push->bytes + 1, operand);
+    }
+    return true;
 }

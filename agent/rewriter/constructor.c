@@ -4,7 +4,7 @@
  * follows the code from its start, remembering which stack slots and local variables hold the
  * uninitialised `this`, up to the invokespecial of <init> on it.
  */
-#include "agent/rewriter/method_code.h"
+#include "agent/rewriter/stores.h"
 
 #define STATES_LIMIT ((size_t) 32 << 20) /* memory for states, a method */
 
@@ -161,7 +161,12 @@ static bool walk_field(struct walk *walk, uint32_t opcode, const uint8_t *at)
     if (!descriptor_slots(descriptor, &none, &slots))
         return class_malformed(walk->method->file, at, "no descriptor of a field");
     bool put = opcode == 0xB3 || opcode == 0xB5, instance = opcode >= 0xB4;
-    return put ? pop(walk, slots + instance) : pop(walk, instance) && push(walk, slots, 0);
+    if (!put)
+        return pop(walk, instance) && push(walk, slots, 0);
+    if (!pop(walk, slots + instance))
+        return false;
+    return opcode != 0xB5 || walk->stack[walk->now->depth] == 0 ||
+           store_is_early(walk->method, walk->now->offset);
 }
 
 /* *constructed: this was the call of super() or this(). */

@@ -32,7 +32,10 @@ enum code_mark {
     MARK_SLOT = 1 << 12,         /* a place for trampolines before it */
     MARK_KEEP = 1 << 14,         /* keep() before it */
     MARK_VARIABLE = 1 << 15,     /* a probe of the result and of a variable after it */
-    MARK_FALLS_IN = 1 << 13      /* ... which the instruction before runs into */
+    MARK_FALLS_IN = 1 << 13,     /* ... which the instruction before runs into */
+    MARK_STORE = 1 << 16,        /* a store of a reference, with a probe after it: stores.h */
+    MARK_STORE_CALL = 1 << 17,   /* a call that stores references */
+    MARK_CLONE_SURE = 1 << 18    /* with MARK_CLONED: storeClone() in the place of allocCloned() */
 };
 
 /* goto_w for a conditional jump that can't reach its target any more. */
@@ -42,9 +45,10 @@ struct trampoline {
     uint32_t position; /* new offset */
 };
 
-struct code_push {
-    uint8_t bytes[3];
-    uint32_t size;
+/* Fields that a constructor puts into before super(). */
+struct early_store {
+    const struct early_store *next;
+    uint32_t index; /* the field's constant */
 };
 
 struct method_code {
@@ -54,6 +58,7 @@ struct method_code {
     bool constructor;      /* of any class but Object, whose constructor has its this at once */
     bool object_init;      /* Object.<init> */
     bool alloc;            /* allocation probes */
+    bool references;       /* probes of stores */
     uint32_t number;       /* method probes, or 0 */
     struct code_push push; /* of the number */
     const char *reason;    /* why the method is left alone */
@@ -68,11 +73,13 @@ struct method_code {
     const uint8_t *frames, *frames_end; /* the StackMapTable's content; NULL: none */
     uint32_t frames_name;
 
-    uint16_t *marks;     /* length + 1 */
-    bool runs_before;    /* a constructor that may run other code before super() */
-    bool touched;        /* any probe at all */
-    bool catches;        /* handlers with caught() */
-    uint32_t more_stack; /* that probes need above max_stack */
+    uint32_t *marks;    /* length + 1 */
+    bool runs_before;   /* a constructor that may run other code before super() */
+    bool touched;       /* any probe at all */
+    bool catches;       /* handlers with caught() */
+    bool stores_fields; /* a putfield of a reference */
+    const struct early_store *early;
+    uint32_t more_stack, more_locals; /* that probes need above max_stack, max_locals */
 
     uint32_t *map; /* length + 1: old offset to new one, as the target of a jump */
     uint32_t new_length;
@@ -159,7 +166,7 @@ uint32_t guarded_locals(const struct method_code *method);
 /* superCall() before the instruction, which is super() or this(). */
 static inline bool has_super_call(const struct method_code *method, uint32_t offset)
 {
-    return method->runs_before && !method->file->request->nameless &&
+    return method->number != 0 && method->runs_before && !method->file->request->nameless &&
            (method->marks[offset] & MARK_CONSTRUCTED) != 0;
 }
 
@@ -200,6 +207,11 @@ const struct trampoline *trampoline_of(const struct method_code *method, uint32_
 
 /* code_emit.c: the code itself, without its length. */
 bool code_emit(struct method_code *method);
+/* The call of a probe. */
+bool code_put_call(struct method_code *method, enum probe probe);
+/* A load or store of a variable; `brief` is the opcode for number 0. */
+void code_put_variable(struct class_output *output, uint32_t opcode, uint32_t brief,
+                       uint32_t variable);
 
 /* code_tables.c: the exception table with its count; a LineNumberTable, LocalVariable(Type)Table or
  * Runtime(In)VisibleTypeAnnotations, whole. */

@@ -91,31 +91,19 @@ static bool ask_number(struct method_code *method)
 
 static void report(const struct method_code *method)
 {
+    enum rewrite_loss loss = method->number != 0  ? LOSS_METHOD_EVENTS
+                             : method->references ? LOSS_STORES
+                                                  : LOSS_ALLOCATIONS;
     const struct rewrite_request *request = method->file->request;
     char *names[3];
     if (request->left_alone != NULL && name_texts(method, names))
-        request->left_alone(request->context, names[0], names[1], names[2], method->reason,
-                            method->number == 0);
+        request->left_alone(request->context, names[0], names[1], names[2], method->reason, loss);
 }
 
 /* The instruction that pushes the method's number. */
 static bool make_push(struct method_code *method)
 {
-    struct code_push *push = &method->push;
-    uint32_t number = method->number;
-    if (number <= 5) {
-        *push = (struct code_push){{(uint8_t) (3 + number)}, 1};
-    } else if (number <= 127) {
-        *push = (struct code_push){{0x10, (uint8_t) number}, 2};
-    } else {
-        push->bytes[0] = number <= 32767 ? 0x11 : 0x13;
-        push->size = 3;
-        uint32_t operand = number <= 32767 ? number : pool_integer(method->file, number);
-        if (operand == 0)
-            return false;
-        store_u2(push->bytes + 1, operand);
-    }
-    return true;
+    return pool_push(method->file, method->number, &method->push);
 }
 
 static bool put_attributes(struct method_code *method)
@@ -168,12 +156,25 @@ static bool try_probes(struct method_code *method, const uint8_t *attribute)
         return false;
     if (!method->touched)
         return true;
-    if (method->constructor && method->number != 0 && !constructor_mark(method))
+    if (method->constructor && (method->number != 0 || method->stores_fields) &&
+        !constructor_mark(method))
         return false;
     return code_layout(method) && put_code(method, attribute);
 }
 
-/* A method that can't have all probes may still have those of its allocations. */
+/* The next that the method does without; false: there is nothing left. */
+static bool give_up_one(struct method_code *method)
+{
+    if (method->number == 0 && !method->references)
+        return false;
+    if (method->number != 0)
+        method->number = 0;
+    else
+        method->references = false;
+    return method->alloc;
+}
+
+/* A method that can't have all probes may still have those of its stores and allocations. */
 static bool try_less(struct method_code *method, const uint8_t *attribute)
 {
     size_t used = method->file->output.used;
@@ -182,9 +183,8 @@ static bool try_less(struct method_code *method, const uint8_t *attribute)
         method->file->output.used = used;
         if (method->number != 0 || method->alloc)
             report(method);
-        if (method->number == 0 || !method->alloc)
+        if (!give_up_one(method))
             return true;
-        method->number = 0;
         method->reason = NULL;
         method->touched = false;
         method->trampoline_count = 0;
@@ -202,6 +202,7 @@ static bool rewrite_code(struct method_code *method, const uint8_t *attribute)
     if (!ask_number(method))
         return false;
     method->alloc = file->request->alloc;
+    method->references = method->alloc && file->request->references;
     if (!method->alloc && method->number == 0)
         return true;
     method->marks = arena_take(&file->arena, (method->length + 1) * sizeof *method->marks);

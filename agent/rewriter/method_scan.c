@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks the instructions of a method and marks where its probes go. */
 #include "agent/rewriter/alloc_call.h"
-#include "agent/rewriter/method_code.h"
+#include "agent/rewriter/stores.h"
 
 #define INVOKESPECIAL 0xB7
 #define INVOKESTATIC 0xB8
@@ -25,16 +25,19 @@ bool method_no_memory(struct method_code *method)
 
 /* super.clone() of a class below Object is Object's for sure; through an interface it never is, nor
  * is a private one of the class itself.  Otherwise the probe finds out. */
-static uint32_t clone_mark(enum alloc_call kind, uint32_t opcode)
+static uint32_t clone_mark(enum alloc_call kind, uint32_t opcode, bool references)
 {
     if (opcode == INVOKEINTERFACE || (opcode == INVOKESPECIAL && kind == ALLOC_CALL_CLONE_OWN))
         return 0;
-    return opcode == INVOKESPECIAL && kind == ALLOC_CALL_CLONE_OBJECT ? MARK_ALLOC : MARK_CLONED;
+    if (kind == ALLOC_CALL_CLONE_ARRAY ||
+        (opcode == INVOKESPECIAL && kind == ALLOC_CALL_CLONE_OBJECT))
+        return references ? MARK_CLONED | MARK_CLONE_SURE : MARK_ALLOC;
+    return MARK_CLONED;
 }
 
 static bool mark_call(struct method_code *method, uint32_t offset)
 {
-    static const uint16_t marks[] = {
+    static const uint32_t marks[] = {
         [ALLOC_CALL_NONE] = 0,
         [ALLOC_CALL_FRESH] = MARK_ALLOC,
         [ALLOC_CALL_STRING] = MARK_ALLOC,
@@ -48,12 +51,13 @@ static bool mark_call(struct method_code *method, uint32_t offset)
     enum alloc_call kind = alloc_call_of(method->file, load_u2(method->code + offset + 1));
     if (kind == ALLOC_CALL_UNKNOWN)
         return method_malformed(method, offset, "a call of what is no method");
-    if (kind == ALLOC_CALL_CLONE || kind == ALLOC_CALL_CLONE_OWN || kind == ALLOC_CALL_CLONE_OBJECT)
-        mark = opcode == INVOKESTATIC ? 0 : clone_mark(kind, opcode);
+    if (kind == ALLOC_CALL_CLONE || kind == ALLOC_CALL_CLONE_OWN ||
+        kind == ALLOC_CALL_CLONE_OBJECT || kind == ALLOC_CALL_CLONE_ARRAY)
+        mark = opcode == INVOKESTATIC ? 0 : clone_mark(kind, opcode, method->references);
     else
         mark = marks[kind];
     if (alloc_call_fits(kind, method->file, method->descriptor, method->max_locals))
-        method->marks[offset] |= (uint16_t) mark;
+        method->marks[offset] |= mark;
     return true;
 }
 
@@ -83,7 +87,7 @@ static bool mark_alloc(struct method_code *method, uint32_t offset, bool silent)
 
 #define MARKS_PROBES                                                                               \
     (MARK_RETURN | MARK_CAUGHT | MARK_ALLOC | MARK_CLONED | MARK_VARIABLE | MARK_ARRAYS |          \
-     MARK_ARRAYS_CALL | MARK_KEEP)
+     MARK_ARRAYS_CALL | MARK_KEEP | MARK_STORE | MARK_STORE_CALL)
 
 static bool scan_code(struct method_code *method)
 {
@@ -97,6 +101,8 @@ static bool scan_code(struct method_code *method)
         method->marks[offset] |= MARK_START;
         uint32_t opcode = method->code[offset];
         if (method->alloc && !mark_alloc(method, offset, silent))
+            return false;
+        if (method->references && !silent && !store_mark(method, offset))
             return false;
         if (method->number != 0 && opcode >= 0xAC && opcode <= 0xB1)
             method->marks[offset] |= MARK_RETURN;
@@ -126,13 +132,16 @@ static bool scan_handlers(struct method_code *method)
 /* The widest need above what the method uses: the object again and a number or another object. */
 static uint32_t stack_need(const struct method_code *method)
 {
-    return method->number != 0 ? 2 : 1;
+    return method->number != 0 || method->references ? STORE_STACK : 1;
 }
 
 bool method_scan(struct method_code *method)
 {
     size_t bytes = (method->length + 1) * sizeof *method->marks;
     memset(method->marks, 0, bytes);
+    method->more_locals = 0;
+    method->stores_fields = false;
+    method->early = NULL;
     if (!scan_code(method) || !scan_handlers(method))
         return false;
     method->touched = method->touched || method->number != 0;

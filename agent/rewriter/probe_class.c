@@ -88,7 +88,7 @@ static void put_native(struct probe_class *class, const char *name, const char *
 /* Code without handlers; what each frame says is that nothing is on the stack. */
 struct java_code {
     const uint8_t *bytes;
-    uint32_t length, stack;
+    uint32_t length, stack, variables;
     uint32_t frames[2]; /* where they stand; 0: none */
 };
 
@@ -113,7 +113,6 @@ static void put_frames(struct probe_class *class, const struct java_code *code, 
     }
 }
 
-/* A method of one argument. */
 static void put_java(struct probe_class *class, const char *name, const char *descriptor,
                      const struct java_code *code)
 {
@@ -128,7 +127,7 @@ static void put_java(struct probe_class *class, const char *name, const char *de
     put_u2(out, code_index);
     put_u4(out, 12 + code->length + (frames != 0 ? 8 + 3 * frames : 0));
     put_u2(out, code->stack);
-    put_u2(out, 1); /* locals */
+    put_u2(out, code->variables);
     put_u4(out, code->length);
     put_bytes(out, code->bytes, code->length);
     put_u2(out, 0); /* handlers */
@@ -144,7 +143,7 @@ static void put_link(struct probe_class *class)
     uint8_t code[] = {0x2a, 0xb8, 0, 0, 0x57, 0xb1};
     store_u2(code + 2, callee);
     put_java(class, "link", "(Ljava/lang/String;)V",
-             &(struct java_code){.bytes = code, .length = sizeof code, .stack = 1});
+             &(struct java_code){.bytes = code, .length = sizeof code, .stack = 1, .variables = 1});
 }
 
 #define KEEP_NOPS 400 /* C2 inlines hot methods up to 325 bytes, FreqInlineSize */
@@ -156,7 +155,22 @@ static void put_keep(struct probe_class *class)
     store_u2(code + 1, sizeof code - 1);
     code[sizeof code - 1] = 0xb1;
     put_java(class, "keep", "(Ljava/lang/Object;)V",
-             &(struct java_code){code, sizeof code, 0, {3, sizeof code - 1}});
+             &(struct java_code){code, sizeof code, 0, 1, {3, sizeof code - 1}});
+}
+
+/* static void copied(Object from, int first, Object to, int at, int n) {
+ *     if (to instanceof Object[]) storeRange(from, first, to, at, n); } */
+static void put_copied(struct probe_class *class)
+{
+    enum { ARRAY = 2, JUMP = 5, RANGE = 14, RETURN = 16 };
+    uint8_t code[] = {0x2c, 0xc1, 0,    0,    0x99, 0, 0, 0x2a, 0x1b,
+                      0x2c, 0x1d, 0x15, 0x04, 0xb8, 0, 0, 0xb1};
+    store_u2(code + ARRAY, add_class(class, "[Ljava/lang/Object;"));
+    store_u2(code + JUMP, RETURN - (JUMP - 1));
+    store_u2(code + RANGE, add_method(class, PROBE_CLASS, methods[PROBE_STORE_RANGE].name,
+                                      methods[PROBE_STORE_RANGE].descriptor));
+    put_java(class, "copied", methods[PROBE_STORE_RANGE].descriptor,
+             &(struct java_code){code, sizeof code, 5, 5, {RETURN}});
 }
 
 /* static void entry(int m) { if (Math.tan(Double.longBitsToDouble(m + bits)) != 0) aside(m); } */
@@ -170,7 +184,7 @@ static void put_leaf(struct probe_class *class, const char *name, uint64_t bits,
     store_u2(code + TAN, add_method(class, "java/lang/Math", "tan", "(D)D"));
     store_u2(code + JUMP, RETURN - (JUMP - 1));
     store_u2(code + ASIDE, add_method(class, PROBE_CLASS, aside, "(I)V"));
-    put_java(class, name, "(I)V", &(struct java_code){code, sizeof code, 4, {RETURN}});
+    put_java(class, name, "(I)V", &(struct java_code){code, sizeof code, 4, 1, {RETURN}});
 }
 
 /* static void prove(int n) { for (; n > 0; n--) { proofEntry(5); proofEntry(5); proofExit(5); } },
@@ -190,7 +204,7 @@ static void put_proof(struct probe_class *class)
     store_u2(code + AGAIN, entry);
     store_u2(code + EXIT, add_method(class, PROBE_CLASS, "proofExit", "(I)V"));
     store_u2(code + BACK, (uint16_t) (1 - (BACK - 1)));
-    put_java(class, "prove", "(I)V", &(struct java_code){code, sizeof code, 1, {1, RETURN}});
+    put_java(class, "prove", "(I)V", &(struct java_code){code, sizeof code, 1, 1, {1, RETURN}});
 }
 
 static void put_probes(struct probe_class *class, bool leaf)
@@ -206,6 +220,7 @@ static void put_probes(struct probe_class *class, bool leaf)
     }
     put_link(class);
     put_keep(class);
+    put_copied(class);
 }
 
 const char *probe_native_name(enum probe probe, bool leaf)

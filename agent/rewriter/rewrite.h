@@ -38,6 +38,18 @@
  * - unwind(int): an exception leaves the method (which then throws it on).
  * - caught(int): first thing in each exception handler of a method with a number: what this method
  *   called is gone.
+ * - storeField(Object,Object,int): after putfield of a reference: the object, what was stored, the
+ *   field's number, request->field_number(); storeStatic(Object,int): after putstatic;
+ *   storeElement(Object,int,Object): after aastore: array, index, what was stored.
+ * - storeClone(Object,Object): after a clone() that is Object's for sure: what was cloned, the new
+ *   object, which nobody has reported.
+ * - storeCopy(Object,Object,int): after Arrays.copyOf() and copyOfRange() with a class: the new
+ *   array, the old one, the first index.
+ * - storeRange(Object,int,Object,int,int): after System.arraycopy() of references, through
+ *   copied(), which is not native.
+ * - storeOffset(Object,long,Object), storeSet(boolean,Object,long,Object),
+ *   storeExchanged(Object,Object,Object,long,Object): after methods of Unsafe: holder, offset, what
+ *   was stored, with what compareAndSet() said, or what compareAndExchange() found and wanted.
  *   keep(Object)             before toString() of a StringBuilder or StringBuffer; does nothing,
  * but C2 takes a builder whose uses it knows all out of the code, and makes the string and its
  * array without a constructor; not native
@@ -78,32 +90,53 @@
     X(CONSTRUCTED, "constructed", "(ILjava/lang/Object;)V")                                        \
     X(EXIT, "exit", "(I)V")                                                                        \
     X(UNWIND, "unwind", "(I)V")                                                                    \
-    X(CAUGHT, "caught", "(I)V")
+    X(CAUGHT, "caught", "(I)V")                                                                    \
+    X(STORE_FIELD, "storeField", "(Ljava/lang/Object;Ljava/lang/Object;I)V")                       \
+    X(STORE_STATIC, "storeStatic", "(Ljava/lang/Object;I)V")                                       \
+    X(STORE_ELEMENT, "storeElement", "(Ljava/lang/Object;ILjava/lang/Object;)V")                   \
+    X(STORE_CLONE, "storeClone", "(Ljava/lang/Object;Ljava/lang/Object;)V")                        \
+    X(STORE_COPY, "storeCopy", "(Ljava/lang/Object;Ljava/lang/Object;I)V")                         \
+    X(STORE_RANGE, "storeRange", "(Ljava/lang/Object;ILjava/lang/Object;II)V")                     \
+    X(STORE_OFFSET, "storeOffset", "(Ljava/lang/Object;JLjava/lang/Object;)V")                     \
+    X(STORE_SET, "storeSet", "(ZLjava/lang/Object;JLjava/lang/Object;)V")                          \
+    X(STORE_EXCHANGED, "storeExchanged",                                                           \
+      "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;JLjava/lang/Object;)V")
 
 enum probe {
 #define PROBE_NAME(name, text, descriptor) PROBE_##name,
     PROBE_METHODS(PROBE_NAME)
 #undef PROBE_NAME
         PROBE_COUNT,
-    PROBE_KEEP = PROBE_COUNT /* keep(Object), in Java */
+    PROBE_KEEP = PROBE_COUNT, /* keep(Object), in Java */
+    PROBE_COPIED,             /* copied(Object,int,Object,int,int): storeRange(), in Java */
+    PROBES_CALLED             /* how many there are to call */
 };
+
+/* What a method does without. */
+enum rewrite_loss { LOSS_METHOD_EVENTS, LOSS_STORES, LOSS_ALLOCATIONS };
 
 /* Class, method and descriptor as in the class file (modified UTF-8), ended by a 0 byte. */
 struct rewrite_request {
     const uint8_t *class_file;
     size_t size_bytes;
     bool alloc, method; /* which probes */
+    bool references;    /* of stores of references, too; needs `alloc` */
     bool nameless;      /* instance methods get entry(): nobody asks for their object */
     bool apart;         /* methods with a number are made too large to be inlined by C2 */
     /* The number that a method's probes pass; 0: no method probes in it.  Called once for each
      * method with code, in the order of the class file.  Needed where `method` is set. */
     uint32_t (*method_number)(void *context, const char *class_name, const char *method_name,
                               const char *descriptor, uint16_t access_flags);
+    /* The number that a store into this field passes, once for each constant of a field; `owner` as
+     * the class file has it, which may be a class below the one that declares it.  Used where
+     * `references` is set; NULL: all are 0. */
+    uint32_t (*field_number)(void *context, const char *owner, const char *name,
+                             const char *descriptor, bool is_static);
     /* Called for each method that stays without probes though it should have some, because it would
-     * be too large or is written in a way that can't be changed; and (`allocations`) once more if
-     * it gets not even those of its allocations; NULL: nobody asks. */
+     * be too large or is written in a way that can't be changed: first without those of its
+     * events, then of its stores, at last not even those of its allocations; NULL: nobody asks. */
     void (*left_alone)(void *context, const char *class_name, const char *method_name,
-                       const char *descriptor, const char *reason, bool allocations);
+                       const char *descriptor, const char *reason, enum rewrite_loss loss);
     void *context;
 };
 

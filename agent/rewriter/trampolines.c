@@ -29,11 +29,11 @@ bool trampolines_prepare(struct method_code *method)
     }
     if (!stack_map_visit(method, mark_frame))
         return false;
-    method->marks[0] &= (uint16_t) ~(MARK_SLOT | MARK_FALLS_IN);
+    method->marks[0] &= ~(uint32_t) (MARK_SLOT | MARK_FALLS_IN);
     for (uint32_t i = 0; i < method->handler_count; i++) {
         const uint8_t *row = method->handlers + 8 * i;
         for (uint32_t at = load_u2(row) + 1u; at < load_u2(row + 2); at++)
-            method->marks[at] &= (uint16_t) ~(MARK_SLOT | MARK_FALLS_IN);
+            method->marks[at] &= ~(uint32_t) (MARK_SLOT | MARK_FALLS_IN);
     }
     return true;
 }

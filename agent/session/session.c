@@ -25,6 +25,7 @@
 #include "agent/records/global_stream.h"
 #include "agent/records/snapshot.h"
 #include "agent/records/threads.h"
+#include "agent/references/field_places.h"
 #include "agent/session/session_drain.h"
 #include "agent/session/triggers.h"
 #include "agent/stacks/stack_tree.h"
@@ -155,8 +156,10 @@ struct session *session_prepare(const struct options *options)
     session->names_objects = session->options.engine == ENGINE_BYTECODE &&
                              (~session->options.events & (EVENT_ALLOC | EVENT_METHOD)) == 0 &&
                              session->options.method != METHOD_COUNT;
+    session->finds_objects =
+        session->names_objects || (session->options.events & EVENT_REFERENCE) != 0;
     session->keeps_references =
-        session->names_objects ||
+        session->finds_objects ||
         (session->options.engine == ENGINE_BYTECODE && (session->options.events & EVENT_FREE) != 0);
     session->number = atomic_fetch_add(&tracer.session_count, 1) + 1;
     session->late = tracer.attached || session->number > 1 || session->options.start_at.count != 0;
@@ -259,6 +262,8 @@ bool session_begin(struct session *session, JNIEnv *jni)
                      collector_announces_moves();
     if (session->options.engine == ENGINE_BYTECODE && (session->options.events & EVENT_ALLOC) != 0)
         headers_prove(jni, session->holds);
+    if ((session->options.events & EVENT_REFERENCE) != 0)
+        field_places_begin(session, jni);
     put_provenance(session);
     if (!session_errand(session, write_first)) {
         destroy(session);

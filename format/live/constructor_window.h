@@ -12,7 +12,8 @@
 #include "steptrace/live.h"
 
 struct window_event {
-    enum step_live_kind kind; /* ALLOC, EXISTING, ENTRY, EXIT, FRAME_POP, THREAD_END */
+    enum step_live_kind kind; /* ALLOC, EXISTING, ENTRY, EXIT, FRAME_POP, THREAD_END,
+                                 REFERENCE: words 1 to 3 as name, object and stack */
     uint64_t ticks;
     uint64_t thread;
     uint64_t name; /* class and size, method or thread */

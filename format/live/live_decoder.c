@@ -114,6 +114,7 @@ static const struct {
     [STEP_LIVE_ENTRY_NEW_SHORT] = {1, 0, true, PAST, live_take_entry_new_short},
     [STEP_LIVE_CONSTRUCTED] = {2, 0, false, NO_STAMP, live_take_constructed},
     [STEP_LIVE_UNWAITED] = {1, 0, false, NO_STAMP, live_close_window},
+    [STEP_LIVE_REFERENCE] = {3, 0, true, STAMP, live_take_reference},
     [STEP_LIVE_FACT] = {3, 2, true, STAMP, live_take_fact},
 };
 
@@ -125,6 +126,8 @@ static size_t record_words(const uint64_t *words, size_t count)
         return SIZE_MAX;
     if (rows[kind].fixed_words > count)
         return 0;
+    if (kind == STEP_LIVE_REFERENCE)
+        return live_reference_words(words, count);
     if (rows[kind].length_word == 0)
         return rows[kind].fixed_words;
     uint64_t length = words[rows[kind].length_word];

@@ -24,9 +24,27 @@ enum step_status live_take_define_class(const struct raw *raw)
     return step_java_class_define(raw->decoder->writer, &entry, NULL);
 }
 
+static enum step_status take_define_field(const struct raw *raw)
+{
+    enum step_status status;
+    if (!entry_is_next(raw->decoder, STEP_JAVA_FIELD, raw->words[0] >> STEP_LIVE_KIND_BITS,
+                       &status))
+        return status;
+    const uint8_t *text = (const uint8_t *) &raw->words[4];
+    size_t name_length = (size_t) (raw->words[3] & UINT32_MAX);
+    struct step_java_field entry = {
+        .class_ = raw->words[1],
+        .name = {text, name_length},
+        .descriptor = {text + name_length, (size_t) (raw->words[3] >> 32)},
+        .modifiers = raw->words[2] & UINT32_MAX};
+    return step_java_field_define(raw->decoder->writer, &entry, NULL);
+}
+
 enum step_status live_take_define_method(const struct raw *raw)
 {
     enum step_status status;
+    if ((raw->words[2] & STEP_LIVE_IS_FIELD) != 0)
+        return take_define_field(raw);
     if (!entry_is_next(raw->decoder, STEP_JAVA_METHOD, raw->words[0] >> STEP_LIVE_KIND_BITS,
                        &status))
         return status;

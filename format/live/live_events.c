@@ -106,6 +106,8 @@ static enum step_status put_event(struct live_decoder *decoder, struct stream_st
         return step_java_method_exit_put(decoder->writer, stream, &exit);
     case STEP_LIVE_FRAME_POP:
         return step_java_frame_pop_put(decoder->writer, stream, &pop);
+    case STEP_LIVE_REFERENCE:
+        return live_put_reference(decoder, stream, from);
     default:
         return step_java_thread_end_put(decoder->writer, stream, &end);
     }
@@ -118,15 +120,32 @@ static enum step_status put_window_event(void *context, uint64_t number,
     return put_event(raw->decoder, raw->state, raw->stream, number, event);
 }
 
+static enum step_status put_or_wait(const struct raw *raw, const struct window_event *event)
+{
+    struct raw context = *raw;
+    if (raw->state->window == NULL || !window_is_open(raw->state->window))
+        return put_event(raw->decoder, raw->state, raw->stream, raw->number, event);
+    return window_add(raw->state->window, event, put_window_event, &context);
+}
+
 static enum step_status take_event(const struct raw *raw, enum step_live_kind kind, uint64_t name,
                                    uint64_t object)
 {
     struct window_event event = {
         kind, raw->ticks, raw->state->thread, name, object, raw->state->stack, 0, false};
-    struct raw context = *raw;
-    if (raw->state->window == NULL || !window_is_open(raw->state->window))
-        return put_event(raw->decoder, raw->state, raw->stream, raw->number, &event);
-    return window_add(raw->state->window, &event, put_window_event, &context);
+    return put_or_wait(raw, &event);
+}
+
+enum step_status live_take_reference(const struct raw *raw)
+{
+    bool more = live_reference_words(raw->words, raw->count) > 3;
+    struct window_event event = {.kind = STEP_LIVE_REFERENCE,
+                                 .ticks = raw->ticks,
+                                 .thread = raw->state->thread,
+                                 .name = raw->words[1],
+                                 .object = raw->words[2],
+                                 .stack = more ? raw->words[3] : 0};
+    return put_or_wait(raw, &event);
 }
 
 enum step_status live_take_alloc(const struct raw *raw)

@@ -75,6 +75,14 @@ enum step_status live_take_constructed(const struct raw *raw);
 enum step_status live_take_thread_switch(const struct raw *raw);
 enum step_status live_take_stack(const struct raw *raw);
 
+enum step_status live_take_reference(const struct raw *raw);
+
+/* live_references.c: words of the REFERENCE that starts at `words`, as for all kinds; the record of
+ * one that has waited as a window's event. */
+size_t live_reference_words(const uint64_t *words, size_t count);
+enum step_status live_put_reference(struct live_decoder *decoder, uint64_t stream,
+                                    const struct window_event *from);
+
 /* live_definitions.c */
 enum step_status live_take_define_class(const struct raw *raw);
 enum step_status live_take_define_method(const struct raw *raw);

@@ -44,6 +44,17 @@ static const struct put_record java_records[] = {
     {STEP_JAVA_NOT_PROBED, "java.NotProbed", EVENT "class$ method$ descriptor$ reason$ missing "},
     {STEP_JAVA_METHOD_COUNT, "java.MethodCount",
      EVENT "method# calls exceptions inclusive exclusive "},
+    {STEP_JAVA_FIELD, "java.Field", "class# name$ descriptor$ modifiers "},
+    {STEP_JAVA_FIELD_STORE, "java.FieldStore", EVENT "holder target field# "},
+    {STEP_JAVA_ELEMENT_STORE, "java.ElementStore", EVENT "holder target index "},
+    {STEP_JAVA_RANGE_STORE, "java.RangeStore", EVENT "source source_index holder index length "},
+    {STEP_JAVA_CLONE_STORE, "java.CloneStore", EVENT "source holder "},
+    {STEP_JAVA_SNAPSHOT, "java.Snapshot", EVENT "number reason$ "},
+    {STEP_JAVA_ROOT, "java.Root", EVENT "target kind owner# method# depth "},
+    {STEP_JAVA_FIELD_REFERENCE, "java.FieldReference", EVENT "holder target field# "},
+    {STEP_JAVA_ELEMENT_REFERENCE, "java.ElementReference", EVENT "holder target index "},
+    {STEP_JAVA_OTHER_REFERENCE, "java.OtherReference", EVENT "holder target kind "},
+    {STEP_JAVA_SNAPSHOT_END, "java.SnapshotEnd", EVENT "number objects references roots unknown "},
 };
 
 static const struct put_record alloc_records[] = {

@@ -81,9 +81,15 @@ final class CompareTables {
                 result.add(place);
                 continue;
             }
+            if (call.name().stringValue().startsWith("store") && !call.name().equalsString("storeClone")
+                    || call.name().equalsString("copied")) {
+                removeStore(result, call);
+                continue;
+            }
             boolean aroundCall = call.name().equalsString("allocArrays")
                     && result.getLast().instruction.opcode() == Opcode.ARRAYLENGTH;
-            boolean cloned = call.name().stringValue().endsWith("Cloned");
+            boolean cloned = call.name().stringValue().endsWith("Cloned")
+                    || call.name().equalsString("storeClone");
             int operands = aroundCall ? 3 : cloned ? 1 : call.typeSymbol().parameterCount();
             result.subList(result.size() - operands, result.size()).clear();
             if (aroundCall || cloned) {
@@ -96,6 +102,26 @@ final class CompareTables {
             }
         }
         return result;
+    }
+
+    /** What stands around a store for its probe, which comes next. */
+    private static void removeStore(List<Place> result, InvokeInstruction probe) {
+        String name = probe.name().stringValue();
+        boolean field = name.equals("storeField") || name.equals("storeStatic");
+        int operands = field || name.equals("storeElement") ? 1 : probe.typeSymbol().parameterCount();
+        result.subList(result.size() - operands, result.size()).clear();
+        int end = result.size() - 1, before = 0; /* the store */
+        if (result.getLast().instruction.opcode() == Opcode.GETFIELD) {
+            end = result.size(); /* aload_0 dup getfield: one before super() */
+            before = 3;
+        } else if (field) {
+            before = 1; /* dup or dup2 */
+        } else if (name.equals("storeElement")) {
+            before = 3; /* astore dup2 aload */
+        } else if (result.getLast().instruction instanceof InvokeInstruction call) {
+            before = 2 * (call.typeSymbol().parameterCount() + (call.opcode() == Opcode.INVOKESTATIC ? 0 : 1));
+        }
+        result.subList(end - before, end).clear();
     }
 
     private static String compare(CodeAttribute old, CodeAttribute now) {

@@ -5,7 +5,7 @@
  * bytes), the nanoseconds that it took (8 bytes), the methods left alone (4 bytes), the length and
  * the bytes of the new class file, or of the message where there is none.
  *
- *   rewrite_stream [all|alloc|method]
+ *   rewrite_stream [all|alloc|method|apart|references]
  *   rewrite_stream file.class > new.class
  */
 #include <stdio.h>
@@ -30,10 +30,17 @@ static uint32_t number_of(void *context, const char *class_name, const char *met
     return numbers[counts->next++ % (sizeof numbers / sizeof numbers[0])];
 }
 
-static void count_left(void *context, const char *class_name, const char *method_name,
-                       const char *descriptor, const char *reason, bool allocations)
+static uint32_t field_number_of(void *context, const char *owner, const char *name,
+                                const char *descriptor, bool is_static)
 {
-    (void) allocations;
+    (void) is_static;
+    return number_of(context, owner, name, descriptor, 0);
+}
+
+static void count_left(void *context, const char *class_name, const char *method_name,
+                       const char *descriptor, const char *reason, enum rewrite_loss loss)
+{
+    (void) loss;
     struct counts *counts = context;
     counts->left++;
     if (getenv("REWRITE_STREAM_QUIET") == NULL)
@@ -122,6 +129,8 @@ int main(int argc, char **argv)
                                       .left_alone = count_left,
                                       .context = &counts};
     request.apart = request.nameless = strcmp(mode, "apart") == 0;
+    request.references = strcmp(mode, "references") == 0;
+    request.field_number = field_number_of;
     if (strchr(mode, '.') != NULL)
         return rewrite_file(&request, mode);
     return serve(&request, &counts);

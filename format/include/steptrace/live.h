@@ -92,7 +92,9 @@ enum step_live_kind {
     STEP_LIVE_THREAD_SWITCH = 1, /* word 0 >> 5: the thread of what follows */
     STEP_LIVE_DEFINE_CLASS = 2,  /* words: loader; name length in bytes; name, zero-padded */
     STEP_LIVE_DEFINE_METHOD = 3, /* words: class; modifiers; name length | descriptor length << 32;
-                                    both texts, one after the other, zero-padded */
+                                    both texts, one after the other, zero-padded.  With
+                                    STEP_LIVE_IS_FIELD among the modifiers it is a field: the
+                                    number is one of that dictionary */
     STEP_LIVE_DEFINE_THREAD = 4, /* words: flags; name length; name, zero-padded */
     STEP_LIVE_FREE_END = 5,      /* stamp: the time of all FREE_OBJECT since the last FREE_END */
     STEP_LIVE_DEFINE_FRAME =
@@ -129,11 +131,47 @@ enum step_live_kind {
     STEP_LIVE_UNWAITED = 27,    /* no entry waits for its object any more */
     STEP_LIVE_ENTRY_NEW_SHORT = 28,
     STEP_LIVE_FRAME_POP_SHORT = 29,
+    /* references: words 1 and 2 have (enum step_live_reference) a kind, two ids and a number, see
+     * step_live_reference_words(); some have a word 3 */
+    STEP_LIVE_REFERENCE = 30,
     /* an event record that is rare: word 1 says which (enum step_live_fact), word 2 has the length
      * in bytes of what follows */
     STEP_LIVE_FACT = 31,
     STEP_LIVE_KIND_COUNT = 32
 };
+
+#define STEP_LIVE_IS_FIELD (UINT64_C(1) << 32)
+
+/* What a REFERENCE is: its first id, second id, number, word 3. */
+enum step_live_reference {
+    STEP_LIVE_FIELD_STORE = 1,   /* holder, target, field */
+    STEP_LIVE_ELEMENT_STORE = 2, /* holder, target, index */
+    STEP_LIVE_CLONE_STORE = 3,   /* holder, source */
+    STEP_LIVE_SNAPSHOT = 4,      /* its number; enum step_live_snapshot */
+    STEP_LIVE_FIELD_EDGE = 5,    /* holder, target, field */
+    STEP_LIVE_ELEMENT_EDGE = 6,  /* holder, target, index */
+    STEP_LIVE_OTHER_EDGE = 7,    /* holder, target, JVMTI's kind */
+    STEP_LIVE_RANGE_STORE = 8,   /* holder, source, length; source's index | holder's << 32 */
+    STEP_LIVE_ROOT = 9,          /* thread, target, JVMTI's kind | depth << 8; method */
+    STEP_LIVE_SNAPSHOT_END = 10  /* objects, references, roots; unknown | snapshot's number << 40 */
+};
+enum step_live_snapshot {
+    STEP_LIVE_AT_START = 0,
+    STEP_LIVE_AT_END,
+    STEP_LIVE_BY_COMMAND,
+    STEP_LIVE_EVERY,
+    STEP_LIVE_SNAPSHOT_REASONS
+};
+#define STEP_LIVE_REFERENCE_ID_BITS 40u
+#define STEP_LIVE_REFERENCE_NUMBER_BITS 44u
+/* Ids above and numbers above these bits are cut off. */
+static inline void step_live_reference_words(uint64_t *words, enum step_live_reference kind,
+                                             uint64_t first, uint64_t second, uint64_t number)
+{
+    uint64_t ids = (UINT64_C(1) << STEP_LIVE_REFERENCE_ID_BITS) - 1;
+    words[1] = (uint64_t) kind | (first & ids) << 4 | number << 44;
+    words[2] = (second & ids) | number >> 20 << STEP_LIVE_REFERENCE_ID_BITS;
+}
 
 enum step_live_fact {
     /* words: what is missing; lengths of class and (<< 32) method name, of descriptor and reason;

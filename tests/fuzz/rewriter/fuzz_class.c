@@ -27,6 +27,7 @@ static enum rewrite_result rewrite(const uint8_t *data, size_t size, bool method
                                       .size_bytes = size,
                                       .alloc = true,
                                       .method = method,
+                                      .references = method,
                                       .method_number = number_of,
                                       .context = &next};
     return class_rewrite(&request, out, out_bytes, &error);

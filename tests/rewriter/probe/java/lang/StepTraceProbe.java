@@ -84,4 +84,42 @@ public final class StepTraceProbe {
     public static void caught(int number) {
         record("caught", number, null);
     }
+
+    public static void storeField(Object holder, Object value, int number) {
+        record("storeField", number, holder);
+        record("value", number, value);
+    }
+
+    public static void storeStatic(Object value, int number) {
+        record("storeStatic", number, value);
+    }
+
+    public static void storeElement(Object array, int index, Object value) {
+        record("storeElement", index, array);
+        record("value", index, value);
+    }
+
+    public static void storeClone(Object from, Object object) {
+        record("storeClone", 0, object);
+    }
+
+    public static void storeCopy(Object array, Object from, int first) {
+        record("storeCopy", first, array);
+    }
+
+    public static void copied(Object from, int first, Object to, int at, int n) {
+        record("copied", n, to);
+    }
+
+    public static void storeOffset(Object holder, long offset, Object value) {
+        record("storeOffset", 0, holder);
+    }
+
+    public static void storeSet(boolean done, Object holder, long offset, Object value) {
+        record("storeSet", done ? 1 : 0, holder);
+    }
+
+    public static void storeExchanged(Object found, Object wanted, Object holder, long offset, Object value) {
+        record("storeExchanged", found == wanted ? 1 : 0, holder);
+    }
 }

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stores into raw records. */
+#include "agent/bytecode/reference_stores.h"
+
+#include "agent/bytecode/constructors.h"
+#include "agent/bytecode/new_objects.h"
+#include "agent/records/put_record.h"
+#include "agent/references/field_numbers.h"
+#include "agent/references/field_places.h"
+#include "agent/references/object_ids.h"
+
+/* Where a store is recorded. */
+struct store {
+    struct session *session;
+    struct os_thread *os;
+    JNIEnv *jni;
+    struct live_stream *stream;
+    uint64_t thread;
+};
+
+static bool begin(struct store *store, struct session *session, struct os_thread *os, JNIEnv *jni)
+{
+    struct live_stream *stream = thread_stream(session, os);
+    struct java_thread *java = thread_current(session, os, NULL);
+    if (stream == NULL)
+        return false;
+    if (java != NULL && constructors_wait_long(java, stream))
+        constructors_keep_window(session, os, jni, java, stream);
+    *store = (struct store){session, os, jni, stream, java != NULL ? java->id : 0};
+    return true;
+}
+
+static uint64_t id_of(const struct store *store, jobject object)
+{
+    return object_id_of(store->session, store->os, store->stream, store->thread, store->jni,
+                        object);
+}
+
+/* `more`: the fourth word, of kinds that have one. */
+static void put(const struct store *store, enum step_live_reference kind, uint64_t first,
+                uint64_t second, uint64_t number, uint64_t more)
+{
+    size_t words = kind >= STEP_LIVE_RANGE_STORE ? 4 : 3;
+    struct live_stream *stream = store->stream;
+    uint64_t *room = reserve_event(store->session, stream, store->thread, words);
+    if (room == NULL)
+        return;
+    stream->base_stamp = thread_stamp(store->session, stream);
+    room[0] = live_word(STEP_LIVE_REFERENCE, stream->base_stamp);
+    step_live_reference_words(room, kind, first, second, number);
+    if (words == 4)
+        room[3] = more;
+    live_commit(stream, words, 1);
+}
+
+void store_into_field(struct session *session, struct os_thread *os, JNIEnv *jni, jobject holder,
+                      jobject value, uint64_t field)
+{
+    struct store store;
+    if (!begin(&store, session, os, jni))
+        return;
+    uint64_t from = id_of(&store, holder), to = id_of(&store, value);
+    put(&store, STEP_LIVE_FIELD_STORE, from, to, field, 0);
+}
+
+void store_into_element(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
+                        jint index, jobject value)
+{
+    struct store store;
+    if (!begin(&store, session, os, jni))
+        return;
+    uint64_t from = id_of(&store, array), to = id_of(&store, value);
+    put(&store, STEP_LIVE_ELEMENT_STORE, from, to, (uint32_t) index, 0);
+}
+
+void store_clone(struct session *session, struct os_thread *os, JNIEnv *jni, jobject from,
+                 jobject object)
+{
+    struct store store;
+    if (!begin(&store, session, os, jni))
+        return;
+    uint64_t source = id_of(&store, from), holder = id_of(&store, object);
+    put(&store, STEP_LIVE_CLONE_STORE, holder, source, 0, 0);
+}
+
+static void store_range(struct session *session, struct os_thread *os, JNIEnv *jni, jobject from,
+                        jint first, jobject to, jint at, jint length)
+{
+    struct store store;
+    if (length <= 0 || !begin(&store, session, os, jni))
+        return;
+    uint64_t source = id_of(&store, from), holder = id_of(&store, to);
+    put(&store, STEP_LIVE_RANGE_STORE, holder, source, (uint32_t) length,
+        (uint32_t) first | (uint64_t) (uint32_t) at << 32);
+}
+
+/* NULL: there is no session, or it does not have references. */
+static struct session *enter(struct os_thread **os)
+{
+    struct session *session = probe_enter(os);
+    if (session != NULL && !stores_wanted(session)) {
+        probe_leave(*os);
+        return NULL;
+    }
+    return session;
+}
+
+void JNICALL on_store_field(JNIEnv *jni, jclass class, jobject holder, jobject value, jint number)
+{
+    struct os_thread *os;
+    struct session *session = enter(&os);
+    (void) class;
+    if (session == NULL)
+        return;
+    store_into_field(session, os, jni, holder, value,
+                     field_of_number(session, jni, (uint32_t) number, holder));
+    probe_leave(os);
+}
+
+void JNICALL on_store_static(JNIEnv *jni, jclass class, jobject value, jint number)
+{
+    on_store_field(jni, class, NULL, value, number);
+}
+
+void JNICALL on_store_element(JNIEnv *jni, jclass class, jobject array, jint index, jobject value)
+{
+    struct os_thread *os;
+    struct session *session = enter(&os);
+    (void) class;
+    if (session == NULL)
+        return;
+    store_into_element(session, os, jni, array, index, value);
+    probe_leave(os);
+}
+
+void JNICALL on_store_clone(JNIEnv *jni, jclass class, jobject from, jobject object)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) class;
+    if (session == NULL)
+        return;
+    object_made(session, os, jni, object);
+    if (stores_wanted(session))
+        store_clone(session, os, jni, from, object);
+    probe_leave(os);
+}
+
+void JNICALL on_store_copy(JNIEnv *jni, jclass class, jobject array, jobject from, jint first)
+{
+    struct os_thread *os;
+    struct session *session = array != NULL && from != NULL ? enter(&os) : NULL;
+    (void) class;
+    if (session == NULL)
+        return;
+    jsize room = (*jni)->GetArrayLength(jni, array);
+    jsize there = (*jni)->GetArrayLength(jni, from) - first;
+    store_range(session, os, jni, from, first, array, 0, room < there ? room : there);
+    probe_leave(os);
+}
+
+void JNICALL on_store_range(JNIEnv *jni, jclass class, jobject from, jint first, jobject to,
+                            jint at, jint length)
+{
+    struct os_thread *os;
+    struct session *session = enter(&os);
+    (void) class;
+    if (session == NULL)
+        return;
+    store_range(session, os, jni, from, first, to, at, length);
+    probe_leave(os);
+}
+
+void JNICALL on_store_offset(JNIEnv *jni, jclass class, jobject holder, jlong offset, jobject value)
+{
+    struct os_thread *os;
+    struct session *session = holder != NULL ? enter(&os) : NULL;
+    (void) class;
+    if (session == NULL)
+        return;
+    struct field_place place = field_at(session, os, jni, holder, offset, value);
+    if (place.kind == PLACE_ELEMENT)
+        store_into_element(session, os, jni, holder, (jint) place.number, value);
+    else
+        store_into_field(session, os, jni, place.kind == PLACE_STATIC ? NULL : holder, value,
+                         place.number);
+    probe_leave(os);
+}
+
+void JNICALL on_store_set(JNIEnv *jni, jclass class, jboolean done, jobject holder, jlong offset,
+                          jobject value)
+{
+    if (done)
+        on_store_offset(jni, class, holder, offset, value);
+}
+
+void JNICALL on_store_exchanged(JNIEnv *jni, jclass class, jobject found, jobject wanted,
+                                jobject holder, jlong offset, jobject value)
+{
+    if ((*jni)->IsSameObject(jni, found, wanted))
+        on_store_offset(jni, class, holder, offset, value);
+}

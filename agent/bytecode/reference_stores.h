@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The probes of stores of references (events=reference): each comes after the store. */
+#ifndef AGENT_BYTECODE_REFERENCE_STORES_H
+#define AGENT_BYTECODE_REFERENCE_STORES_H
+
+#include "agent/records/threads.h"
+
+/* Between probe_enter() and probe_leave(), where the session has references. */
+void store_into_field(struct session *session, struct os_thread *os, JNIEnv *jni, jobject holder,
+                      jobject value, uint64_t field);
+void store_into_element(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
+                        jint index, jobject value);
+/* The object, which is known, has the references of another. */
+void store_clone(struct session *session, struct os_thread *os, JNIEnv *jni, jobject from,
+                 jobject object);
+static inline bool stores_wanted(const struct session *session)
+{
+    return (session->options.events & EVENT_REFERENCE) != 0;
+}
+
+/* The probes themselves. */
+void JNICALL on_store_field(JNIEnv *jni, jclass class, jobject holder, jobject value, jint number);
+void JNICALL on_store_static(JNIEnv *jni, jclass class, jobject value, jint number);
+void JNICALL on_store_element(JNIEnv *jni, jclass class, jobject array, jint index, jobject value);
+void JNICALL on_store_clone(JNIEnv *jni, jclass class, jobject from, jobject object);
+void JNICALL on_store_copy(JNIEnv *jni, jclass class, jobject array, jobject from, jint first);
+void JNICALL on_store_range(JNIEnv *jni, jclass class, jobject from, jint first, jobject to,
+                            jint at, jint length);
+void JNICALL on_store_offset(JNIEnv *jni, jclass class, jobject holder, jlong offset,
+                             jobject value);
+void JNICALL on_store_set(JNIEnv *jni, jclass class, jboolean done, jobject holder, jlong offset,
+                          jobject value);
+void JNICALL on_store_exchanged(JNIEnv *jni, jclass class, jobject found, jobject wanted,
+                                jobject holder, jlong offset, jobject value);
+
+#endif

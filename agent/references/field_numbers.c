@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages of numbers, and a table by name as that of methods (agent/records/method_numbers.c). */
+#include "agent/references/field_numbers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/text_hash.h"
+#include "agent/references/fields.h"
+
+#define PAGE_SITES 1024u
+#define PAGES 16384u
+#define FIRST_SIZE 4096u
+#define TRIES 8u /* to find a field, in each session */
+
+struct field_site {
+    char *owner, *name, *descriptor; /* one allocation */
+    bool is_static;
+    _Atomic uint64_t known; /* session << 40 | the dictionary's number */
+    _Atomic uint64_t tries; /* session << 40 | how many failed */
+};
+
+struct site_key {
+    uint64_t hash; /* 0: free */
+    uint32_t number;
+};
+
+static _Atomic(struct field_site *) pages[PAGES];
+static struct {
+    pthread_mutex_t lock;
+    struct site_key *keys;
+    size_t size, count;
+    uint32_t last;
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct field_site *site_at(uint32_t number)
+{
+    struct field_site *page =
+        number < PAGES * PAGE_SITES
+            ? atomic_load_explicit(&pages[number / PAGE_SITES], memory_order_acquire)
+            : NULL;
+    return page != NULL ? &page[number % PAGE_SITES] : NULL;
+}
+
+static struct site_key *place_of(uint64_t hash)
+{
+    size_t slot = (size_t) (hash >> 8) & (table.size - 1);
+    while (table.keys[slot].hash != 0 && table.keys[slot].hash != hash)
+        slot = (slot + 1) & (table.size - 1);
+    return &table.keys[slot];
+}
+
+static bool grow(void)
+{
+    if (table.count < table.size / 2)
+        return true;
+    struct site_key *old = table.keys;
+    size_t old_size = table.size, size = old_size != 0 ? 2 * old_size : FIRST_SIZE;
+    struct site_key *keys = calloc(size, sizeof *keys);
+    if (keys == NULL)
+        return table.count + 1 < table.size;
+    table.keys = keys;
+    table.size = size;
+    for (size_t i = 0; i < old_size; i++)
+        if (old[i].hash != 0)
+            *place_of(old[i].hash) = old[i];
+    free(old);
+    return true;
+}
+
+static bool name_site(struct field_site *site, const char *owner, const char *name,
+                      const char *descriptor, bool is_static)
+{
+    size_t a = strlen(owner) + 1, b = strlen(name) + 1, c = strlen(descriptor) + 1;
+    char *text = malloc(a + b + c);
+    if (text == NULL)
+        return false;
+    memcpy(text, owner, a);
+    memcpy(text + a, name, b);
+    memcpy(text + a + b, descriptor, c);
+    site->name = text + a;
+    site->descriptor = text + a + b;
+    site->is_static = is_static;
+    site->owner = text;
+    return true;
+}
+
+/* The lock is held. */
+static uint32_t new_site(const char *owner, const char *name, const char *descriptor,
+                         bool is_static)
+{
+    uint32_t number = table.last + 1;
+    if (number >= PAGES * PAGE_SITES)
+        return 0;
+    if (site_at(number) == NULL) {
+        struct field_site *page = calloc(PAGE_SITES, sizeof *page);
+        if (page == NULL)
+            return 0;
+        atomic_store_explicit(&pages[number / PAGE_SITES], page, memory_order_release);
+    }
+    if (!name_site(site_at(number), owner, name, descriptor, is_static))
+        return 0;
+    table.last = number;
+    return number;
+}
+
+static uint64_t hash_site(uint64_t loader, const char *const names[3], bool is_static)
+{
+    uint64_t hash = text_hash_more(TEXT_HASH_START, (const char *) &loader, sizeof loader);
+    for (size_t i = 0; i < 3; i++) /* with the 0 byte between */
+        hash = text_hash_more(hash, names[i], strlen(names[i]) + 1);
+    hash = text_hash_more(hash, is_static ? "s" : "i", 1);
+    hash ^= hash >> 32;
+    return hash != 0 ? hash : 1;
+}
+
+uint32_t field_site_number(uint64_t loader, bool unique, const char *owner, const char *name,
+                           const char *descriptor, bool is_static)
+{
+    uint64_t hash = hash_site(loader, (const char *const[]){owner, name, descriptor}, is_static);
+    uint32_t number = 0;
+    pthread_mutex_lock(&table.lock);
+    if (unique) {
+        number = new_site(owner, name, descriptor, is_static);
+    } else if (grow()) {
+        struct site_key *key = place_of(hash);
+        if (key->hash == 0 && (number = new_site(owner, name, descriptor, is_static)) != 0) {
+            *key = (struct site_key){hash, number};
+            table.count++;
+        }
+        number = key->number;
+    }
+    pthread_mutex_unlock(&table.lock);
+    return number;
+}
+
+static bool is_called(jclass class, const char *owner)
+{
+    char *signature = NULL;
+    size_t length = strlen(owner);
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
+        JVMTI_ERROR_NONE)
+        return false;
+    /* "Lp/Name;", or of a hidden class "Lp/Name.0x...;" */
+    bool is_it = signature[0] == 'L' && strncmp(signature + 1, owner, length) == 0 &&
+                 (signature[length + 1] == ';' || signature[length + 1] == '.');
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    return is_it;
+}
+
+/* The holder's class or the one above it that has this name. */
+static jclass class_above(JNIEnv *jni, jobject holder, const char *owner)
+{
+    jclass class = (*jni)->GetObjectClass(jni, holder);
+    while (class != NULL && !is_called(class, owner)) {
+        jclass super = (*jni)->GetSuperclass(jni, class);
+        (*jni)->DeleteLocalRef(jni, class);
+        class = super;
+    }
+    return class;
+}
+
+static jclass calling_class(void)
+{
+    jmethodID method = NULL;
+    jlocation location;
+    jclass class = NULL;
+    if ((*tracer.jvmti)->GetFrameLocation(tracer.jvmti, NULL, 1, &method, &location) ==
+        JVMTI_ERROR_NONE)
+        (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class);
+    return class;
+}
+
+static jclass class_of_loader(JNIEnv *jni, jobject loader, const char *owner)
+{
+    jint count = 0;
+    jclass *classes = NULL, found = NULL;
+    if ((*tracer.jvmti)->GetClassLoaderClasses(tracer.jvmti, loader, &count, &classes) !=
+        JVMTI_ERROR_NONE)
+        return NULL;
+    for (jint i = 0; i < count; i++) {
+        if (found == NULL && is_called(classes[i], owner))
+            found = classes[i];
+        else
+            (*jni)->DeleteLocalRef(jni, classes[i]);
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
+    return found;
+}
+
+/* The class that names itself, or one that it sees. */
+static jclass class_seen(JNIEnv *jni, const char *owner)
+{
+    jclass caller = calling_class(), found = caller;
+    jobject loader = NULL;
+    if (caller == NULL || is_called(caller, owner))
+        return caller;
+    if ((*tracer.jvmti)->GetClassLoader(tracer.jvmti, caller, &loader) == JVMTI_ERROR_NONE)
+        found = class_of_loader(jni, loader, owner);
+    (*jni)->DeleteLocalRef(jni, loader);
+    (*jni)->DeleteLocalRef(jni, caller);
+    return found == caller ? NULL : found;
+}
+
+static uint64_t look_up(struct session *session, JNIEnv *jni, const struct field_site *site,
+                        jobject holder)
+{
+    uint64_t number = 0;
+    jclass class =
+        site->is_static ? class_seen(jni, site->owner) : class_above(jni, holder, site->owner);
+    if (class == NULL)
+        return 0;
+    jfieldID field = site->is_static
+                         ? (*jni)->GetStaticFieldID(jni, class, site->name, site->descriptor)
+                         : (*jni)->GetFieldID(jni, class, site->name, site->descriptor);
+    (*jni)->ExceptionClear(jni);
+    if (field != NULL)
+        number = field_number_of_id(session, jni, class, field);
+    (*jni)->DeleteLocalRef(jni, class);
+    return number;
+}
+
+static uint64_t find(struct session *session, JNIEnv *jni, struct field_site *site, jobject holder)
+{
+    uint64_t tries = atomic_load(&site->tries), mine = session->number << FIELD_SESSION_SHIFT;
+    if (tries - mine >= TRIES && tries >> FIELD_SESSION_SHIFT == session->number)
+        return 0;
+    uint64_t number = look_up(session, jni, site, holder);
+    if (number != 0)
+        atomic_store(&site->known, mine | number);
+    else
+        atomic_store(&site->tries,
+                     tries >> FIELD_SESSION_SHIFT == session->number ? tries + 1 : mine + 1);
+    return number;
+}
+
+uint64_t field_of_number(struct session *session, JNIEnv *jni, uint32_t number, jobject holder)
+{
+    struct field_site *site = site_at(number);
+    if (site == NULL || site->owner == NULL)
+        return 0;
+    uint64_t known = atomic_load_explicit(&site->known, memory_order_relaxed);
+    if (__builtin_expect(known >> FIELD_SESSION_SHIFT == session->number, 1))
+        return known & ((UINT64_C(1) << FIELD_SESSION_SHIFT) - 1);
+    return find(session, jni, site, holder);
+}

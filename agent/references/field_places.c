@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A table by class and offset, filled at first sight. */
+#include "agent/references/field_places.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/internals.h"
+#include "agent/hotspot/peek.h"
+#include "agent/records/classes.h"
+#include "agent/references/fields.h"
+#include "format/core/hash.h"
+
+#define TABLE_SIZE 4096u
+#define ACCESS_STATIC 0x0008
+
+struct known_place {
+    uint64_t class, offset, session;
+    struct field_place place;
+};
+
+static struct {
+    bool proven;
+    uint64_t elements_at, element_size; /* 0: not known */
+    pthread_mutex_t lock;
+    struct known_place known[TABLE_SIZE];
+} places = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Of a field of objects. */
+static uint64_t offset_of(jfieldID field)
+{
+    return (uintptr_t) field >> 2;
+}
+
+/* Of a static field: the id is the address of a class, the next such, and the offset. */
+static uint64_t static_offset_of(jfieldID field)
+{
+    struct {
+        uintptr_t class, next;
+        int32_t offset;
+    } id;
+    return peek((uintptr_t) field, &id, sizeof id) ? (uint64_t) (uint32_t) id.offset : 0;
+}
+
+static uint64_t static_number(JNIEnv *jni, jclass class, const char *name)
+{
+    jfieldID field = (*jni)->GetStaticFieldID(jni, class, name, "J");
+    if (field != NULL)
+        return (uint64_t) (*jni)->GetStaticLongField(jni, class, field);
+    (*jni)->ExceptionClear(jni);
+    field = (*jni)->GetStaticFieldID(jni, class, name, "I");
+    (*jni)->ExceptionClear(jni);
+    return field != NULL ? (uint64_t) (*jni)->GetStaticIntField(jni, class, field) : 0;
+}
+
+/* The offsets that this class keeps of fields of its own. */
+static bool prove(JNIEnv *jni)
+{
+    static const struct {
+        const char *offset, *field, *descriptor;
+    } rows[] = {{"SIZECTL", "sizeCtl", "I"},
+                {"TRANSFERINDEX", "transferIndex", "I"},
+                {"BASECOUNT", "baseCount", "J"},
+                {"CELLSBUSY", "cellsBusy", "I"}};
+    bool so = true;
+    jclass class = (*jni)->FindClass(jni, "java/util/concurrent/ConcurrentHashMap");
+    for (size_t i = 0; class != NULL && so && i < sizeof rows / sizeof rows[0]; i++) {
+        jfieldID field = (*jni)->GetFieldID(jni, class, rows[i].field, rows[i].descriptor);
+        (*jni)->ExceptionClear(jni);
+        uint64_t wanted = static_number(jni, class, rows[i].offset);
+        so = field != NULL && wanted != 0 && offset_of(field) == wanted;
+    }
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, class);
+    return so && class != NULL;
+}
+
+void field_places_begin(const struct session *session, JNIEnv *jni)
+{
+    (void) session;
+    jclass unsafe = (*jni)->FindClass(jni, "jdk/internal/misc/Unsafe");
+    (*jni)->ExceptionClear(jni);
+    if (unsafe != NULL) {
+        places.elements_at = static_number(jni, unsafe, "ARRAY_OBJECT_BASE_OFFSET");
+        places.element_size = static_number(jni, unsafe, "ARRAY_OBJECT_INDEX_SCALE");
+        (*jni)->DeleteLocalRef(jni, unsafe);
+    }
+    places.proven = false;
+    if (!internal_try(INTERNAL_FIELDS))
+        return;
+    places.proven = prove(jni);
+    if (places.proven)
+        internal_used(INTERNAL_FIELDS);
+    else
+        internal_refused(INTERNAL_FIELDS, "identifiers of fields are made in another way");
+}
+
+static bool is_reference(jclass class, jfieldID field, bool *is_static)
+{
+    char *descriptor = NULL;
+    jint modifiers = 0;
+    if ((*tracer.jvmti)->GetFieldName(tracer.jvmti, class, field, NULL, &descriptor, NULL) !=
+            JVMTI_ERROR_NONE ||
+        (*tracer.jvmti)->GetFieldModifiers(tracer.jvmti, class, field, &modifiers) !=
+            JVMTI_ERROR_NONE)
+        modifiers = 0;
+    bool is_it = descriptor != NULL && (descriptor[0] == 'L' || descriptor[0] == '[');
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) descriptor);
+    *is_static = (modifiers & ACCESS_STATIC) != 0;
+    return is_it;
+}
+
+/* The field of references that this class declares there; NULL: there is none. */
+static jfieldID declared_at(jclass class, uint64_t offset, bool of_class)
+{
+    jint count = 0;
+    jfieldID *fields = NULL, found = NULL;
+    bool is_static;
+    if ((*tracer.jvmti)->GetClassFields(tracer.jvmti, class, &count, &fields) != JVMTI_ERROR_NONE)
+        return NULL;
+    for (jint i = 0; i < count && found == NULL; i++)
+        if (is_reference(class, fields[i], &is_static) && is_static == of_class &&
+            (is_static ? static_offset_of(fields[i]) : offset_of(fields[i])) == offset)
+            found = fields[i];
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) fields);
+    return found;
+}
+
+static uint64_t instance_field_at(struct session *session, JNIEnv *jni, jobject holder,
+                                  uint64_t offset)
+{
+    uint64_t number = 0;
+    jclass class = (*jni)->GetObjectClass(jni, holder);
+    while (class != NULL && number == 0) {
+        jfieldID field = declared_at(class, offset, false);
+        if (field != NULL)
+            number = field_number_of_id(session, jni, class, field);
+        jclass super = (*jni)->GetSuperclass(jni, class);
+        (*jni)->DeleteLocalRef(jni, class);
+        class = super;
+    }
+    (*jni)->DeleteLocalRef(jni, class);
+    return number;
+}
+
+/* What the JVM says of the field must be what was put there. */
+static uint64_t static_field_at(struct session *session, JNIEnv *jni, jclass class, uint64_t offset,
+                                jobject value)
+{
+    jfieldID field = declared_at(class, offset, true);
+    if (field == NULL)
+        return 0;
+    jobject there = (*jni)->GetStaticObjectField(jni, class, field);
+    bool same = (*jni)->IsSameObject(jni, there, value);
+    (*jni)->DeleteLocalRef(jni, there);
+    return same ? field_number_of_id(session, jni, class, field) : 0;
+}
+
+static bool is_class(JNIEnv *jni, jobject object)
+{
+    jclass class = (*jni)->GetObjectClass(jni, object);
+    jlong tag = 0;
+    (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag);
+    const char *name = class_name_of_tag(tag);
+    (*jni)->DeleteLocalRef(jni, class);
+    return name != NULL && strcmp(name, "java/lang/Class") == 0;
+}
+
+static struct field_place find_field(struct session *session, JNIEnv *jni, jobject holder,
+                                     uint64_t offset, jobject value)
+{
+    struct field_place place = {PLACE_FIELD, instance_field_at(session, jni, holder, offset)};
+    if (place.number == 0 && is_class(jni, holder)) {
+        place.kind = PLACE_STATIC;
+        place.number = static_field_at(session, jni, holder, offset, value);
+    }
+    if (place.number == 0)
+        place.kind = PLACE_UNKNOWN;
+    return place;
+}
+
+static struct field_place element_at(uint64_t offset)
+{
+    uint64_t base = places.elements_at, size = places.element_size;
+    if (size == 0 || offset < base || (offset - base) % size != 0)
+        return (struct field_place){PLACE_UNKNOWN, 0};
+    return (struct field_place){PLACE_ELEMENT, (offset - base) / size};
+}
+
+static struct known_place *known_at(uint64_t class, uint64_t offset)
+{
+    return &places.known[step_hash(class << 20 ^ offset) >> (64 - 12)];
+}
+
+static bool recall(const struct session *session, uint64_t class, uint64_t offset,
+                   struct field_place *place)
+{
+    pthread_mutex_lock(&places.lock);
+    const struct known_place *known = known_at(class, offset);
+    bool found =
+        known->class == class && known->offset == offset && known->session == session->number;
+    *place = known->place;
+    pthread_mutex_unlock(&places.lock);
+    return found;
+}
+
+static void keep(const struct session *session, uint64_t class, uint64_t offset,
+                 struct field_place place)
+{
+    pthread_mutex_lock(&places.lock);
+    *known_at(class, offset) = (struct known_place){class, offset, session->number, place};
+    pthread_mutex_unlock(&places.lock);
+}
+
+struct field_place field_at(struct session *session, struct os_thread *os, JNIEnv *jni,
+                            jobject holder, jlong offset, jobject value)
+{
+    struct field_place place = {PLACE_UNKNOWN, 0};
+    jclass mirror = (*jni)->GetObjectClass(jni, holder);
+    struct class_cache_entry *class = class_cached(session, os, jni, mirror);
+    if (!class->is_array && class->size_bytes == 0)
+        class->is_array = class_element_shift(mirror, 0) >= 0;
+    (*jni)->DeleteLocalRef(jni, mirror);
+    if (class->is_array)
+        return element_at((uint64_t) offset);
+    if (!places.proven || class->number == 0 ||
+        recall(session, class->number, (uint64_t) offset, &place))
+        return place;
+    uint64_t number = class->number;
+    place = find_field(session, jni, holder, (uint64_t) offset, value);
+    if (place.kind == PLACE_FIELD)
+        keep(session, number, (uint64_t) offset, place);
+    return place;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An open-addressed table of hashes: one of 64 bits is taken for the field itself. */
+#include "agent/references/fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/text_hash.h"
+#include "agent/records/classes.h"
+#include "agent/records/global_stream.h"
+
+#define FIRST_SIZE 1024u
+#define TEXT_LIMIT 131072u
+#define CLASS_FILE_FLAGS 0x50DFu /* what the JVM adds is left out */
+
+struct known_field {
+    uint64_t hash; /* 0: free */
+    uint64_t number;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    uint64_t session; /* that it is about */
+    struct known_field *fields;
+    size_t size, count;
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct known_field *place_of(uint64_t hash)
+{
+    size_t slot = (size_t) (hash >> 8) & (table.size - 1);
+    while (table.fields[slot].hash != 0 && table.fields[slot].hash != hash)
+        slot = (slot + 1) & (table.size - 1);
+    return &table.fields[slot];
+}
+
+/* Makes room for one more. */
+static bool grow(void)
+{
+    if (table.count < table.size / 2)
+        return true;
+    struct known_field *old = table.fields;
+    size_t old_size = table.size, size = old_size != 0 ? 2 * old_size : FIRST_SIZE;
+    struct known_field *fields = calloc(size, sizeof *fields);
+    if (fields == NULL)
+        return table.count + 1 < table.size;
+    table.fields = fields;
+    table.size = size;
+    for (size_t i = 0; i < old_size; i++)
+        if (old[i].hash != 0)
+            *place_of(old[i].hash) = old[i];
+    free(old);
+    return true;
+}
+
+static void begin_session(const struct session *session)
+{
+    if (table.session == session->number)
+        return;
+    table.session = session->number;
+    table.count = 0;
+    if (table.fields != NULL)
+        memset(table.fields, 0, table.size * sizeof *table.fields);
+}
+
+static uint64_t define(struct session *session, uint64_t class, const char *name,
+                       const char *descriptor, uint64_t modifiers)
+{
+    size_t room = strlen(name) + strlen(descriptor);
+    uint64_t *words = room <= TEXT_LIMIT ? calloc(4 + (room + 7) / 8, sizeof *words) : NULL;
+    if (words == NULL)
+        return 0;
+    char *text = (char *) &words[4];
+    size_t name_length = utf8_of_modified(name, text);
+    size_t descriptor_length = utf8_of_modified(descriptor, text + name_length);
+    words[1] = class;
+    words[2] = (modifiers & UINT32_MAX) | STEP_LIVE_IS_FIELD;
+    words[3] = name_length | (uint64_t) descriptor_length << 32;
+    pthread_mutex_lock(&session->global_lock);
+    uint64_t number = ++session->field_count;
+    words[0] = live_word(STEP_LIVE_DEFINE_METHOD, number);
+    global_write(session, words, 4 + (name_length + descriptor_length + 7) / 8, 0);
+    pthread_mutex_unlock(&session->global_lock);
+    free(words);
+    return number;
+}
+
+uint64_t field_number(struct session *session, uint64_t class, const char *name,
+                      const char *descriptor, uint64_t modifiers)
+{
+    uint64_t hash = text_hash_more(TEXT_HASH_START, (const char *) &class, sizeof class);
+    hash = text_hash_more(hash, name, strlen(name) + 1);
+    hash = text_hash_more(hash, descriptor, strlen(descriptor));
+    hash ^= hash >> 32;
+    hash += hash == 0;
+    uint64_t number = 0;
+    pthread_mutex_lock(&table.lock);
+    begin_session(session);
+    if (grow()) {
+        struct known_field *field = place_of(hash);
+        if (field->hash == 0 &&
+            (number = define(session, class, name, descriptor, modifiers)) != 0) {
+            *field = (struct known_field){hash, number};
+            table.count++;
+        }
+        number = field->number;
+    }
+    pthread_mutex_unlock(&table.lock);
+    return number;
+}
+
+uint64_t field_number_of_id(struct session *session, JNIEnv *jni, jclass class, jfieldID field)
+{
+    jvmtiEnv *jvmti = tracer.jvmti;
+    jclass declaring = NULL;
+    char *name = NULL, *descriptor = NULL;
+    jint modifiers = 0;
+    uint64_t number = 0;
+    if ((*jvmti)->GetFieldDeclaringClass(jvmti, class, field, &declaring) != JVMTI_ERROR_NONE)
+        return 0;
+    uint64_t declared_in = class_number(session, declaring);
+    if (declared_in != 0 &&
+        (*jvmti)->GetFieldName(jvmti, class, field, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
+        (*jvmti)->GetFieldModifiers(jvmti, class, field, &modifiers) == JVMTI_ERROR_NONE)
+        number = field_number(session, declared_in, name, descriptor,
+                              (uint32_t) modifiers & CLASS_FILE_FLAGS);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *) name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *) descriptor);
+    (*jni)->DeleteLocalRef(jni, declaring);
+    return number;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A direct-mapped table a thread. */
+#include "agent/references/object_ids.h"
+
+#include <stdlib.h>
+
+#include "agent/deaths/identity.h"
+#include "agent/events/events.h"
+#include "agent/hotspot/slots.h"
+#include "agent/records/hold.h"
+#include "format/core/hash.h"
+
+#define KNOWN_LOG2 12u
+
+struct known_object {
+    uintptr_t place;
+    uint64_t collections;
+    uint64_t session, id;
+};
+
+static inline struct known_object *entry_of(struct os_thread *os, uintptr_t place)
+{
+    return &os->known_objects[step_hash(place) >> (64 - KNOWN_LOG2)];
+}
+
+/* 0: not known. */
+static inline uint64_t find(const struct session *session, struct os_thread *os, jobject object)
+{
+    if (os->known_objects == NULL || !session->holds || !hold_begin(os))
+        return 0;
+    uintptr_t place = slot_word(object);
+    const struct known_object *known = entry_of(os, place);
+    bool found =
+        known->place == place && known->session == session->number &&
+        known->collections == atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
+    uint64_t id = found ? known->id : 0;
+    hold_end(os);
+    return id;
+}
+
+void object_id_note(const struct session *session, struct os_thread *os, jobject object,
+                    uint64_t id)
+{
+    if (id == 0 || !session->holds)
+        return;
+    if (os->known_objects == NULL &&
+        (os->known_objects = calloc((size_t) 1 << KNOWN_LOG2, sizeof *os->known_objects)) == NULL)
+        return;
+    if (!hold_begin(os))
+        return;
+    uintptr_t place = slot_word(object);
+    *entry_of(os, place) = (struct known_object){
+        .place = place,
+        .collections = atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed),
+        .session = session->number,
+        .id = id};
+    hold_end(os);
+}
+
+void object_ids_thread_ended(struct os_thread *os)
+{
+    free(os->known_objects);
+    os->known_objects = NULL;
+}
+
+uint64_t object_id_of(struct session *session, struct os_thread *os, struct live_stream *stream,
+                      uint64_t thread, JNIEnv *jni, jobject object)
+{
+    if (object == NULL)
+        return 0;
+    uint64_t id = find(session, os, object);
+    if (__builtin_expect(id != 0, 1))
+        return id;
+    id = identity_find(jni, identity_key(object), object);
+    if (id == 0)
+        id = event_tagged_object(session, stream, thread, jni, object);
+    object_id_note(session, os, object, id);
+    return id;
+}

@@ -27,7 +27,7 @@ static inline void report_object(JNIEnv *jni, jobject object, of_object *take)
     if (session == NULL)
         return;
     take(session, os, jni, object);
-    probe_leave(os);
+    object_probe_leave(os, jni);
 }
 
 static void JNICALL on_alloc(JNIEnv *jni, jclass class, jobject object)
@@ -47,7 +47,7 @@ static void cloned(JNIEnv *jni, jobject from, jobject object, bool by_super)
         if (stores_wanted(session))
             store_clone(session, os, jni, from, object);
     }
-    probe_leave(os);
+    object_probe_leave(os, jni);
 }
 
 static void JNICALL on_alloc_cloned(JNIEnv *jni, jclass class, jobject from, jobject object)
@@ -94,7 +94,7 @@ static void JNICALL on_alloc_arrays(JNIEnv *jni, jclass class, jobject array, ji
     if (session == NULL)
         return;
     object_made_arrays(session, os, jni, array, dimensions);
-    probe_leave(os);
+    object_probe_leave(os, jni);
 }
 
 static void enter(JNIEnv *jni, jint number, jobject object, bool is_new)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "agent/bytecode/constructors.h"
+#include "agent/bytecode/reference_stores.h"
 #include "agent/bytecode/vm_objects.h"
 #include "agent/deaths/identity.h"
 #include "agent/deaths/reaper.h"
@@ -155,6 +156,24 @@ static void remember(struct session *session, struct os_thread *os, JNIEnv *jni,
         reaper_keep_pace(session);
 }
 
+/* collect=: so much was allocated. */
+static void count_for_collection(struct session *session, struct os_thread *os, uint64_t size)
+{
+    uint64_t every = session->options.collect_every_bytes;
+    uint64_t before = atomic_fetch_add(&session->uncollected, size);
+    os->collects |= every == 0 || before / every != (before + size) / every;
+}
+
+void object_probe_leave(struct os_thread *os, JNIEnv *jni)
+{
+    bool collects = os->collects;
+    os->collects = false;
+    probe_leave(os);
+    if (__builtin_expect(collects && !tracer.dying, 0) &&
+        (*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti) == JVMTI_ERROR_NONE)
+        reaper_pass(jni);
+}
+
 /* Through the object's tag, as engine=jvmti does it. */
 static void report_tagged(struct session *session, struct os_thread *os, JNIEnv *jni,
                           jobject object)
@@ -164,6 +183,8 @@ static void report_tagged(struct session *session, struct os_thread *os, JNIEnv 
     if ((*tracer.jvmti)->GetObjectSize(tracer.jvmti, object, &size) == JVMTI_ERROR_NONE)
         event_alloc_within(session, os, jni, NULL, object, mirror, (uint64_t) size, ALLOC_BY_VM,
                            true);
+    if (session->options.collects && size > 0)
+        count_for_collection(session, os, (uint64_t) size);
     (*jni)->DeleteLocalRef(jni, mirror);
 }
 
@@ -227,6 +248,8 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
         uint64_t id = live_next_object(session->map, stream);
         write_alloc(session, stream, room, facts.class, facts.size_bytes, id, false);
         remember(session, os, jni, object, id);
+        if (__builtin_expect(session->options.collects, 0))
+            count_for_collection(session, os, facts.size_bytes);
         if (java != NULL && java->pending != 0)
             constructor_made(java, session, facts.class, id);
     }
@@ -271,6 +294,8 @@ void object_made_string(struct session *session, struct os_thread *os, JNIEnv *j
         return;
     object_made(session, os, jni, string);
     object_made(session, os, jni, string_array(jni, string));
+    if (stores_wanted(session))
+        stores_of_object(session, os, jni, string);
 }
 
 jobject string_array(JNIEnv *jni, jobject string)
@@ -293,6 +318,7 @@ void object_made_arrays(struct session *session, struct os_thread *os, JNIEnv *j
     object_made(session, os, jni, array);
     if (array == NULL || dimensions <= 1)
         return;
+    bool stores = stores_wanted(session);
     jsize length = (*jni)->GetArrayLength(jni, array);
     for (jsize i = 0; i < length; i++) {
         if ((*jni)->PushLocalFrame(jni, 16) != JNI_OK) {
@@ -301,6 +327,8 @@ void object_made_arrays(struct session *session, struct os_thread *os, JNIEnv *j
         }
         jobject element = (*jni)->GetObjectArrayElement(jni, array, i);
         object_made_arrays(session, os, jni, element, dimensions - 1);
+        if (stores)
+            store_into_element(session, os, jni, array, i, element);
         (*jni)->PopLocalFrame(jni, NULL);
     }
 }

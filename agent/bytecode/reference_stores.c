@@ -143,7 +143,7 @@ void JNICALL on_store_clone(JNIEnv *jni, jclass class, jobject from, jobject obj
     object_made(session, os, jni, object);
     if (stores_wanted(session))
         store_clone(session, os, jni, from, object);
-    probe_leave(os);
+    object_probe_leave(os, jni);
 }
 
 void JNICALL on_store_copy(JNIEnv *jni, jclass class, jobject array, jobject from, jint first)

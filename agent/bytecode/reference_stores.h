@@ -13,6 +13,12 @@ void store_into_element(struct session *session, struct os_thread *os, JNIEnv *j
 /* The object, which is known, has the references of another. */
 void store_clone(struct session *session, struct os_thread *os, JNIEnv *jni, jobject from,
                  jobject object);
+/* All references of an object that the JVM has filled itself. */
+void stores_of_object(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
+/* The same outside of probes, where the session has references. */
+void stores_of_vm(JNIEnv *jni, jobject object);
+/* A class's static fields have the constants of its class file; outside of probes. */
+void stores_of_constants(JNIEnv *jni, jclass class);
 static inline bool stores_wanted(const struct session *session)
 {
     return (session->options.events & EVENT_REFERENCE) != 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/base/method_verdicts.h"
+#include "agent/bytecode/reference_stores.h"
 #include "agent/events/events.h"
 #include "agent/records/threads.h"
 
@@ -53,9 +54,11 @@ static const struct rule *rule_of(jmethodID method)
     return rule;
 }
 
+/* Code that method handles are made of: hidden classes, and those that the JDK has made before. */
 static bool is_no_method_handle(const char *signature)
 {
-    return strncmp(signature, "Ljava/lang/invoke/", 18) != 0;
+    return strncmp(signature, "Ljava/lang/invoke/", 18) != 0 ||
+           (strchr(signature, '.') == NULL && strstr(signature, "$Holder;") == NULL);
 }
 
 /* Method handles and reflection call without bytecode of their own, or with some that is not
@@ -91,4 +94,5 @@ void JNICALL vm_objects_on_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, j
     if (is_reported_by_probe(jni))
         return;
     event_alloc(jni, NULL, object, class, size_bytes, ALLOC_BY_VM);
+    stores_of_vm(jni, object);
 }

@@ -64,7 +64,7 @@ static enum step_status find_deaths(struct dating *dating, struct dated_summary 
                                     &tracker.replay, error);
     while (status == STEP_STATUS_OK &&
            (status = graph_source_next(&dating->source, &event, error)) == STEP_STATUS_OK) {
-        if (event->kind == GRAPH_SNAPSHOT && tracker.replay.stores == 0)
+        if (event->kind == GRAPH_SNAPSHOT && tracker.collections == 0)
             summary->has_first_snapshot = true;
         status = death_tracker_put(&tracker, event, error);
     }

@@ -2,6 +2,11 @@
 /* Opening, writing, telling. */
 #include "converter/verb_parts/date_deaths.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "converter/base/error_report.h"
 #include "converter/base/output_file.h"
 #include "converter/base/quantity.h"
@@ -24,6 +29,23 @@ static void tell_what_is_missing(const char *path, const struct dated_summary *s
                     path);
 }
 
+/* What was opened, and whether all went well. */
+static enum step_status end_dating(const char *path, struct step_reader *reader,
+                                   struct seekable_path *seekable, enum step_status status,
+                                   const struct dated_summary *summary,
+                                   const struct step_error *error)
+{
+    if (status == STEP_STATUS_OK) {
+        tell_what_is_missing(path, summary);
+        status = report_reader_damage(reader, path);
+    } else {
+        report_error(error);
+    }
+    step_reader_destroy(reader);
+    seekable_path_close(seekable);
+    return status;
+}
+
 enum step_status date_deaths(const char *path, const char *output, struct dated_summary *summary)
 {
     struct step_reader *reader = NULL;
@@ -31,25 +53,59 @@ enum step_status date_deaths(const char *path, const char *output, struct dated_
     struct output_file file;
     struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status = record_open(path, &reader, &seekable, &error);
-    if (status == STEP_STATUS_OK) {
+    if (status == STEP_STATUS_OK)
         status = output_file_open(&file, output, &error);
-        if (status == STEP_STATUS_OK) {
-            const struct step_output to = output_file_as_output(&file);
-            status = dated_trace_write(reader, &to, summary, &error);
-            if (status == STEP_STATUS_OK)
-                status = output_file_commit(&file, &error);
-            output_file_abort(&file);
-        }
-    }
     if (status == STEP_STATUS_OK) {
-        tell_what_is_missing(path, summary);
-        status = report_reader_damage(reader, path);
-    } else {
-        report_error(&error);
+        const struct step_output to = output_file_as_output(&file);
+        status = dated_trace_write(reader, &to, summary, &error);
+        if (status == STEP_STATUS_OK)
+            status = output_file_commit(&file, &error);
+        output_file_abort(&file);
     }
-    step_reader_destroy(reader);
-    seekable_path_close(&seekable);
-    return status;
+    return end_dating(path, reader, &seekable, status, summary, &error);
+}
+
+static enum step_status write_spool(void *user, const void *data, size_t length,
+                                    struct step_error *error)
+{
+    const struct dated_spool *spool = user;
+    for (const char *at = data; length > 0;) {
+        ssize_t written = write(spool->descriptor, at, length);
+        if (written < 0 && errno != EINTR)
+            return step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET,
+                                  "a temporary file: %s", strerror(errno));
+        at += written > 0 ? written : 0;
+        length -= written > 0 ? (size_t) written : 0;
+    }
+    return STEP_STATUS_OK;
+}
+
+enum step_status date_deaths_spooled(const char *path, struct dated_spool *spool)
+{
+    struct step_reader *reader = NULL;
+    struct seekable_path seekable = {0};
+    struct dated_summary summary = {0};
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = record_open(path, &reader, &seekable, &error);
+    spool->descriptor = -1;
+    if (status == STEP_STATUS_OK && dated_trace_is(reader) && strlen(path) < sizeof spool->path &&
+        strcmp(path, "-") != 0) {
+        snprintf(spool->path, sizeof spool->path, "%s", path);
+        step_reader_destroy(reader);
+        seekable_path_close(&seekable);
+        return STEP_STATUS_OK;
+    }
+    if (status == STEP_STATUS_OK && (spool->descriptor = output_file_spool()) < 0)
+        status = step_error_set(&error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET,
+                                "a temporary file: %s", strerror(errno));
+    if (status == STEP_STATUS_OK) {
+        const struct step_output to = {.user = spool, .write = write_spool};
+        snprintf(spool->path, sizeof spool->path, "/proc/self/fd/%d", spool->descriptor);
+        status = dated_trace_write(reader, &to, &summary, &error);
+        if (status != STEP_STATUS_OK)
+            close(spool->descriptor);
+    }
+    return end_dating(path, reader, &seekable, status, &summary, &error);
 }
 
 static void tell_unknown(const char *output, const struct graph_unknowns *unknown)

@@ -170,6 +170,42 @@ class Program:
                     assert key == ('f', REFERENT)
                     self.edges[holder][key] = 0
 
+    def roots(self):
+        """What nothing holds is held by a frame, or dead."""
+        held = {t for edges in self.edges.values() for k, t in edges.items() if k != ('f', REFERENT)}
+        statics = {t for t in self.edges[0].values() if t}
+        return statics | {o for o in self.edges if o and o not in held}
+
+    def retained(self):
+        """object -> all that cannot be come to without it, itself among them."""
+        roots = self.roots()
+        all_of_it = self.reach(roots)
+
+        def without(objects):
+            seen, todo = set(), [r for r in roots if r not in objects]
+            while todo:
+                at = todo.pop()
+                if at in seen:
+                    continue
+                seen.add(at)
+                todo += [t for k, t in self.edges[at].items()
+                         if t and t not in objects and k != ('f', REFERENT)]
+            return all_of_it - seen
+        return all_of_it, without
+
+    def ways(self):
+        """object -> how many references from a root; those that cannot be come to are not there."""
+        found, at = {r: 1 for r in self.roots()}, sorted(self.roots())
+        while at:
+            then = []
+            for o in at:
+                for k, t in self.edges[o].items():
+                    if t and k != ('f', REFERENT) and t not in found:
+                        found[t] = found[o] + 1
+                        then.append(t)
+            at = then
+        return found
+
     def step(self):
         r = self.random
         if len(self.hands) > 6:

@@ -118,8 +118,10 @@ static void parse_quantity(struct parse *parse, const char *key, const char *val
         return;
     }
     log_message("option %s: '%s' is not a number from %" PRIu64 " to %" PRIu64 " with a unit (%s)",
-                key, value, least, most, units == size_units ? "k, m, g, t"
-                : units == period_units ? "ms, s, min" : "ns, us, ms");
+                key, value, least, most,
+                units == size_units     ? "k, m, g, t"
+                : units == period_units ? "ms, s, min"
+                                        : "ns, us, ms");
     parse->faults++;
 }
 

@@ -241,8 +241,7 @@ uint8_t *engine_rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes
     uint8_t *out = NULL;
     request.alloc &= loader != NULL;
     request.method &= loader != NULL;
-    if (!atomic_load(&engine.on) ||
-        (!request.alloc && !request.method && !request.references) ||
+    if (!atomic_load(&engine.on) || (!request.alloc && !request.method && !request.references) ||
         !rewrite(&request, "?", &out, new_length))
         return NULL;
     return out;

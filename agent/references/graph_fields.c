@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For each class a list of what it declares; a walk's index goes through its superclasses' lists. */
+/* For each class a list of what it declares; a walk's index goes through its superclasses' lists.
+ */
 #include "agent/references/graph_fields.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ struct declared_field {
 
 struct graph_class {
     bool known;
-    uint64_t super;       /* its number, 0: none */
+    uint64_t super;            /* its number, 0: none */
     uint32_t interface_fields; /* of all its interfaces */
     uint32_t first, count;     /* of its own, among all */
 };
@@ -31,8 +32,8 @@ static struct graph_class *class_at(struct graph_fields *all, uint64_t number)
 {
     size_t before = all->class_capacity;
     if (number >= before) {
-        struct graph_class *grown = step_grown(all->classes, &all->class_capacity,
-                                               (size_t) number + 1, sizeof *grown);
+        struct graph_class *grown =
+            step_grown(all->classes, &all->class_capacity, (size_t) number + 1, sizeof *grown);
         if (grown == NULL)
             return NULL;
         for (size_t i = before; i < all->class_capacity; i++)
@@ -185,7 +186,7 @@ void graph_fields_destroy(struct graph_fields *fields)
 static const struct graph_class *known_class(const struct graph_fields *all, uint64_t number)
 {
     return number < all->class_capacity && all->classes[number].known ? &all->classes[number]
-                                                                       : NULL;
+                                                                      : NULL;
 }
 
 uint64_t graph_field(struct graph_fields *all, struct session *session, uint64_t class, jint index)

@@ -56,8 +56,8 @@ static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER; /* before the 
 static bool keep_marked(struct walk *walk, jlong tag, uint64_t id)
 {
     if (walk->marked_count == walk->marked_capacity) {
-        struct marked_object *grown = step_grown(walk->marked, &walk->marked_capacity,
-                                                 walk->marked_count + 1, sizeof *grown);
+        struct marked_object *grown =
+            step_grown(walk->marked, &walk->marked_capacity, walk->marked_count + 1, sizeof *grown);
         if (grown == NULL)
             return false;
         walk->marked = grown;

@@ -89,11 +89,8 @@ static jint status(struct options *options)
 jint attach_command(struct options *options)
 {
     static jint (*const commands[])(struct options *) = {
-        [COMMAND_START] = start,
-        [COMMAND_STOP] = stop,
-        [COMMAND_FLUSH] = flush,
-        [COMMAND_STATUS] = status,
-        [COMMAND_SNAPSHOT] = snapshot,
+        [COMMAND_START] = start,   [COMMAND_STOP] = stop,         [COMMAND_FLUSH] = flush,
+        [COMMAND_STATUS] = status, [COMMAND_SNAPSHOT] = snapshot,
     };
     return commands[options->command](options);
 }

@@ -23,6 +23,8 @@ const struct verb verbs[] = {
     {"check", "test that a trace is closed and consistent", verb_check, true},
     {"stats", "tell what was allocated, by whom, and how long it lived", verb_stats, true},
     {"heap", "tell what held memory at a moment, and where it came from", verb_heap, true},
+    {"paths", "tell what keeps an object alive, or those of a class", verb_paths, true},
+    {"deaths", "date each death by when the object became unreachable", verb_deaths, true},
     {"sql", "ask traces questions in SQL", verb_sql, true},
     {"compare", "tell what changed from one trace, or set of traces, to another", verb_compare,
      true},

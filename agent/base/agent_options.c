@@ -47,7 +47,8 @@ static const struct word method_words[] = {{"events", METHOD_EVENTS}, {"count", 
 static const struct word command_words[] = {{"start", COMMAND_START},
                                             {"stop", COMMAND_STOP},
                                             {"flush", COMMAND_FLUSH},
-                                            {"status", COMMAND_STATUS}};
+                                            {"status", COMMAND_STATUS},
+                                            {"snapshot", COMMAND_SNAPSHOT}};
 
 #define WORDS(table) table, sizeof table / sizeof table[0]
 
@@ -96,6 +97,8 @@ static const struct unit size_units[] = {{"", 1},
                                          {"g", UINT64_C(1) << 30},
                                          {"t", UINT64_C(1) << 40}};
 static const struct unit time_units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}};
+static const struct unit period_units[] = {
+    {"ms", 1000000}, {"s", 1000000000}, {"min", UINT64_C(60000000000)}};
 
 static void parse_quantity(struct parse *parse, const char *key, const char *value,
                            const struct unit *units, size_t count, uint64_t least, uint64_t most,
@@ -115,7 +118,10 @@ static void parse_quantity(struct parse *parse, const char *key, const char *val
         return;
     }
     log_message("option %s: '%s' is not a number from %" PRIu64 " to %" PRIu64 " with a unit (%s)",
-                key, value, least, most, units == size_units ? "k, m, g, t" : "ns, us, ms");
+                key, value, least, most,
+                units == size_units     ? "k, m, g, t"
+                : units == period_units ? "ms, s, min"
+                                        : "ns, us, ms");
     parse->faults++;
 }
 
@@ -317,6 +323,45 @@ static void set_buffer(struct parse *parse, const char *key, const char *value)
                    &parse->options->buffer_bytes);
 }
 
+static void add_snapshot(struct parse *parse, const char *key, const char *word)
+{
+    static const char every[] = "every:";
+    struct options *options = parse->options;
+    if (strcmp(word, "start") == 0)
+        options->snapshots |= SNAPSHOT_START;
+    else if (strcmp(word, "end") == 0)
+        options->snapshots |= SNAPSHOT_END;
+    else if (strncmp(word, every, sizeof every - 1) == 0)
+        parse_quantity(parse, key, word + sizeof every - 1, period_units, 3, 1000000,
+                       UINT64_C(86400000000000), &options->snapshot_every_ns);
+    else {
+        log_message("option %s: '%s' is none of start, end, every:TIME", key, word);
+        parse->faults++;
+    }
+}
+
+static void set_snapshot(struct parse *parse, const char *key, const char *value)
+{
+    parse->options->snapshots = 0;
+    parse->options->snapshot_every_ns = 0;
+    for (const char *at = value;;) {
+        char word[64];
+        size_t length = strcspn(at, "+");
+        snprintf(word, sizeof word, "%.*s", (int) length, at);
+        add_snapshot(parse, key, word);
+        if (at[length] == '\0')
+            return;
+        at += length + 1;
+    }
+}
+
+static void set_collect(struct parse *parse, const char *key, const char *value)
+{
+    parse->options->collects = true;
+    parse_quantity(parse, key, value, size_units, 5, 0, UINT64_C(1) << 40,
+                   &parse->options->collect_every_bytes);
+}
+
 static void set_level(struct parse *parse, const char *key, const char *value)
 {
     static const struct unit plain[] = {{"", 1}};
@@ -399,6 +444,10 @@ static const struct option {
      set_start, false},
     {"stop", "CLASS.METHOD+..", "none", "the trace ends when such a method has returned", set_stop,
      false},
+    {"snapshot", "start+end+every:TIME", "none",
+     "all references and roots of the heap, at these moments", set_snapshot, false},
+    {"collect", "0|SIZE", "none",
+     "a collection after each that many bytes allocated; 0: after each object", set_collect, false},
     {"overflow", "block|drop", "block", "when the buffers are full: wait, or lose and count",
      set_overflow, true},
     {"buffer", "SIZE", "64m", "how much the buffers may hold", set_buffer, true},
@@ -534,6 +583,15 @@ bool options_parse(struct options *options, const char *text)
             parse.faults++;
         }
     }
+    if (options->collects && options->engine != ENGINE_BYTECODE) {
+        log_message("option collect: it needs engine=bytecode");
+        parse.faults++;
+    }
+    if ((options->snapshots != 0 || options->snapshot_every_ns != 0 || options->collects) &&
+        (~options->events & (EVENT_ALLOC | EVENT_FREE)) != 0) {
+        log_message("options snapshot, collect: they need alloc and free events");
+        parse.faults++;
+    }
     if (options->engine != ENGINE_BYTECODE &&
         (options->start_at.count != 0 || options->stop_at.count != 0)) {
         log_message("options start, stop: they need engine=bytecode");
@@ -558,7 +616,7 @@ void options_print_help(void)
         fprintf(stderr, "  %-11s %-34s %-24s %s\n", table[i].key, table[i].values,
                 table[i].fallback, table[i].meaning);
     fprintf(stderr, "\nLoaded into a running JVM the agent also takes: start, stop, flush, "
-                    "status\n");
+                    "status, snapshot\n");
 }
 
 /* `*` matches any characters but '/', `**` all, `?` one but '/'. */

@@ -23,7 +23,14 @@ enum option_event {
 enum option_engine { ENGINE_JVMTI, ENGINE_BYTECODE };
 enum option_overflow { OVERFLOW_BLOCK, OVERFLOW_DROP };
 enum option_walk { WALK_AUTO, WALK_JVMTI, WALK_CHECK };
-enum option_command { COMMAND_START, COMMAND_STOP, COMMAND_FLUSH, COMMAND_STATUS };
+enum option_command {
+    COMMAND_START,
+    COMMAND_STOP,
+    COMMAND_FLUSH,
+    COMMAND_STATUS,
+    COMMAND_SNAPSHOT
+};
+enum option_snapshot { SNAPSHOT_START = 1 << 0, SNAPSHOT_END = 1 << 1 };
 
 enum option_method { METHOD_EVENTS, METHOD_COUNT };
 
@@ -52,6 +59,10 @@ struct options {
     uint64_t resolution_ns;
     uint64_t limit_bytes; /* 0: none */
     uint64_t buffer_bytes;
+    uint32_t snapshots;           /* enum option_snapshot bits */
+    uint64_t snapshot_every_ns;   /* 0: not */
+    bool collects;                /* collect= was given */
+    uint64_t collect_every_bytes; /* 0: after each allocation */
     uint32_t level;
     uint32_t stack;                     /* frames of each allocation's call stack; 0: none */
     uint32_t walk;                      /* enum option_walk: how they are found */

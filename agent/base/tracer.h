@@ -48,10 +48,13 @@ struct session {
     bool holds;                    /* engine=bytecode: objects may be looked at, see hold.h */
     _Atomic bool methods_on;       /* engine=bytecode: the start snapshot is done */
     uint64_t check_until;          /* until then objects may be known from it: see new_objects.c */
+    _Atomic uint64_t uncollected;  /* collect=: bytes allocated since the last collection */
     uint64_t batch_gap;            /* the pause, in stamps, that ends a batch */
     uint64_t batch_stamp;          /* of the last of them */
     uint64_t batch_collection;
     _Atomic uint64_t class_count, method_count, thread_count; /* dictionary entries */
+    uint64_t snapshot_count;                                  /* references: of heap_graph.h */
+    uint64_t snapshot_due_ns;                                 /* the reaper's; 0: not set yet */
     uint64_t field_count;                                     /* the same, under global_lock */
     struct stack_tree *stacks; /* NULL: allocations have no call stack */
     /* the drain thread's */

@@ -13,6 +13,7 @@
 #include "agent/bytecode/leaf_calls.h"
 #include "agent/bytecode/method_events.h"
 #include "agent/bytecode/native_methods.h"
+#include "agent/bytecode/reference_stores.h"
 #include "agent/bytecode/vm_objects.h"
 #include "agent/bytecode/watched_methods.h"
 #include "agent/deaths/reaper.h"
@@ -231,7 +232,7 @@ static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined
         archived_class_loads(name, file != NULL);
 }
 
-/* Method handles' own classes stay as they are: see has_probes() of vm_objects.c. */
+/* Method handles' own classes have no probes of allocations: see has_probes() of vm_objects.c. */
 uint8_t *engine_rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes, size_t length,
                                size_t *new_length)
 {
@@ -239,7 +240,9 @@ uint8_t *engine_rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes
                               .watched = engine.session->options.stop_at.count != 0};
     struct rewrite_request request = request_of(bytes, length, &plan);
     uint8_t *out = NULL;
-    if (!atomic_load(&engine.on) || loader == NULL || (!request.alloc && !request.method) ||
+    request.alloc &= loader != NULL;
+    request.method &= loader != NULL;
+    if (!atomic_load(&engine.on) || (!request.alloc && !request.method && !request.references) ||
         !rewrite(&request, "?", &out, new_length))
         return NULL;
     return out;
@@ -362,8 +365,23 @@ static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
         wanted->can_generate_native_method_bind_events = 1;
 }
 
+static void JNICALL on_vm_object_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+                                       jclass class, jlong size_bytes)
+{
+    vm_objects_on_alloc(jvmti, jni, thread, object, class, size_bytes);
+    if (engine.references)
+        stores_of_vm(jni, object);
+}
+
+static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
+{
+    (void) jvmti, (void) thread;
+    stores_of_constants(jni, class);
+}
+
 static void set_callbacks(jvmtiEventCallbacks *callbacks)
 {
+    callbacks->ClassPrepare = on_class_prepare;
     callbacks->ClassFileLoadHook = on_class_file;
     callbacks->NativeMethodBind = native_methods_on_bind;
 }
@@ -422,8 +440,10 @@ static void start(JNIEnv *jni, const struct session *session)
     if (engine.alloc) {
         reaper_start(jni);
         engine_notify(true, JVMTI_EVENT_VM_OBJECT_ALLOC);
-        jni_calls_intercept(true);
+        jni_calls_intercept(true, engine.references);
     }
+    if (engine.references)
+        engine_notify(true, JVMTI_EVENT_CLASS_PREPARE);
     if (engine.method && native_methods_possible())
         engine_notify(true, JVMTI_EVENT_NATIVE_METHOD_BIND);
     atomic_store(&engine.on, true);
@@ -439,9 +459,11 @@ static void stop(JNIEnv *jni)
     leaf_calls_end();
     if (engine.method)
         engine_notify(false, JVMTI_EVENT_NATIVE_METHOD_BIND);
+    if (engine.references)
+        engine_notify(false, JVMTI_EVENT_CLASS_PREPARE);
     if (engine.alloc) {
         engine_notify(false, JVMTI_EVENT_VM_OBJECT_ALLOC);
-        jni_calls_intercept(false);
+        jni_calls_intercept(false, false);
         reaper_last_pass(jni);
     }
     if (!tracer.dying)
@@ -469,7 +491,7 @@ static void enable_methods(struct session *session, bool on)
 
 const struct engine engine_bytecode = {.want_capabilities = want_capabilities,
                                        .set_callbacks = set_callbacks,
-                                       .vm_object_alloc = vm_objects_on_alloc,
+                                       .vm_object_alloc = on_vm_object_alloc,
                                        .arm = arm,
                                        .enable = enable,
                                        .enable_methods = enable_methods,

@@ -155,6 +155,24 @@ static void remember(struct session *session, struct os_thread *os, JNIEnv *jni,
         reaper_keep_pace(session, os);
 }
 
+/* collect=: so much was allocated. */
+static void count_for_collection(struct session *session, struct os_thread *os, uint64_t size)
+{
+    uint64_t every = session->options.collect_every_bytes;
+    uint64_t before = atomic_fetch_add(&session->uncollected, size);
+    os->collects |= every == 0 || before / every != (before + size) / every;
+}
+
+void object_probe_leave(struct os_thread *os, JNIEnv *jni)
+{
+    bool collects = os->collects;
+    os->collects = false;
+    probe_leave(os);
+    if (__builtin_expect(collects && !tracer.dying, 0) &&
+        (*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti) == JVMTI_ERROR_NONE)
+        reaper_pass(jni);
+}
+
 /* Through the object's tag, as engine=jvmti does it. */
 static void report_tagged(struct session *session, struct os_thread *os, JNIEnv *jni,
                           jobject object)
@@ -164,6 +182,8 @@ static void report_tagged(struct session *session, struct os_thread *os, JNIEnv 
     if ((*tracer.jvmti)->GetObjectSize(tracer.jvmti, object, &size) == JVMTI_ERROR_NONE)
         event_alloc_within(session, os, jni, NULL, object, mirror, (uint64_t) size, ALLOC_BY_VM,
                            true);
+    if (session->options.collects && size > 0)
+        count_for_collection(session, os, (uint64_t) size);
     (*jni)->DeleteLocalRef(jni, mirror);
 }
 
@@ -229,6 +249,8 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
                                    : thread_stamp(session, stream),
                        stream, room, facts.class, facts.size_bytes, id, false);
         remember(session, os, jni, object, id);
+        if (__builtin_expect(session->options.collects, 0))
+            count_for_collection(session, os, facts.size_bytes);
         if (java != NULL && java->pending != 0)
             constructor_made(java, session, facts.class, id);
     }

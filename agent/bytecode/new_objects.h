@@ -7,6 +7,9 @@
 
 /* A new object that nobody has reported. */
 void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
+/* The same as probe_leave() where objects may have been made: with collect= the JVM may have to
+ * collect now, and the dead are looked for. */
+void object_probe_leave(struct os_thread *os, JNIEnv *jni);
 /* The same for a string and the array that only it has. */
 void object_made_string(struct session *session, struct os_thread *os, JNIEnv *jni, jobject string);
 /* That array; NULL: the JVM keeps it elsewhere. */

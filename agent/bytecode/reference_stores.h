@@ -13,6 +13,15 @@ void store_into_element(struct session *session, struct os_thread *os, JNIEnv *j
 /* The object, which is known, has the references of another. */
 void store_clone(struct session *session, struct os_thread *os, JNIEnv *jni, jobject from,
                  jobject object);
+/* All references of an object that the JVM has filled itself. */
+void stores_of_object(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
+/* An array of arrays with that many dimensions made at once. */
+void stores_of_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
+                      jint dimensions);
+/* The same as the first outside of probes, where the session has references. */
+void stores_of_vm(JNIEnv *jni, jobject object);
+/* A class's static fields have the constants of its class file; outside of probes. */
+void stores_of_constants(JNIEnv *jni, jclass class);
 static inline bool stores_wanted(const struct session *session)
 {
     return (session->options.events & EVENT_REFERENCE) != 0;
@@ -22,7 +31,6 @@ static inline bool stores_wanted(const struct session *session)
 void JNICALL on_store_field(JNIEnv *jni, jclass class, jobject holder, jobject value, jint number);
 void JNICALL on_store_static(JNIEnv *jni, jclass class, jobject value, jint number);
 void JNICALL on_store_element(JNIEnv *jni, jclass class, jobject array, jint index, jobject value);
-void JNICALL on_store_clone(JNIEnv *jni, jclass class, jobject from, jobject object);
 void JNICALL on_store_copy(JNIEnv *jni, jclass class, jobject array, jobject from, jint first);
 void JNICALL on_store_range(JNIEnv *jni, jclass class, jobject from, jint first, jobject to,
                             jint at, jint length);

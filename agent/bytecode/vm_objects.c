@@ -53,9 +53,11 @@ static const struct rule *rule_of(jmethodID method)
     return rule;
 }
 
+/* Code that method handles are made of: hidden classes, and those that the JDK has made before. */
 static bool is_no_method_handle(const char *signature)
 {
-    return strncmp(signature, "Ljava/lang/invoke/", 18) != 0;
+    return strncmp(signature, "Ljava/lang/invoke/", 18) != 0 ||
+           (strchr(signature, '.') == NULL && strstr(signature, "$Holder;") == NULL);
 }
 
 /* Method handles and reflection call without bytecode of their own, or with some that is not

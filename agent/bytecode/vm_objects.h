@@ -11,7 +11,7 @@ void JNICALL vm_objects_on_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, j
                                  jclass class, jlong size_bytes);
 /* Puts functions of the agent before those of JNI that make objects without a constructor, or takes
  * them away again. */
-void jni_calls_intercept(bool on);
+void jni_calls_intercept(bool on, bool stores);
 /* An array that nobody reports. */
 jbyteArray jni_calls_plain_bytes(JNIEnv *jni, jsize length);
 /* An object whose constructor is not run. */

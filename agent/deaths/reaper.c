@@ -256,6 +256,38 @@ void reaper_last_pass(JNIEnv *jni)
     pass_once(jni, true);
 }
 
+void reaper_stop_passes(void)
+{
+    pthread_mutex_lock(&pass_lock);
+}
+
+void reaper_go_on(void)
+{
+    pthread_mutex_unlock(&pass_lock);
+}
+
+static void visit_page(const struct weak_page *page,
+                       void (*visit)(void *context, jobject object, uint64_t id), void *context)
+{
+    uint32_t used = atomic_load_explicit(&page->used, memory_order_acquire);
+    for (uint32_t i = 0; i < used; i++)
+        if (page->entries[i].reference != NULL)
+            visit(context, page->entries[i].reference, page->entries[i].id & WEAK_ID_MASK);
+}
+
+void reaper_visit(const struct session *session,
+                  void (*visit)(void *context, jobject object, uint64_t id), void *context)
+{
+    for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all) {
+        const struct weak_page *page = atomic_load_explicit(&os->weak_page, memory_order_acquire);
+        if (page != NULL && atomic_load(&os->weak_session) == session->number)
+            visit_page(page, visit, context);
+    }
+    weak_table_collect(&reaper_table);
+    for (const struct weak_page *page = reaper_table.first; page != NULL; page = page->next)
+        visit_page(page, visit, context);
+}
+
 static void delete_references(JNIEnv *jni, const struct weak_page *page)
 {
     for (; page != NULL; page = page->next)
@@ -327,6 +359,13 @@ static bool wait_until_woken(long ms)
     return true;
 }
 
+static void (*also)(JNIEnv *jni);
+
+void reaper_also(void (*call)(JNIEnv *jni))
+{
+    also = call;
+}
+
 static void JNICALL reaper_run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
 {
     (void) jvmti, (void) data;
@@ -341,6 +380,8 @@ static void JNICALL reaper_run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
             return;
         reaper_pass(jni);
         clean_up(jni);
+        if (also != NULL)
+            also(jni);
     }
 }
 

@@ -27,6 +27,14 @@ void reaper_last_pass(JNIEnv *jni);
 /* Called by a thread that has filled a page: while the reaper is far behind the program it waits a
  * little, unless the session never waits. */
 void reaper_keep_pace(const struct session *session, const struct os_thread *os);
+/* No pass runs until reaper_go_on(), nor is any reference given back; called outside of probes. */
+void reaper_stop_passes(void);
+void reaper_go_on(void);
+/* Meanwhile: each reference of the session, some perhaps twice, and the id of what it refers to. */
+void reaper_visit(const struct session *session,
+                  void (*visit)(void *context, jobject object, uint64_t id), void *context);
+/* Called by the reaper's thread at least once a second. */
+void reaper_also(void (*call)(JNIEnv *jni));
 /* Before a session: what an earlier one left is given back. */
 void reaper_clear(JNIEnv *jni);
 

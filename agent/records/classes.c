@@ -81,7 +81,7 @@ jlong tag_of_object(const struct session *session, uint64_t object)
 /* Of a plain tag, or what a named object has. */
 static uint64_t id_of_session(const struct session *session, uint64_t packed)
 {
-    packed &= ~(uint64_t) TAG_AGAIN;
+    packed &= ~(uint64_t) TAG_PASSING; /* with TAG_AGAIN */
     return packed >> TAG_ID_BITS == session->number % TAG_SESSIONS
                ? packed & ((UINT64_C(1) << TAG_ID_BITS) - 1)
                : 0;
@@ -133,6 +133,12 @@ static bool set_class_name(struct named_object *class, const char *signature)
     return true;
 }
 
+/* A tag that is not only a snapshot's, or none. */
+static uint64_t lasting(jlong tag)
+{
+    return (tag & TAG_PASSING) == TAG_PASSING ? 0 : (uint64_t) tag;
+}
+
 /* The loader's number, given at first sight; 0: out of memory.  The class lock is held. */
 static uint64_t number_loader(jobject loader)
 {
@@ -143,7 +149,7 @@ static uint64_t number_loader(jobject loader)
         return (uint64_t) (tag & ~TAG_MARKS);
     uint64_t number = named_add(&loaders);
     if (number != 0) {
-        atomic_store(&named_at(&loaders, number)->object, (uint64_t) tag);
+        atomic_store(&named_at(&loaders, number)->object, lasting(tag));
         (*tracer.jvmti)->SetTag(tracer.jvmti, loader, TAG_LOADER | (jlong) number);
     }
     return number;
@@ -215,7 +221,7 @@ static jlong tag_class(jclass mirror)
     uint64_t index = index_untagged(mirror, false);
     if (index == 0)
         return 0;
-    atomic_store(&named_at(&classes, index)->object, (tag & TAG_MARKS) == 0 ? (uint64_t) tag : 0);
+    atomic_store(&named_at(&classes, index)->object, (tag & TAG_MARKS) == 0 ? lasting(tag) : 0);
     tag = TAG_CLASS | (jlong) index;
     return (*tracer.jvmti)->SetTag(tracer.jvmti, mirror, tag) == JVMTI_ERROR_NONE ? tag : 0;
 }

@@ -17,6 +17,8 @@
 #define TAG_MARKS (TAG_CLASS | TAG_LOADER)
 /* An object that lost its tag and got it again: the JVM will tell twice that it is dead. */
 #define TAG_AGAIN (INT64_C(1) << 60)
+/* For the time of a snapshot, of an object that a weak reference knows. */
+#define TAG_PASSING (INT64_MIN | TAG_AGAIN)
 #define TAG_ID_BITS 48u
 #define TAG_SESSIONS 4096u
 

@@ -88,6 +88,7 @@ struct os_thread {
     struct recent_objects recent;
     struct live_stream *stream;
     struct java_thread *own;     /* the platform thread */
+    bool collects;               /* collect=: the probe ends with a collection */
     bool ended;                  /* its end was recorded: what follows is the VM's own */
     struct java_thread *current; /* what runs on it now: own, or a virtual thread */
     struct os_thread *next_all;

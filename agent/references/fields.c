@@ -11,7 +11,6 @@
 
 #define FIRST_SIZE 1024u
 #define TEXT_LIMIT 131072u
-#define CLASS_FILE_FLAGS 0x50DFu /* what the JVM adds is left out */
 
 struct known_field {
     uint64_t hash; /* 0: free */
@@ -122,7 +121,7 @@ uint64_t field_number_of_id(struct session *session, JNIEnv *jni, jclass class, 
         (*jvmti)->GetFieldName(jvmti, class, field, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
         (*jvmti)->GetFieldModifiers(jvmti, class, field, &modifiers) == JVMTI_ERROR_NONE)
         number = field_number(session, declared_in, name, descriptor,
-                              (uint32_t) modifiers & CLASS_FILE_FLAGS);
+                              (uint32_t) modifiers & FIELD_MODIFIERS);
     (*jvmti)->Deallocate(jvmti, (unsigned char *) name);
     (*jvmti)->Deallocate(jvmti, (unsigned char *) descriptor);
     (*jni)->DeleteLocalRef(jni, declaring);

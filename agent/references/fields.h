@@ -5,6 +5,9 @@
 
 #include "agent/base/tracer.h"
 
+/* What a class file has; the JVM adds flags of its own. */
+#define FIELD_MODIFIERS 0x50DFu
+
 /* The number of the field that this class (by its number) declares, defined at first sight; 0: out
  * of memory.  Asks nothing of the JVM. */
 uint64_t field_number(struct session *session, uint64_t class, const char *name,

@@ -171,7 +171,7 @@ static bool give_up_one(struct method_code *method)
         method->number = 0;
     else
         method->references = false;
-    return method->alloc;
+    return method->alloc || method->references;
 }
 
 /* A method that can't have all probes may still have those of its stores and allocations. */
@@ -202,8 +202,8 @@ static bool rewrite_code(struct method_code *method, const uint8_t *attribute)
     if (!ask_number(method))
         return false;
     method->alloc = file->request->alloc;
-    method->references = method->alloc && file->request->references;
-    if (!method->alloc && method->number == 0)
+    method->references = file->request->references;
+    if (!method->alloc && method->number == 0 && !method->references)
         return true;
     method->marks = arena_take(&file->arena, (method->length + 1) * sizeof *method->marks);
     if (method->marks == NULL)

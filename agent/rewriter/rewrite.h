@@ -120,7 +120,7 @@ struct rewrite_request {
     const uint8_t *class_file;
     size_t size_bytes;
     bool alloc, method; /* which probes */
-    bool references;    /* of stores of references, too; needs `alloc` */
+    bool references;    /* of stores of references, too */
     bool nameless;      /* instance methods get entry(): nobody asks for their object */
     bool apart;         /* methods with a number are made too large to be inlined by C2 */
     /* The number that a method's probes pass; 0: no method probes in it.  Called once for each

@@ -5,6 +5,7 @@
 #include "agent/base/internals.h"
 #include "agent/hotspot/archive_dump.h"
 #include "agent/hotspot/hash_state.h"
+#include "agent/references/heap_graph.h"
 #include "agent/session/entry_points.h"
 #include "agent/session/session.h"
 #include "agent/session/triggers.h"
@@ -65,6 +66,17 @@ static jint flush(struct options *options)
     return JNI_OK;
 }
 
+static jint snapshot(struct options *options)
+{
+    JNIEnv *jni = NULL;
+    (void) options;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK &&
+        heap_graph_take(jni, STEP_LIVE_BY_COMMAND))
+        return JNI_OK;
+    log_message("snapshot: no trace of objects is being recorded");
+    return JNI_ERR;
+}
+
 static jint status(struct options *options)
 {
     (void) options;
@@ -77,10 +89,8 @@ static jint status(struct options *options)
 jint attach_command(struct options *options)
 {
     static jint (*const commands[])(struct options *) = {
-        [COMMAND_START] = start,
-        [COMMAND_STOP] = stop,
-        [COMMAND_FLUSH] = flush,
-        [COMMAND_STATUS] = status,
+        [COMMAND_START] = start,   [COMMAND_STOP] = stop,         [COMMAND_FLUSH] = flush,
+        [COMMAND_STATUS] = status, [COMMAND_SNAPSHOT] = snapshot,
     };
     return commands[options->command](options);
 }

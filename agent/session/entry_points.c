@@ -14,6 +14,7 @@
 #include "agent/hotspot/archive_dump.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/threads.h"
+#include "agent/references/heap_graph.h"
 #include "agent/references/object_ids.h"
 #include "agent/session/attach_commands.h"
 #include "agent/session/session.h"
@@ -173,6 +174,7 @@ static bool initialize(JavaVM *vm)
     thread_at_end(stacks_thread_ended);
     thread_at_end(object_ids_thread_ended);
     triggers_initialize();
+    reaper_also(heap_graph_take_if_due);
     pthread_atfork(NULL, NULL, after_fork);
     return enable(JVMTI_EVENT_VM_DEATH);
 }

@@ -26,6 +26,7 @@
 #include "agent/records/snapshot.h"
 #include "agent/records/threads.h"
 #include "agent/references/field_places.h"
+#include "agent/references/heap_graph.h"
 #include "agent/session/session_drain.h"
 #include "agent/session/triggers.h"
 #include "agent/stacks/stack_tree.h"
@@ -228,6 +229,10 @@ static void put_provenance(struct session *session)
     if (session->options.stack != 0)
         provenance_number(session->writer, "stack", session->options.stack);
     put_property(session, "existing", session->options.existing ? "yes" : "no");
+    if ((session->options.events & EVENT_REFERENCE) != 0)
+        put_property(session, "references", "yes");
+    if (session->options.collects)
+        provenance_number(session->writer, "collect", session->options.collect_every_bytes);
     provenance_host(session->writer);
     provenance_number(session->writer, "process-id", (uint64_t) getpid());
     provenance_command_line(session->writer, command_line, sizeof command_line);
@@ -307,6 +312,8 @@ bool session_begin(struct session *session, JNIEnv *jni)
         session->check_until += tracer_stamps_of_ns(CHECK_NS);
     atomic_store(&session->frozen_stamp, 0);
     engine_enable_methods(session);
+    if ((session->options.snapshots & SNAPSHOT_START) != 0)
+        heap_graph_take(jni, STEP_LIVE_AT_START);
     return true;
 }
 
@@ -327,14 +334,24 @@ static void attend_end(struct session *session)
     }
 }
 
+static void take_last_snapshot(const struct session *session)
+{
+    JNIEnv *jni = NULL;
+    if ((session->options.snapshots & SNAPSHOT_END) != 0 &&
+        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+        heap_graph_take(jni, STEP_LIVE_AT_END);
+}
+
 void session_stop(enum session_end end)
 {
     hash_state_enter();
     pthread_mutex_lock(&tracer.control_lock);
     struct session *session = tracer.last;
     if (session != NULL && !atomic_load(&tracer.forked)) {
-        if (atomic_exchange(&tracer.events_on, false))
+        if (atomic_exchange(&tracer.events_on, false)) {
+            take_last_snapshot(session);
             engine_enable(session, false);
+        }
         pthread_mutex_lock(&session->state_lock);
         if (!session->ending) {
             session->wanted_end = end;

@@ -27,17 +27,23 @@
 enum trace_event_flag {
     TRACE_EXISTING = 1,   /* CL, TB, OA: it was there when tracing started */
     TRACE_BORN_KNOWN = 2, /* OF: the allocation was seen; born_ns and size are its own */
-    TRACE_BORN_CLASS = 4  /* OF: class_id is the class of that allocation */
+    TRACE_BORN_CLASS = 4, /* OF: class_id is the class of that allocation */
+    TRACE_DATED = 8 /* OF: it became unreachable then; collected_ns is the collection's time */
 };
 
 struct trace_event {
     uint64_t time_ns;
-    uint64_t object;   /* OA, OF, MN */
-    uint64_t size;     /* OA, OF: bytes; 0 if not known */
-    uint64_t born_ns;  /* OF with TRACE_BORN_KNOWN: when it was allocated */
-    uint32_t class_id; /* CL, OA, OF; 0: not known */
-    uint32_t method_id;
-    uint32_t stack_id;  /* OA: the frame (names.h) that it comes from; 0: not known */
+    uint64_t object;  /* OA, OF, MN */
+    uint64_t size;    /* OA, OF: bytes; 0 if not known */
+    uint64_t born_ns; /* OF with TRACE_BORN_KNOWN: when it was allocated */
+    union {
+        struct {
+            uint32_t method_id; /* MN, MX, FP */
+            uint32_t stack_id;  /* OA: the frame (names.h) that it comes from; 0: not known */
+        };
+        uint64_t collected_ns; /* OF with TRACE_DATED: when a collection found it dead */
+    };
+    uint32_t class_id;  /* CL, OA, OF; 0: not known */
     uint32_t thread_id; /* index in the names; 0: the VM, or not known */
     uint8_t kind;       /* enum step_text_kind */
     uint8_t flags;

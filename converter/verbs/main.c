@@ -13,6 +13,8 @@
 const struct verb verbs[] = {
     {"record", "run a Java program and record its trace", verb_record, false},
     {"attach", "record what a JVM does that runs already", verb_attach, false},
+    {"snapshot", "put all references between objects into a trace that is being recorded",
+     verb_snapshot, false},
     {"record-malloc", "run a native program and record what it does to its heap",
      verb_record_malloc, false},
     {"convert", "turn a trace into another format", verb_convert, true},
@@ -21,6 +23,8 @@ const struct verb verbs[] = {
     {"check", "test that a trace is closed and consistent", verb_check, true},
     {"stats", "tell what was allocated, by whom, and how long it lived", verb_stats, true},
     {"heap", "tell what held memory at a moment, and where it came from", verb_heap, true},
+    {"paths", "tell what keeps an object alive, or those of a class", verb_paths, true},
+    {"deaths", "date each death by when the object became unreachable", verb_deaths, true},
     {"sql", "ask traces questions in SQL", verb_sql, true},
     {"compare", "tell what changed from one trace, or set of traces, to another", verb_compare,
      true},

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "converter/allocs/events_as_allocs.h"
 #include "converter/base/given_definition.h"
@@ -15,7 +16,9 @@
 #include "converter/records/metatf_records.h"
 #include "converter/records/record_export.h"
 #include "converter/table_export/table_export.h"
+#include "converter/verb_parts/date_deaths.h"
 #include "converter/verb_parts/heap_of_dump.h"
+#include "converter/verb_parts/keepers_of_trace.h"
 #include "converter/verbs/verb.h"
 #include "format/json/json_output.h"
 
@@ -30,7 +33,9 @@ struct conversion {
     const struct trace_format *from;
     const struct trace_format *to;
     const char *output;
-    bool as_json; /* what was done is told */
+    bool as_json;      /* what was done is told */
+    bool as_hprof;     /* a heap dump of Java's own */
+    bool exact_deaths; /* found first, where the trace has not got them */
     struct record_selection records;
     enum record_format record_format; /* of records of any definition; NOTHING: not these */
     bool to_ctf;                      /* records too, into a directory */
@@ -44,9 +49,18 @@ static bool take_output_format(void *conversion_target, const char *value, const
     conversion->tables.format = table_format_by_name(value);
     conversion->to_ctf = ctf_is_name(value);
     conversion->to = NULL;
-    return conversion->to_ctf || conversion->tables.format != TABLES_AS_NOTHING ||
+    conversion->as_hprof = strcmp(value, "hprof") == 0;
+    return conversion->as_hprof || conversion->to_ctf ||
+           conversion->tables.format != TABLES_AS_NOTHING ||
            conversion->record_format != RECORDS_AS_NOTHING ||
            take_input_format(&conversion->to, value, fault);
+}
+
+static bool take_deaths(void *bool_target, const char *value, const char **fault)
+{
+    *fault = "exact or collected is expected";
+    *(bool *) bool_target = strcmp(value, "exact") == 0;
+    return *(bool *) bool_target || strcmp(value, "collected") == 0;
 }
 
 /* Of the tables of formats. */
@@ -63,7 +77,8 @@ static const char *help_text(void)
     snprintf(text, sizeof text,
              "Turns a trace into another format. Formats go by the files' endings:\n"
              "%sand heaps, those of a trace at one moment, or heap dumps of others:\n"
-             "%sand calls, where the trace has method events:\n"
+             "%s  .hprof     hprof, a heap dump of Java's own: objects, references   (out)\n"
+             "and calls, where the trace has method events:\n"
              "%sand the records of a STEP trace of any definition, with --record and --where:\n"
              "%s%sand its tables (--table), for other engines:\n"
              "%sIN or OUT may be -, standard input or output (then name the format).\n",
@@ -71,12 +86,19 @@ static const char *help_text(void)
     return text;
 }
 
+static bool has_hprof_ending(const char *path)
+{
+    static const char ending[] = ".hprof";
+    size_t length = strlen(path);
+    return length >= sizeof ending - 1 && strcmp(path + length - (sizeof ending - 1), ending) == 0;
+}
+
 static enum step_status find_output_format(const struct arguments *arguments,
                                            struct conversion *conversion)
 {
     if (conversion->output == NULL)
         return arguments_fault(arguments, "-o OUT is missing");
-    if (conversion->tables.format != TABLES_AS_NOTHING)
+    if (conversion->tables.format != TABLES_AS_NOTHING || conversion->as_hprof)
         return STEP_STATUS_OK;
     if (conversion->record_format != RECORDS_AS_NOTHING)
         return STEP_STATUS_OK;
@@ -88,6 +110,10 @@ static enum step_status find_output_format(const struct arguments *arguments,
         return arguments_fault(arguments, "a CTF trace is a directory, not standard output");
     if (conversion->to_ctf || conversion->record_format != RECORDS_AS_NOTHING)
         return STEP_STATUS_OK;
+    if (conversion->to == NULL && has_hprof_ending(conversion->output)) {
+        conversion->as_hprof = true;
+        return STEP_STATUS_OK;
+    }
     if (conversion->to == NULL)
         conversion->to = trace_format_by_ending(conversion->output);
     if (conversion->to == NULL)
@@ -166,6 +192,8 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
          &conversion->tables.by_clock},
         {"where", 0, "FIELD=VALUE", "records: whose field is so; also != < <= > >=", take_condition,
          &conversion->records},
+        {"deaths", 0, "WHICH", "frees at which time: exact (found as `deaths` does), or collected",
+         take_deaths, &conversion->exact_deaths},
         {"json", 0, NULL, "tell as JSON what was written", take_flag, &conversion->as_json},
         SELECTION_ROWS(&conversion->selected),
         DEFINITION_ROW,
@@ -187,7 +215,10 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     status = arguments_expect(arguments, 1, 1);
     if (status == STEP_STATUS_OK)
         status = find_output_format(arguments, conversion);
-    if (conversion->tables.format != TABLES_AS_NOTHING)
+    if (status == STEP_STATUS_OK && conversion->as_hprof &&
+        !event_selection_is_all(&conversion->selected))
+        return arguments_fault(arguments, "an .hprof is of the whole heap at one moment");
+    if (conversion->tables.format != TABLES_AS_NOTHING || conversion->as_hprof)
         return status;
     if (status == STEP_STATUS_OK)
         status = prepare_records(arguments, conversion);
@@ -223,10 +254,12 @@ static enum step_status convert_metatf(const struct arguments *arguments, const 
     return metatf_records_put(path, conversion->output, &choice);
 }
 
-static enum step_status convert(const struct arguments *arguments, struct conversion *conversion)
+static enum step_status convert_trace(const struct arguments *arguments,
+                                      struct conversion *conversion, const char *in)
 {
-    const char *in = arguments->operands[0];
     struct input input;
+    if (conversion->as_hprof)
+        return keepers_write_hprof(in, &conversion->heap.at, conversion->output);
     if (conversion->tables.format != TABLES_AS_NOTHING) {
         conversion->tables.output = conversion->output;
         conversion->tables.level = conversion->sink.level;
@@ -268,8 +301,25 @@ static enum step_status convert(const struct arguments *arguments, struct conver
     return status == STEP_STATUS_OK ? damage : status;
 }
 
+static enum step_status convert(const struct arguments *arguments, struct conversion *conversion)
+{
+    struct dated_spool spool;
+    const char *in = arguments->operands[0];
+    if (!conversion->exact_deaths)
+        return convert_trace(arguments, conversion, in);
+    enum step_status dated = date_deaths_spooled(in, &spool);
+    if (dated != STEP_STATUS_OK && dated != STEP_STATUS_CORRUPT)
+        return dated;
+    enum step_status status = convert_trace(arguments, conversion, spool.path);
+    if (spool.descriptor >= 0)
+        close(spool.descriptor);
+    return status == STEP_STATUS_OK ? dated : status;
+}
+
 static const char *output_format_name(const struct conversion *conversion)
 {
+    if (conversion->as_hprof)
+        return "hprof";
     if (conversion->tables.format != TABLES_AS_NOTHING)
         return conversion->tables.format == TABLES_AS_PARQUET ? "parquet" : "clickhouse-native";
     if (conversion->to_ctf)

@@ -14,11 +14,13 @@
 #include "converter/measures/measure_heap.h"
 #include "converter/open/input.h"
 #include "converter/verb_parts/heap_of_dump.h"
+#include "converter/verb_parts/keepers_of_trace.h"
 #include "converter/verbs/verb.h"
 
 #define TOP_DEFAULT UINT64_C(20)
 #define DEPTH_DEFAULT UINT64_C(4)
 #define MOMENTS 2u
+#define BY_OBJECT 8u /* of --retained, beside the bits of enum heap_axis */
 
 static const struct verb_help help = {
     .name = "heap",
@@ -35,6 +37,7 @@ struct heap_options {
     size_t moment_count;
     bool has_moment; /* one was asked for */
     bool ages;
+    bool retained; /* what objects keep, instead of what they are */
     const struct trace_format *from;
     const char *heap; /* of an imported dump: the allocator; NULL: all */
     struct event_selection selected;
@@ -78,14 +81,15 @@ static bool take_two_moments(void *options_target, const char *value, const char
 
 static bool take_axes(void *unsigned_target, const char *value, const char **fault)
 {
-    static const char *const words[] = {"class", "site", "thread"};
+    static const char *const words[] = {"class", "site", "thread", "object"};
+    enum { WORDS = sizeof words / sizeof words[0] };
     unsigned axes = 0;
     *fault = "class, site or thread is expected, or several with + between";
     for (;;) {
         size_t length = strcspn(value, "+,"), i = 0;
-        while (i < 3 && (strlen(words[i]) != length || memcmp(words[i], value, length) != 0))
+        while (i < WORDS && (strlen(words[i]) != length || memcmp(words[i], value, length) != 0))
             i++;
-        if (i == 3)
+        if (i == WORDS)
             return false;
         axes |= 1u << i;
         if (value[length] == '\0')
@@ -401,9 +405,40 @@ static enum step_status run_import(struct heap_options *options, const char *pat
     return status;
 }
 
+static enum step_status run_retained(const struct heap_options *options, const char *path)
+{
+    const struct keepers_options keepers = {
+        .moment = options->moments[0],
+        .by = options->report.axes == BY_OBJECT      ? RETAINED_BY_OBJECT
+              : options->report.axes == HEAP_BY_SITE ? RETAINED_BY_SITE
+                                                     : RETAINED_BY_CLASS,
+        .top = options->report.top,
+        .depth = options->report.depth,
+        .as_json = options->report.form == HEAP_AS_JSON};
+    return keepers_print_retained(path, &keepers);
+}
+
+static enum step_status check_retained(const struct arguments *arguments,
+                                       const struct heap_options *options)
+{
+    unsigned axes = options->report.axes;
+    if (axes != HEAP_BY_CLASS && axes != HEAP_BY_SITE && axes != BY_OBJECT)
+        return arguments_fault(arguments, "--retained is by class, by site or by object");
+    if (options->moment_count != 1 || options->ages || options->report.allocated ||
+        options->report.tree != HEAP_NO_TREE || options->report.form == HEAP_AS_CSV ||
+        options->from != NULL || !event_selection_is_all(&options->selected))
+        return arguments_fault(arguments,
+                               "--retained is of the whole heap at one moment, as text or JSON");
+    return STEP_STATUS_OK;
+}
+
 static enum step_status check_options(const struct arguments *arguments,
                                       const struct heap_options *options)
 {
+    if (options->retained)
+        return check_retained(arguments, options);
+    if ((options->report.axes & BY_OBJECT) != 0)
+        return arguments_fault(arguments, "--by object is of --retained");
     if (options->ages && (options->moment_count != 1 || options->report.form != HEAP_AS_TEXT))
         return arguments_fault(arguments, "--ages is for one moment, and prints text");
     if (options->report.tree != HEAP_NO_TREE &&
@@ -432,6 +467,8 @@ enum step_status verb_heap(int argc, char **argv)
         {"at", 0, "MOMENT", "peak (default), end, gc:N or a time (200ms, 1.5s; plain: ns)",
          take_moment, &options},
         {"diff", 0, "A B", "what changed from moment A to moment B", take_two_moments, &options},
+        {"retained", 0, NULL, "what would go with it (by class, site or object)", take_flag,
+         &options.retained},
         {"by", 0, "WHAT", "class (default), site, thread, or several: class+site", take_axes,
          &options.report.axes},
         {"alive", 0, NULL, "what lives at the moment (default)", take_alive,
@@ -466,10 +503,11 @@ enum step_status verb_heap(int argc, char **argv)
     }
     if (goes_on && status == STEP_STATUS_OK)
         status = check_options(&arguments, &options);
+    const char *trace = arguments.operands[0];
     if (goes_on && status == STEP_STATUS_OK)
-        status = heap_of_dump_is_meant(arguments.operands[0], options.from)
-                     ? run_import(&options, arguments.operands[0])
-                     : run_heap(&options, arguments.operands[0]);
+        status = options.retained ? run_retained(&options, trace)
+                 : heap_of_dump_is_meant(trace, options.from) ? run_import(&options, trace)
+                                                              : run_heap(&options, trace);
     gates_reset(&options.gates);
     return status;
 }

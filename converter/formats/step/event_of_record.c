@@ -37,6 +37,19 @@ static const struct {
     [STEP_JAVA_FRAME_POP] = {EVENT_METHOD_POP, 0},
     [STEP_JAVA_NOT_PROBED] = {EVENT_KIND_COUNT, 0},
     [STEP_JAVA_METHOD_COUNT] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_FIELD] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_REFERENCE_STORE] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_FIELD_STORE] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_ELEMENT_STORE] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_RANGE_STORE] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_CLONE_STORE] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_SNAPSHOT] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_ROOT] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_FIELD_REFERENCE] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_ELEMENT_REFERENCE] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_OTHER_REFERENCE] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_SNAPSHOT_END] = {EVENT_KIND_COUNT, 0},
+    [STEP_JAVA_OBJECT_DEATH] = {EVENT_OBJECT_FREE, TRACE_DATED},
 };
 
 static uint64_t resolution_of(const struct step_reader *reader)
@@ -282,6 +295,8 @@ bool stepfile_decoder_event(struct stepfile_decoder *decoder, const struct step_
             event->stack_id = resolve_frame(decoder, out.stack);)
     case STEP_JAVA_OBJECT_FREE:
         GET(object_free, event->object = out.object;)
+    case STEP_JAVA_OBJECT_DEATH:
+        GET(object_death, event->object = out.object; event->collected_ns = out.collected;)
     case STEP_JAVA_OBJECT_FREE_UNKNOWN:
         GET(object_free_unknown, event->object = out.object;
             event->class_id = resolve_class(decoder, out.class_);)

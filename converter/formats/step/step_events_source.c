@@ -39,6 +39,10 @@ static enum step_status read_events(struct event_source *base, struct trace_even
         *out = *event;
         if (__builtin_mul_overflow(ticks, source->order.decoder.resolution_ns, &out->time_ns))
             out->time_ns = UINT64_MAX;
+        if ((out->flags & TRACE_DATED) != 0 &&
+            __builtin_mul_overflow(out->collected_ns, source->order.decoder.resolution_ns,
+                                   &out->collected_ns))
+            out->collected_ns = UINT64_MAX;
         if (!event_source_follow(base, out))
             return step_error_set(error, STEP_STATUS_NO_MEMORY, base->path, STEP_NO_OFFSET,
                                   "out of memory for the live objects");

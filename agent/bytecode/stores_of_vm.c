@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What no probe sees being stored, as the JVM stores it itself, read when it has: the references of
+ * objects that it makes, and the constants of static fields. */
+#include "agent/bytecode/reference_stores.h"
+#include "agent/references/fields.h"
+
+#define ACCESS_STATIC 0x0008
+
+static void store_elements(struct session *session, struct os_thread *os, JNIEnv *jni,
+                           jobject array)
+{
+    jsize length = (*jni)->GetArrayLength(jni, array);
+    for (jsize i = 0; i < length; i++) {
+        jobject element = (*jni)->GetObjectArrayElement(jni, array, i);
+        if (element != NULL)
+            store_into_element(session, os, jni, array, i, element);
+        (*jni)->DeleteLocalRef(jni, element);
+    }
+}
+
+static void store_field(struct session *session, struct os_thread *os, JNIEnv *jni, jobject holder,
+                        jclass class, jfieldID field)
+{
+    jobject value = holder != NULL ? (*jni)->GetObjectField(jni, holder, field)
+                                   : (*jni)->GetStaticObjectField(jni, class, field);
+    if (value != NULL)
+        store_into_field(session, os, jni, holder, value,
+                         field_number_of_id(session, jni, class, field));
+    (*jni)->DeleteLocalRef(jni, value);
+}
+
+/* A field of references; the JVM gives no other an L or [. */
+static bool is_wanted(jclass class, jfieldID field, bool of_class)
+{
+    jvmtiEnv *jvmti = tracer.jvmti;
+    char *descriptor = NULL;
+    jint modifiers = 0;
+    if ((*jvmti)->GetFieldName(jvmti, class, field, NULL, &descriptor, NULL) != JVMTI_ERROR_NONE)
+        return false;
+    (*jvmti)->GetFieldModifiers(jvmti, class, field, &modifiers);
+    bool is_reference = descriptor[0] == 'L' || descriptor[0] == '[';
+    (*jvmti)->Deallocate(jvmti, (unsigned char *) descriptor);
+    return is_reference && ((modifiers & ACCESS_STATIC) != 0) == of_class;
+}
+
+static void store_fields(struct session *session, struct os_thread *os, JNIEnv *jni, jobject holder,
+                         jclass class)
+{
+    jint count = 0;
+    jfieldID *fields = NULL;
+    if ((*tracer.jvmti)->GetClassFields(tracer.jvmti, class, &count, &fields) != JVMTI_ERROR_NONE)
+        return;
+    for (jint i = 0; i < count; i++)
+        if (is_wanted(class, fields[i], holder == NULL))
+            store_field(session, os, jni, holder, class, fields[i]);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) fields);
+}
+
+static bool has_elements(jclass class, bool *is_array)
+{
+    char *signature = NULL;
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
+        JVMTI_ERROR_NONE)
+        return false;
+    *is_array = signature[0] == '[';
+    bool has = *is_array && (signature[1] == 'L' || signature[1] == '[');
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    return has;
+}
+
+void stores_of_object(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
+{
+    bool is_array = true;
+    jclass class = (*jni)->GetObjectClass(jni, object);
+    if (has_elements(class, &is_array))
+        store_elements(session, os, jni, object);
+    while (class != NULL && !is_array) {
+        store_fields(session, os, jni, object, class);
+        jclass super = (*jni)->GetSuperclass(jni, class);
+        (*jni)->DeleteLocalRef(jni, class);
+        class = super;
+    }
+    (*jni)->DeleteLocalRef(jni, class);
+}
+
+void stores_of_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
+                      jint dimensions)
+{
+    if (array == NULL || dimensions <= 1)
+        return;
+    jsize length = (*jni)->GetArrayLength(jni, array);
+    for (jsize i = 0; i < length; i++) {
+        jobject element = (*jni)->GetObjectArrayElement(jni, array, i);
+        store_into_element(session, os, jni, array, i, element);
+        stores_of_arrays(session, os, jni, element, dimensions - 1);
+        (*jni)->DeleteLocalRef(jni, element);
+    }
+}
+
+void stores_of_vm(JNIEnv *jni, jobject object)
+{
+    struct os_thread *os;
+    struct session *session = object != NULL ? probe_enter(&os) : NULL;
+    if (session == NULL)
+        return;
+    if (stores_wanted(session))
+        stores_of_object(session, os, jni, object);
+    probe_leave(os);
+}
+
+void stores_of_constants(JNIEnv *jni, jclass class)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    if (stores_wanted(session))
+        store_fields(session, os, jni, NULL, class);
+    probe_leave(os);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For each class a list of what it declares; a walk's index goes through its superclasses' lists.
+ */
+#include "agent/references/graph_fields.h"
+
+#include <stdlib.h>
+
+#include "agent/records/classes.h"
+#include "agent/references/fields.h"
+#include "format/core/grow.h"
+
+struct declared_field {
+    char *name, *descriptor; /* the JVM's */
+    uint64_t modifiers, number;
+};
+
+struct graph_class {
+    bool known;
+    uint64_t super;            /* its number, 0: none */
+    uint32_t interface_fields; /* of all its interfaces */
+    uint32_t first, count;     /* of its own, among all */
+};
+
+struct graph_fields {
+    struct graph_class *classes; /* by number */
+    size_t class_capacity;
+    struct declared_field *fields;
+    size_t count, capacity;
+};
+
+static struct graph_class *class_at(struct graph_fields *all, uint64_t number)
+{
+    size_t before = all->class_capacity;
+    if (number >= before) {
+        struct graph_class *grown =
+            step_grown(all->classes, &all->class_capacity, (size_t) number + 1, sizeof *grown);
+        if (grown == NULL)
+            return NULL;
+        for (size_t i = before; i < all->class_capacity; i++)
+            grown[i] = (struct graph_class){.known = false};
+        all->classes = grown;
+    }
+    return &all->classes[number];
+}
+
+static bool add_field(struct graph_fields *all, jclass class, jfieldID id)
+{
+    jvmtiEnv *jvmti = tracer.jvmti;
+    struct declared_field field = {.number = 0};
+    jint modifiers = 0;
+    if (all->count == all->capacity) {
+        struct declared_field *grown =
+            step_grown(all->fields, &all->capacity, all->capacity + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        all->fields = grown;
+    }
+    (*jvmti)->GetFieldName(jvmti, class, id, &field.name, &field.descriptor, NULL);
+    (*jvmti)->GetFieldModifiers(jvmti, class, id, &modifiers);
+    field.modifiers = (uint32_t) modifiers & FIELD_MODIFIERS;
+    all->fields[all->count++] = field;
+    return true;
+}
+
+/* The fields of an interface and of those that it extends, each interface once. */
+static uint32_t count_interface_fields(JNIEnv *jni, jclass class, jclass *seen, size_t *seen_count,
+                                       size_t most)
+{
+    jvmtiEnv *jvmti = tracer.jvmti;
+    jint count = 0, field_count = 0;
+    jclass *interfaces = NULL;
+    uint32_t total = 0;
+    if ((*jvmti)->GetImplementedInterfaces(jvmti, class, &count, &interfaces) != JVMTI_ERROR_NONE)
+        return 0;
+    for (jint i = 0; i < count; i++) {
+        bool known = *seen_count == most;
+        for (size_t j = 0; j < *seen_count && !known; j++)
+            known = (*jni)->IsSameObject(jni, seen[j], interfaces[i]);
+        if (known) {
+            (*jni)->DeleteLocalRef(jni, interfaces[i]);
+            continue;
+        }
+        seen[(*seen_count)++] = interfaces[i];
+        jfieldID *fields = NULL;
+        if ((*jvmti)->GetClassFields(jvmti, interfaces[i], &field_count, &fields) ==
+            JVMTI_ERROR_NONE) {
+            total += (uint32_t) field_count;
+            (*jvmti)->Deallocate(jvmti, (unsigned char *) fields);
+        }
+        total += count_interface_fields(jni, interfaces[i], seen, seen_count, most);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *) interfaces);
+    return total;
+}
+
+#define INTERFACES_MOST 512u
+
+/* Of the class and all above it. */
+static uint32_t interface_fields(JNIEnv *jni, jclass class)
+{
+    jclass *seen = calloc(INTERFACES_MOST, sizeof *seen);
+    size_t seen_count = 0;
+    uint32_t total = 0;
+    if (seen == NULL)
+        return 0;
+    jclass at = (*jni)->NewLocalRef(jni, class);
+    while (at != NULL) {
+        total += count_interface_fields(jni, at, seen, &seen_count, INTERFACES_MOST);
+        jclass super = (*jni)->GetSuperclass(jni, at);
+        (*jni)->DeleteLocalRef(jni, at);
+        at = super;
+    }
+    for (size_t i = 0; i < seen_count; i++)
+        (*jni)->DeleteLocalRef(jni, seen[i]);
+    free(seen);
+    return total;
+}
+
+/* False: out of memory.  Of a class that is not linked there is no object. */
+static bool add_class(struct graph_fields *all, struct session *session, JNIEnv *jni, jclass class)
+{
+    jvmtiEnv *jvmti = tracer.jvmti;
+    jint status = 0, count = 0;
+    jfieldID *fields = NULL;
+    const jint usable = JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY;
+    if ((*jvmti)->GetClassStatus(jvmti, class, &status) != JVMTI_ERROR_NONE ||
+        (status & usable) == 0)
+        return true;
+    uint64_t number = class_number(session, class);
+    if (number == 0 || (status & JVMTI_CLASS_STATUS_ARRAY) != 0)
+        return true;
+    jclass super = (*jni)->GetSuperclass(jni, class);
+    struct graph_class found = {.known = true,
+                                .super = super != NULL ? class_number(session, super) : 0,
+                                .interface_fields = interface_fields(jni, class),
+                                .first = (uint32_t) all->count};
+    (*jni)->DeleteLocalRef(jni, super);
+    if ((*jvmti)->GetClassFields(jvmti, class, &count, &fields) != JVMTI_ERROR_NONE)
+        return true;
+    bool added = true;
+    for (jint i = 0; i < count && added; i++)
+        added = add_field(all, class, fields[i]);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *) fields);
+    found.count = (uint32_t) all->count - found.first;
+    struct graph_class *place = class_at(all, number);
+    if (place != NULL)
+        *place = found;
+    return added && place != NULL;
+}
+
+struct graph_fields *graph_fields_create(struct session *session, JNIEnv *jni)
+{
+    jint count = 0;
+    jclass *classes = NULL;
+    struct graph_fields *all = calloc(1, sizeof *all);
+    if (all == NULL ||
+        (*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE) {
+        free(all);
+        return NULL;
+    }
+    bool whole = true;
+    for (jint i = 0; i < count; i++) {
+        whole = whole && add_class(all, session, jni, classes[i]);
+        (*jni)->DeleteLocalRef(jni, classes[i]);
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
+    if (whole)
+        return all;
+    graph_fields_destroy(all);
+    return NULL;
+}
+
+void graph_fields_destroy(struct graph_fields *fields)
+{
+    if (fields == NULL)
+        return;
+    for (size_t i = 0; i < fields->count; i++) {
+        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) fields->fields[i].name);
+        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) fields->fields[i].descriptor);
+    }
+    free(fields->fields);
+    free(fields->classes);
+    free(fields);
+}
+
+static const struct graph_class *known_class(const struct graph_fields *all, uint64_t number)
+{
+    return number < all->class_capacity && all->classes[number].known ? &all->classes[number]
+                                                                      : NULL;
+}
+
+uint64_t graph_field(struct graph_fields *all, struct session *session, uint64_t class, jint index)
+{
+    const struct graph_class *at = known_class(all, class);
+    if (at == NULL || index < 0 || (uint32_t) index < at->interface_fields)
+        return 0;
+    uint32_t left = (uint32_t) index - at->interface_fields, above = 0;
+    for (const struct graph_class *super = known_class(all, at->super); super != NULL;
+         super = known_class(all, super->super))
+        above += super->count;
+    while (at != NULL && left < above) {
+        class = at->super;
+        at = known_class(all, class);
+        above -= at != NULL ? at->count : 0;
+    }
+    if (at == NULL || left - above >= at->count)
+        return 0;
+    struct declared_field *field = &all->fields[at->first + (left - above)];
+    if (field->number == 0 && field->name != NULL && field->descriptor != NULL)
+        field->number =
+            field_number(session, class, field->name, field->descriptor, field->modifiers);
+    return field->number;
+}

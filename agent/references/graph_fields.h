@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fields of all classes in the order in which JVMTI counts them for a heap walk: first as many
+ * as the class's interfaces have, then those of its superclasses from Object on, then its own.
+ * Made before the walk, during which nothing may be asked of the JVM.
+ */
+#ifndef AGENT_REFERENCES_GRAPH_FIELDS_H
+#define AGENT_REFERENCES_GRAPH_FIELDS_H
+
+#include "agent/base/tracer.h"
+
+struct graph_fields;
+
+/* Every class that is there gets its number; NULL: out of memory. */
+struct graph_fields *graph_fields_create(struct session *session, JNIEnv *jni);
+void graph_fields_destroy(struct graph_fields *fields);
+/* The dictionary's number of the field with that index, of a class by its number; 0: not known.
+ * Asks nothing of the JVM. */
+uint64_t graph_field(struct graph_fields *fields, struct session *session, uint64_t class,
+                     jint index);
+
+#endif

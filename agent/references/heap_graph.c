@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walk and its records. */
+#include "agent/references/heap_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/deaths/reaper.h"
+#include "agent/hotspot/hash_state.h"
+#include "agent/records/classes.h"
+#include "agent/records/methods.h"
+#include "agent/records/put_record.h"
+#include "agent/references/graph_fields.h"
+#include "capture/log.h"
+#include "format/core/grow.h"
+
+#define TAG_ROUNDS 2 /* the second finds what was made during the first */
+
+/* A class loader's tag is its own: its id stands beside it. */
+struct marked_object {
+    jlong tag;
+    uint64_t id;
+};
+
+struct thread_name {
+    uint64_t object, thread;
+};
+
+struct graph_root {
+    uint64_t target, thread_object, depth;
+    jmethodID method;
+    uint32_t kind;
+};
+
+struct walk {
+    struct session *session;
+    struct os_thread *os;
+    JNIEnv *jni;
+    struct live_stream *stream;
+    struct graph_fields *fields;
+    struct marked_object *marked;
+    size_t marked_count, marked_capacity;
+    struct thread_name *threads;
+    size_t thread_count;
+    struct graph_root *roots;
+    size_t root_count, root_capacity;
+    uint64_t thread, number, stamp; /* stamp 0: the walk has not begun */
+    enum step_live_snapshot reason;
+    uint64_t objects, references, unknown;
+};
+
+static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER; /* before the reaper's */
+
+/* ---- ids of objects ---- */
+
+static bool keep_marked(struct walk *walk, jlong tag, uint64_t id)
+{
+    if (walk->marked_count == walk->marked_capacity) {
+        struct marked_object *grown =
+            step_grown(walk->marked, &walk->marked_capacity, walk->marked_count + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        walk->marked = grown;
+    }
+    walk->marked[walk->marked_count++] = (struct marked_object){tag, id};
+    return true;
+}
+
+static uint64_t find_marked(const struct walk *walk, jlong tag)
+{
+    for (size_t i = 0; i < walk->marked_count; i++)
+        if (walk->marked[i].tag == tag)
+            return walk->marked[i].id;
+    return 0;
+}
+
+static uint64_t id_of_tag(const struct walk *walk, const jlong *tag)
+{
+    uint64_t id = tag != NULL && *tag != 0 ? object_of_tag(walk->session, *tag) : 0;
+    return id == 0 && tag != NULL && (*tag & TAG_LOADER) != 0 ? find_marked(walk, *tag) : id;
+}
+
+/* One that died meanwhile refuses its tag. */
+static void tag_object(void *context, jobject object, uint64_t id)
+{
+    struct walk *walk = context;
+    jlong tag = 0;
+    if ((*tracer.jvmti)->GetTag(tracer.jvmti, object, &tag) != JVMTI_ERROR_NONE ||
+        object_of_tag(walk->session, tag) != 0)
+        return;
+    if ((tag & TAG_MARKS) == 0)
+        (*tracer.jvmti)
+            ->SetTag(tracer.jvmti, object, tag_of_object(walk->session, id) | TAG_PASSING);
+    else if (find_marked(walk, tag) == 0)
+        keep_marked(walk, tag, id);
+}
+
+static jint JNICALL on_tagged(jlong class_tag, jlong size, jlong *tag, jint length, void *data)
+{
+    struct walk *walk = data;
+    (void) class_tag, (void) size, (void) length;
+    walk->objects += id_of_tag(walk, tag) != 0;
+    if ((*tag & TAG_MARKS) == 0 && (*tag & TAG_PASSING) == TAG_PASSING)
+        *tag = 0;
+    return JVMTI_VISIT_OBJECTS;
+}
+
+static void untag_objects(struct walk *walk)
+{
+    jvmtiHeapCallbacks callbacks;
+    memset(&callbacks, 0, sizeof callbacks);
+    callbacks.heap_iteration_callback = on_tagged;
+    (*tracer.jvmti)
+        ->IterateThroughHeap(tracer.jvmti, JVMTI_HEAP_FILTER_UNTAGGED, NULL, &callbacks, walk);
+}
+
+/* ---- records ---- */
+
+static void put(struct walk *walk, enum step_live_reference kind, uint64_t first, uint64_t second,
+                uint64_t number, uint64_t more)
+{
+    struct live_stream *stream = walk->stream;
+    size_t words = kind >= STEP_LIVE_RANGE_STORE ? 4 : 3;
+    uint64_t *room = reserve_event(walk->session, stream, walk->thread, words);
+    if (room == NULL) {
+        walk->unknown++;
+        return;
+    }
+    stream->base_stamp = walk->stamp;
+    room[0] = live_word(STEP_LIVE_REFERENCE, walk->stamp);
+    step_live_reference_words(room, kind, first, second, number);
+    if (words == 4)
+        room[3] = more;
+    live_commit(stream, words, 1);
+}
+
+/* At the first callback everything stands still. */
+static void begin(struct walk *walk)
+{
+    if (walk->stamp != 0)
+        return;
+    walk->stamp = thread_stamp(walk->session, walk->stream);
+    put(walk, STEP_LIVE_SNAPSHOT, walk->number, walk->reason, 0, 0);
+}
+
+static void put_edge(struct walk *walk, enum step_live_reference kind, uint64_t holder,
+                     uint64_t target, uint64_t number)
+{
+    walk->references++;
+    put(walk, kind, holder, target, number, 0);
+}
+
+static void keep_root(struct walk *walk, jvmtiHeapReferenceKind kind,
+                      const jvmtiHeapReferenceInfo *info, uint64_t target)
+{
+    struct graph_root root = {.target = target, .kind = kind};
+    jlong tag = 0;
+    if (kind == JVMTI_HEAP_REFERENCE_STACK_LOCAL) {
+        tag = info->stack_local.thread_tag;
+        root.depth = (uint64_t) (uint32_t) info->stack_local.depth;
+        root.method = info->stack_local.method;
+    } else if (kind == JVMTI_HEAP_REFERENCE_JNI_LOCAL) {
+        tag = info->jni_local.thread_tag;
+        root.depth = (uint64_t) (uint32_t) info->jni_local.depth;
+        root.method = info->jni_local.method;
+    }
+    root.thread_object = kind == JVMTI_HEAP_REFERENCE_THREAD ? target : id_of_tag(walk, &tag);
+    if (walk->root_count == walk->root_capacity) {
+        struct graph_root *grown =
+            step_grown(walk->roots, &walk->root_capacity, walk->root_count + 1, sizeof *grown);
+        if (grown == NULL) {
+            walk->unknown++;
+            return;
+        }
+        walk->roots = grown;
+    }
+    walk->roots[walk->root_count++] = root;
+}
+
+static bool is_root(jvmtiHeapReferenceKind kind)
+{
+    return kind >= JVMTI_HEAP_REFERENCE_JNI_GLOBAL;
+}
+
+static void take_edge(struct walk *walk, jvmtiHeapReferenceKind kind,
+                      const jvmtiHeapReferenceInfo *info, uint64_t holder, uint64_t target,
+                      uint64_t class)
+{
+    switch (kind) {
+    case JVMTI_HEAP_REFERENCE_FIELD:
+    case JVMTI_HEAP_REFERENCE_STATIC_FIELD:
+        put_edge(walk, STEP_LIVE_FIELD_EDGE, holder, target,
+                 graph_field(walk->fields, walk->session, class, info->field.index));
+        break;
+    case JVMTI_HEAP_REFERENCE_ARRAY_ELEMENT:
+        put_edge(walk, STEP_LIVE_ELEMENT_EDGE, holder, target,
+                 (uint64_t) (uint32_t) info->array.index);
+        break;
+    default:
+        put_edge(walk, STEP_LIVE_OTHER_EDGE, holder, target, kind);
+        break;
+    }
+}
+
+/* That an object has a class goes without saying. */
+static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info,
+                                 jlong class_tag, jlong referrer_class_tag, jlong size, jlong *tag,
+                                 jlong *referrer_tag, jint length, void *data)
+{
+    struct walk *walk = data;
+    (void) class_tag, (void) size, (void) length;
+    begin(walk);
+    if (kind == JVMTI_HEAP_REFERENCE_CLASS)
+        return JVMTI_VISIT_OBJECTS;
+    bool is_static = kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD;
+    uint64_t target = id_of_tag(walk, tag), holder = is_static ? 0 : id_of_tag(walk, referrer_tag);
+    if (target == 0 || (!is_root(kind) && !is_static && holder == 0))
+        walk->unknown++;
+    else if (is_root(kind))
+        keep_root(walk, kind, info, target);
+    else
+        take_edge(walk, kind, info, holder, target,
+                  class_number_of_tag(walk->session, is_static && referrer_tag != NULL
+                                                         ? *referrer_tag
+                                                         : referrer_class_tag));
+    return JVMTI_VISIT_OBJECTS;
+}
+
+/* ---- threads and their frames ---- */
+
+static void name_threads(struct walk *walk)
+{
+    jint count = 0;
+    jthread *threads = NULL;
+    jlong tag = 0;
+    if ((*tracer.jvmti)->GetAllThreads(tracer.jvmti, &count, &threads) != JVMTI_ERROR_NONE)
+        return;
+    walk->threads = calloc((size_t) count + 1, sizeof *walk->threads);
+    for (jint i = 0; i < count; i++) {
+        const struct java_thread *java = thread_register(walk->session, threads[i], false);
+        if (java != NULL && walk->threads != NULL &&
+            (*tracer.jvmti)->GetTag(tracer.jvmti, threads[i], &tag) == JVMTI_ERROR_NONE)
+            walk->threads[walk->thread_count++] =
+                (struct thread_name){id_of_tag(walk, &tag), java->id};
+        (*walk->jni)->DeleteLocalRef(walk->jni, threads[i]);
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) threads);
+}
+
+static uint64_t thread_of_object(const struct walk *walk, uint64_t object)
+{
+    for (size_t i = 0; i < walk->thread_count && object != 0; i++)
+        if (walk->threads[i].object == object)
+            return walk->threads[i].thread;
+    return 0;
+}
+
+/* After the walk: methods are asked of the JVM. */
+static void put_roots(struct walk *walk)
+{
+    for (size_t i = 0; i < walk->root_count; i++) {
+        const struct graph_root *root = &walk->roots[i];
+        const struct method_entry *method =
+            root->method != NULL ? method_lookup(walk->session, root->method) : NULL;
+        put(walk, STEP_LIVE_ROOT, thread_of_object(walk, root->thread_object), root->target,
+            root->kind | root->depth << 8, method != NULL ? method->id : 0);
+    }
+}
+
+static void follow(struct walk *walk)
+{
+    jvmtiHeapCallbacks callbacks;
+    memset(&callbacks, 0, sizeof callbacks);
+    callbacks.heap_reference_callback = on_reference;
+    jvmtiError code =
+        (*tracer.jvmti)->FollowReferences(tracer.jvmti, 0, NULL, NULL, &callbacks, walk);
+    if (code != JVMTI_ERROR_NONE)
+        log_message("a snapshot is not complete: JVMTI error %d", (int) code);
+    begin(walk);
+    put_roots(walk);
+    untag_objects(walk);
+    put(walk, STEP_LIVE_SNAPSHOT_END, walk->objects, walk->references, walk->root_count,
+        walk->unknown | walk->number << STEP_LIVE_REFERENCE_ID_BITS);
+}
+
+/* The thread is in a probe, and the reaper stands still. */
+static void take(struct walk *walk)
+{
+    struct java_thread *java = thread_current(walk->session, walk->os, NULL);
+    walk->thread = java != NULL ? java->id : 0;
+    walk->stream = thread_stream(walk->session, walk->os);
+    walk->fields = graph_fields_create(walk->session, walk->jni);
+    if (walk->stream == NULL || walk->fields == NULL)
+        return;
+    walk->number = ++walk->session->snapshot_count;
+    hash_state_enter();
+    for (int i = 0; i < TAG_ROUNDS; i++)
+        reaper_visit(walk->session, tag_object, walk);
+    name_threads(walk);
+    follow(walk);
+    hash_state_leave();
+}
+
+bool heap_graph_take(JNIEnv *jni, enum step_live_snapshot reason)
+{
+    struct walk walk = {.jni = jni, .reason = reason};
+    bool taken = false;
+    pthread_mutex_lock(&snapshot_lock);
+    reaper_stop_passes();
+    walk.session = probe_enter(&walk.os);
+    if (walk.session != NULL) {
+        taken = (walk.session->options.events & EVENT_ALLOC) != 0;
+        if (taken)
+            take(&walk);
+        probe_leave(walk.os);
+    }
+    reaper_go_on();
+    pthread_mutex_unlock(&snapshot_lock);
+    graph_fields_destroy(walk.fields);
+    free(walk.marked);
+    free(walk.threads);
+    free(walk.roots);
+    return taken;
+}
+
+void heap_graph_take_if_due(JNIEnv *jni)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    bool due = false;
+    if (session == NULL)
+        return;
+    uint64_t period = session->options.snapshot_every_ns, now = clock_monotonic_ns();
+    if (period != 0) {
+        due = session->snapshot_due_ns != 0 && now >= session->snapshot_due_ns;
+        if (due || session->snapshot_due_ns == 0)
+            session->snapshot_due_ns = now + period;
+    }
+    probe_leave(os);
+    if (due)
+        heap_graph_take(jni, STEP_LIVE_EVERY);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two passes over the trace. */
+#include "converter/deaths/dated_trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/records/copy_trace.h"
+#include "steptrace/live.h"
+
+struct dating {
+    struct step_reader *reader;
+    struct graph_source source;
+    struct death_runs deaths;
+    struct step_writer *writer;
+    uint8_t *wanted;    /* by record of the file: all but the frees that are replaced */
+    size_t *time_slots; /* of each record, or STEP_NO_PROPERTY_SLOT */
+};
+
+bool dated_trace_is(const struct step_reader *reader)
+{
+    const struct step_definition *definition = step_reader_borrow_definition(reader);
+    uint32_t death = step_definition_find(definition, "java.ObjectDeath");
+    for (size_t k = 0; death != STEP_NO_RECORD && k < step_reader_block_count(reader); k++) {
+        const struct step_block_info *info = step_reader_block_info(reader, k);
+        for (size_t i = 0; i < info->type_count; i++)
+            if (info->counts[i].record == death && info->counts[i].count > 0)
+                return true;
+    }
+    return false;
+}
+
+/* ---- the first pass ---- */
+
+static void summarize(const struct dating *dating, const struct death_tracker *tracker,
+                      struct dated_summary *summary)
+{
+    const uint64_t *counts = dating->source.inventory.counts;
+    memcpy(summary->counts, tracker->counts, sizeof summary->counts);
+    summary->collections = tracker->collections;
+    summary->living = tracker->replay.graph.living;
+    summary->stores = tracker->replay.stores;
+    summary->snapshots = counts[GRAPH_SNAPSHOT_END];
+    summary->has_references = tracker->has_references;
+    summary->has_calls = counts[GRAPH_ENTRY] > 0;
+    summary->has_existing = counts[GRAPH_EXISTING] > 0;
+    summary->has_full_collections = tracker->has_full_collections;
+    summary->unknown = tracker->replay.unknown;
+    summary->errors = tracker->errors;
+    summary->resolution_ns = dating->source.resolution_ns;
+}
+
+static enum step_status find_deaths(struct dating *dating, struct dated_summary *summary,
+                                    struct step_error *error)
+{
+    struct death_tracker tracker;
+    const struct graph_event *event;
+    enum step_status status = STEP_STATUS_OK;
+    if (!death_tracker_init(&tracker, &dating->source, &dating->deaths))
+        status = no_memory(error);
+    if (status == STEP_STATUS_OK)
+        status = graph_source_start(&dating->source, DEATH_TRACKER_KINDS, graph_replay_knows,
+                                    &tracker.replay, error);
+    while (status == STEP_STATUS_OK &&
+           (status = graph_source_next(&dating->source, &event, error)) == STEP_STATUS_OK) {
+        if (event->kind == GRAPH_SNAPSHOT && tracker.collections == 0)
+            summary->has_first_snapshot = true;
+        status = death_tracker_put(&tracker, event, error);
+    }
+    if (status == STEP_STATUS_END)
+        status = death_tracker_finish(&tracker, error);
+    if (status == STEP_STATUS_OK)
+        status = death_runs_finish(&dating->deaths, error);
+    if (status == STEP_STATUS_OK)
+        summarize(dating, &tracker, summary);
+    death_tracker_reset(&tracker);
+    return status;
+}
+
+/* ---- the second ---- */
+
+static bool is_same_record(const struct step_record *one, const struct step_record *other)
+{
+    if (strcmp(one->name, other->name) != 0 || one->field_count != other->field_count)
+        return false;
+    for (size_t i = 0; i < one->field_count; i++)
+        if (strcmp(one->fields[i].name, other->fields[i].name) != 0 ||
+            one->fields[i].kind != other->fields[i].kind ||
+            one->fields[i].array_depth != other->fields[i].array_depth)
+            return false;
+    return true;
+}
+
+/* The trace's own, if it has the record, or ours, if the trace's is an older state of it. */
+static const struct step_definition *choose_definition(const struct step_definition *file)
+{
+    const struct step_definition *ours = &step_java_trace_definition;
+    uint32_t death = step_definition_find(file, "java.ObjectDeath");
+    if (death != STEP_NO_RECORD)
+        return is_same_record(&file->records[death], &ours->records[STEP_JAVA_OBJECT_DEATH]) ? file
+                                                                                             : NULL;
+    if (file->record_count > ours->record_count)
+        return NULL;
+    for (uint32_t i = 0; i < file->record_count; i++)
+        if (!is_same_record(&file->records[i], &ours->records[i]))
+            return NULL;
+    return ours;
+}
+
+static enum step_status put_death(struct dating *dating, uint32_t record,
+                                  const struct dated_death *death)
+{
+    /* As ObjectDeath has its fields; the definition may be the file's. */
+    const uint64_t slots[] = {death->time, death->thread_id, death->object, death->collected,
+                              death->how};
+    return step_writer_put(dating->writer, STEP_LIVE_STREAM_FREES, record, slots);
+}
+
+/* Those up to a time, that included. */
+static enum step_status put_deaths(struct dating *dating, uint32_t record, uint64_t time,
+                                   struct step_error *error)
+{
+    const struct dated_death *death;
+    enum step_status status = STEP_STATUS_OK;
+    while (status == STEP_STATUS_OK && (death = death_runs_peek(&dating->deaths)) != NULL &&
+           death->time <= time) {
+        status = put_death(dating, record, death);
+        if (status == STEP_STATUS_OK)
+            status = death_runs_next(&dating->deaths, error);
+    }
+    return status;
+}
+
+static enum step_status copy_block(struct dating *dating, size_t i, struct step_block **block,
+                                   uint32_t death, struct step_error *error)
+{
+    struct step_record_view view;
+    uint64_t stream = step_reader_block_info(dating->reader, i)->stream;
+    enum step_status status = step_reader_load(dating->reader, i, dating->wanted, block, error);
+    if (status != STEP_STATUS_OK) /* the reader keeps note of damage */
+        return status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO ? status
+                                                                           : STEP_STATUS_OK;
+    while (status == STEP_STATUS_OK && step_block_next(*block, &view) == STEP_STATUS_OK) {
+        size_t slot = dating->time_slots[view.record];
+        if (stream == STEP_LIVE_STREAM_FREES && slot != STEP_NO_PROPERTY_SLOT)
+            status = put_deaths(dating, death, view.slots[slot], error);
+        if (status == STEP_STATUS_OK)
+            status = step_writer_put(dating->writer, stream, view.record, view.slots);
+    }
+    return status;
+}
+
+static enum step_status copy_all(struct dating *dating, uint32_t death, struct step_error *error)
+{
+    struct step_block *block = NULL;
+    enum step_status status = stepfile_copy_start(dating->reader, dating->writer);
+    if (status == STEP_STATUS_OK)
+        status = step_writer_property(dating->writer, DEATHS_PROPERTY, DEATHS_EXACT);
+    for (size_t i = 0; status == STEP_STATUS_OK && i < step_reader_block_count(dating->reader); i++)
+        status = copy_block(dating, i, &block, death, error);
+    step_block_destroy(block);
+    return status == STEP_STATUS_OK ? put_deaths(dating, death, UINT64_MAX, error) : status;
+}
+
+static enum step_status prepare_copy(struct dating *dating, struct step_error *error)
+{
+    const struct step_definition *definition = step_reader_borrow_definition(dating->reader);
+    size_t count = definition->record_count;
+    dating->wanted = calloc(count + 1, 1);
+    dating->time_slots = calloc(count + 1, sizeof *dating->time_slots);
+    if (dating->wanted == NULL || dating->time_slots == NULL)
+        return no_memory(error);
+    for (uint32_t i = 0; i < count; i++) {
+        dating->wanted[i] = strcmp(definition->records[i].name, "java.ObjectFree") != 0;
+        dating->time_slots[i] = step_record_find_property(definition, i, "time");
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status write_copy(struct dating *dating, const struct step_output *output,
+                                   struct step_error *error)
+{
+    struct step_writer_options options;
+    step_writer_options_init(&options);
+    options.definition = choose_definition(step_reader_borrow_definition(dating->reader));
+    options.output = *output;
+    if (options.definition == NULL)
+        return step_error_set(error, STEP_STATUS_FORMAT, step_reader_borrow_name(dating->reader),
+                              STEP_NO_OFFSET,
+                              "its definition is another: there is no place for java.ObjectDeath");
+    uint32_t death = step_definition_find(options.definition, "java.ObjectDeath");
+    enum step_status status = prepare_copy(dating, error);
+    if (status == STEP_STATUS_OK)
+        status = step_writer_create(&options, &dating->writer, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = copy_all(dating, death, error);
+    enum step_status closed =
+        step_writer_close(dating->writer, status == STEP_STATUS_OK ? error : NULL);
+    step_writer_destroy(dating->writer);
+    return status != STEP_STATUS_OK ? status : closed;
+}
+
+enum step_status dated_trace_write(struct step_reader *reader, const struct step_output *output,
+                                   struct dated_summary *summary, struct step_error *error)
+{
+    struct dating dating = {.reader = reader};
+    *summary = (struct dated_summary){0};
+    if (dated_trace_is(reader))
+        return step_error_set(error, STEP_STATUS_INVALID, step_reader_borrow_name(reader),
+                              STEP_NO_OFFSET, "its deaths are dated already");
+    death_runs_init(&dating.deaths, 0);
+    enum step_status status = graph_source_init(&dating.source, reader, error);
+    if (status == STEP_STATUS_OK)
+        status = find_deaths(&dating, summary, error);
+    if (status == STEP_STATUS_OK)
+        status = write_copy(&dating, output, error);
+    graph_source_reset(&dating.source);
+    death_runs_reset(&dating.deaths);
+    free(dating.wanted);
+    free(dating.time_slots);
+    return status;
+}

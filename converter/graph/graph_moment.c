@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where to stop is found in a pass of its own, where it is not simply a time. */
+#include "converter/graph/graph_moment.h"
+
+#include <stdlib.h>
+
+#include "converter/base/id_set.h"
+#include "converter/base/no_memory.h"
+#include "format/core/grow.h"
+
+/* Up to where the trace is read: all events up to a time, so many allocations and frees at most. */
+struct stop {
+    uint64_t time;
+    uint64_t lives; /* UINT64_MAX: all */
+};
+
+static bool is_alloc(const struct graph_event *event)
+{
+    return event->kind == GRAPH_ALLOC || event->kind == GRAPH_EXISTING;
+}
+
+static bool is_free(const struct graph_event *event)
+{
+    return event->kind == GRAPH_FREE || event->kind == GRAPH_DEATH;
+}
+
+/* ---- where to stop ---- */
+
+/* When the collections were, in the order of their times. */
+struct times {
+    uint64_t *items;
+    size_t count, capacity;
+    struct id_set known;
+};
+
+static bool add_time(struct times *times, uint64_t time)
+{
+    bool is_new;
+    if (!id_set_add(&times->known, time, &is_new))
+        return false;
+    if (!is_new)
+        return true;
+    if (times->count == times->capacity) {
+        uint64_t *grown =
+            step_grown(times->items, &times->capacity, times->count + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        times->items = grown;
+    }
+    times->items[times->count++] = time;
+    return true;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    uint64_t first = *(const uint64_t *) a, second = *(const uint64_t *) b;
+    return (first > second) - (first < second);
+}
+
+static enum step_status find_collection(struct graph_moment *graph, struct stop *stop,
+                                        struct step_error *error)
+{
+    struct times times = {0};
+    const struct graph_event *event;
+    uint64_t number = graph->moment.value;
+    id_set_init(&times.known);
+    enum step_status status = graph_source_start(
+        &graph->source, GRAPH_EVENT_BIT(GRAPH_FREE) | GRAPH_EVENT_BIT(GRAPH_DEATH), NULL, NULL,
+        error);
+    while (status == STEP_STATUS_OK &&
+           (status = graph_source_next(&graph->source, &event, error)) == STEP_STATUS_OK)
+        if (!add_time(&times, event->amount))
+            status = no_memory(error);
+    if (status == STEP_STATUS_END) {
+        status = STEP_STATUS_OK;
+        if (times.count > 0)
+            qsort(times.items, times.count, sizeof *times.items, compare_times);
+        if (number == 0 || number > times.count)
+            status =
+                step_error_set(error, STEP_STATUS_NOT_FOUND,
+                               step_reader_borrow_name(graph->source.reader), STEP_NO_OFFSET,
+                               "the trace has no such moment: it has %zu collections", times.count);
+        else
+            stop->time = times.items[number - 1];
+    }
+    id_set_reset(&times.known);
+    free(times.items);
+    return status;
+}
+
+static enum step_status find_peak(struct graph_moment *graph, struct stop *stop,
+                                  struct step_error *error)
+{
+    const uint32_t kinds = GRAPH_EVENT_BIT(GRAPH_ALLOC) | GRAPH_EVENT_BIT(GRAPH_EXISTING) |
+                           GRAPH_EVENT_BIT(GRAPH_FREE) | GRAPH_EVENT_BIT(GRAPH_DEATH);
+    struct graph_replay *replay = &graph->replay;
+    const struct graph_event *event;
+    uint64_t bytes = 0, most = 0, lives = 0;
+    enum step_status status =
+        graph_source_start(&graph->source, kinds, graph_replay_knows, replay, error);
+    stop->lives = 0;
+    while (status == STEP_STATUS_OK &&
+           (status = graph_source_next(&graph->source, &event, error)) == STEP_STATUS_OK) {
+        uint32_t node = object_graph_find(&replay->graph, event->object);
+        lives++;
+        if (node != 0)
+            bytes -= replay->graph.objects[node].size;
+        if (is_free(event)) {
+            graph_replay_free(replay, event->object);
+            continue;
+        }
+        bytes += event->object != 0 ? event->amount : 0;
+        if (!graph_replay_put(replay, event))
+            status = no_memory(error);
+        if (bytes > most) {
+            most = bytes;
+            stop->lives = lives;
+            stop->time = event->time;
+        }
+    }
+    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+}
+
+/* Without stores, what comes after a snapshot says nothing of references. */
+static enum step_status find_snapshot(struct graph_moment *graph, struct stop *stop,
+                                      struct step_error *error)
+{
+    const struct graph_event *event;
+    uint64_t found = UINT64_MAX;
+    enum step_status status =
+        graph_source_start(&graph->source, GRAPH_EVENT_BIT(GRAPH_SNAPSHOT_END), NULL, NULL, error);
+    while (status == STEP_STATUS_OK &&
+           (status = graph_source_next(&graph->source, &event, error)) == STEP_STATUS_OK)
+        if (event->time <= stop->time)
+            found = event->time;
+    if (status != STEP_STATUS_END)
+        return status;
+    if (found == UINT64_MAX)
+        return step_error_set(error, STEP_STATUS_NOT_FOUND,
+                              step_reader_borrow_name(graph->source.reader), STEP_NO_OFFSET,
+                              "the trace has no stores of references (the agent's option "
+                              "events=reference) and no snapshot by that moment (snapshot=...)");
+    *stop = (struct stop){found, UINT64_MAX};
+    return STEP_STATUS_OK;
+}
+
+static enum step_status find_stop(struct graph_moment *graph, struct stop *stop,
+                                  struct step_error *error)
+{
+    *stop = (struct stop){UINT64_MAX, UINT64_MAX};
+    enum step_status status = STEP_STATUS_OK;
+    if (graph->moment.kind == HEAP_AT_TIME)
+        stop->time = graph->moment.value / graph->source.resolution_ns;
+    else if (graph->moment.kind == HEAP_AT_COLLECTION)
+        status = find_collection(graph, stop, error);
+    else if (graph->moment.kind == HEAP_AT_PEAK)
+        status = find_peak(graph, stop, error);
+    if (status == STEP_STATUS_OK && !graph->has_stores)
+        status = find_snapshot(graph, stop, error);
+    return status;
+}
+
+/* ---- up to there ---- */
+
+static enum step_status replay_to(struct graph_moment *graph, const struct stop *stop,
+                                  struct step_error *error)
+{
+    struct graph_replay *replay = &graph->replay;
+    const struct graph_event *event;
+    uint64_t lives = 0, freed = UINT64_MAX, time = 0;
+    bool was_snapshot = false;
+    enum step_status status =
+        graph_source_start(&graph->source, GRAPH_REPLAY_KINDS, graph_replay_knows, replay, error);
+    while (status == STEP_STATUS_OK &&
+           (status = graph_source_next(&graph->source, &event, error)) == STEP_STATUS_OK) {
+        bool counts = is_alloc(event) || is_free(event);
+        if (event->time > stop->time || (counts && lives == stop->lives))
+            break;
+        lives += counts;
+        time = event->time;
+        was_snapshot = event->kind == GRAPH_SNAPSHOT_END;
+        if (is_free(event)) {
+            graph->collections += event->amount != freed;
+            freed = event->amount;
+            graph_replay_free(replay, event->object);
+        } else if (!graph_replay_put(replay, event)) {
+            status = no_memory(error);
+        }
+    }
+    graph->time_ns = graph_source_ns(&graph->source, time);
+    graph->is_snapshot = was_snapshot && replay->snapshot != 0;
+    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+}
+
+/* ---- roots ---- */
+
+static bool add_root(struct graph_moment *graph, uint32_t node, uint32_t kind, uint32_t field)
+{
+    if (graph->root_count == graph->root_capacity) {
+        struct graph_start *grown =
+            step_grown(graph->roots, &graph->root_capacity, graph->root_count + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        graph->roots = grown;
+    }
+    graph->roots[graph->root_count++] = (struct graph_start){node, kind, field};
+    return true;
+}
+
+static bool add_statics(struct graph_moment *graph)
+{
+    size_t count;
+    const struct object_graph *objects = &graph->replay.graph;
+    const struct edge *edges = edge_list_slots(&objects->nodes[GRAPH_STATICS].edges, &count);
+    for (size_t i = 0; i < count; i++)
+        if (objects->nodes[edges[i].target].object != 0 &&
+            !add_root(graph, edges[i].target, GRAPH_ROOT_STATIC, edge_key_number(edges[i].key)))
+            return false;
+    return true;
+}
+
+/* Locals of frames are roots only while nothing has happened since. */
+static bool add_snapshot_roots(struct graph_moment *graph)
+{
+    const struct graph_replay *replay = &graph->replay;
+    for (size_t i = 0; i < replay->root_count; i++) {
+        const struct graph_root *root = &replay->roots[i];
+        bool lasts = root->kind != GRAPH_ROOT_STACK_LOCAL && root->kind != GRAPH_ROOT_JNI_LOCAL &&
+                     root->kind != GRAPH_ROOT_MONITOR;
+        uint32_t node = object_graph_find(&replay->graph, root->object);
+        if (node != 0 && (lasts || graph->is_snapshot) && !add_root(graph, node, root->kind, 0))
+            return false;
+    }
+    return true;
+}
+
+/* What nothing known holds; where a snapshot told of all, only what it came to. */
+static bool add_frames(struct graph_moment *graph)
+{
+    const struct object_graph *objects = &graph->replay.graph;
+    for (uint32_t i = GRAPH_FIRST_NODE; i < objects->node_count; i++) {
+        const struct graph_node *node = &objects->nodes[i];
+        if (node->object == 0 || node->strong != 0 ||
+            (graph->is_snapshot && (node->edges.flags[0] & GRAPH_REACHED) == 0))
+            continue;
+        if (!add_root(graph, i, GRAPH_ROOT_FRAME, 0))
+            return false;
+    }
+    return true;
+}
+
+/* ---- from start to end ---- */
+
+enum step_status graph_moment_find(struct graph_moment *graph, struct step_reader *reader,
+                                   const struct heap_moment *moment, struct step_error *error)
+{
+    struct stop stop;
+    *graph = (struct graph_moment){.moment = *moment};
+    enum step_status status = graph_source_init(&graph->source, reader, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    const uint64_t *counts = graph->source.inventory.counts;
+    graph->has_stores =
+        counts[GRAPH_FIELD] + counts[GRAPH_ELEMENT] + counts[GRAPH_RANGE] + counts[GRAPH_CLONE] > 0;
+    if (!graph_replay_init(&graph->replay, &graph->source, false, true))
+        return no_memory(error);
+    status = find_stop(graph, &stop, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    graph_replay_reset(&graph->replay);
+    if (!graph_replay_init(&graph->replay, &graph->source, false, true))
+        return no_memory(error);
+    status = replay_to(graph, &stop, error);
+    if (status == STEP_STATUS_OK &&
+        (!add_statics(graph) || !add_snapshot_roots(graph) || !add_frames(graph)))
+        status = no_memory(error);
+    return status;
+}
+
+void graph_moment_reset(struct graph_moment *graph)
+{
+    graph_replay_reset(&graph->replay);
+    graph_source_reset(&graph->source);
+    free(graph->roots);
+    *graph = (struct graph_moment){0};
+}
+
+uint32_t *graph_moment_root_nodes(const struct graph_moment *graph)
+{
+    uint32_t *nodes = malloc((graph->root_count + 1) * sizeof *nodes);
+    for (size_t i = 0; nodes != NULL && i < graph->root_count; i++)
+        nodes[i] = graph->roots[i].node;
+    return nodes;
+}
+
+const char *graph_root_name(uint32_t kind)
+{
+    static const char *const names[] = {"JNI global", "system class", "monitor", "local variable",
+                                        "JNI local",  "thread",       "JVM"};
+    if (kind >= GRAPH_ROOT_JNI_GLOBAL && kind <= GRAPH_ROOT_OTHER)
+        return names[kind - GRAPH_ROOT_JNI_GLOBAL];
+    return kind == GRAPH_ROOT_STATIC ? "static field" : kind == GRAPH_ROOT_FRAME ? "frame" : "root";
+}

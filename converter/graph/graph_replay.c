@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events into edges. */
+#include "converter/graph/graph_replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/core/grow.h"
+
+enum { ACCESS_STATIC = 0x8 };
+
+/* ---- names ---- */
+
+static bool is_text(struct step_bytes bytes, const char *text)
+{
+    return bytes.length == strlen(text) && memcmp(bytes.data, text, bytes.length) == 0;
+}
+
+static unsigned look_up_field(const struct graph_source *source, uint64_t field)
+{
+    struct step_java_field entry;
+    struct step_java_class class;
+    if (!step_java_field_look_up(&source->binding, source->reader, field, &entry))
+        return 0;
+    unsigned known = GRAPH_FIELD_KNOWN;
+    if ((entry.modifiers & ACCESS_STATIC) != 0)
+        known |= GRAPH_FIELD_STATIC;
+    if (is_text(entry.name, "referent") &&
+        step_java_class_look_up(&source->binding, source->reader, entry.class_, &class) &&
+        is_text(class.name, "java/lang/ref/Reference"))
+        known |= GRAPH_FIELD_WEAK;
+    return known;
+}
+
+unsigned graph_replay_field(struct graph_replay *replay, uint64_t field)
+{
+    enum { LOOKED_UP = 0x80 };
+    if (field == 0 || field > EDGE_NUMBER_MOST)
+        return 0;
+    uint8_t *known = id_table_get(&replay->fields, (uint32_t) field);
+    if (known == NULL)
+        return look_up_field(replay->source, field);
+    if (*known == 0)
+        *known = (uint8_t) (look_up_field(replay->source, field) | LOOKED_UP);
+    return *known & (unsigned) ~LOOKED_UP;
+}
+
+static uint32_t key_of_field(struct graph_replay *replay, uint64_t field)
+{
+    if (field > EDGE_NUMBER_MOST)
+        return UINT32_MAX;
+    return (graph_replay_field(replay, field) & GRAPH_FIELD_WEAK) != 0
+               ? edge_key_of_weak_field((uint32_t) field)
+               : edge_key_of_field((uint32_t) field);
+}
+
+static uint32_t key_of_index(uint64_t index)
+{
+    return index <= EDGE_INDEX_MOST ? (uint32_t) index : UINT32_MAX;
+}
+
+/* ---- life ---- */
+
+static bool put_alloc(struct graph_replay *replay, const struct graph_event *event)
+{
+    struct object_graph *graph = &replay->graph;
+    if (event->object == 0)
+        return true;
+    uint32_t node = object_graph_find(graph, event->object);
+    replay->unknown.twice += node != 0;
+    if (node == 0 && (node = object_graph_add(graph, event->object)) == 0)
+        return false;
+    if (event->kind == GRAPH_EXISTING)
+        graph->nodes[node].edges.flags[0] |= GRAPH_EXISTED;
+    if (graph->objects != NULL)
+        graph->objects[node] = (struct graph_object){
+            .class_id = event->class_id, .site = event->site, .size = event->amount};
+    object_graph_touch(graph, node, event->time, TOUCH_USE);
+    return true;
+}
+
+void graph_replay_free(struct graph_replay *replay, uint64_t object)
+{
+    uint32_t node = object_graph_find(&replay->graph, object);
+    if (node != 0)
+        object_graph_remove(&replay->graph, node);
+    else
+        replay->unknown.frees++;
+}
+
+bool graph_replay_knows(const void *replay, uint64_t object)
+{
+    return object_graph_find(&((const struct graph_replay *) replay)->graph, object) != 0;
+}
+
+/* ---- stores ---- */
+
+static uint32_t target_of(struct graph_replay *replay, uint64_t object)
+{
+    uint32_t node = object != 0 ? object_graph_find(&replay->graph, object) : 0;
+    replay->unknown.targets += object != 0 && node == 0;
+    return node;
+}
+
+/* The edge is cut and another comes into being: both objects were reachable until then. */
+static bool store(struct graph_replay *replay, uint32_t holder, uint32_t key, uint32_t target,
+                  uint64_t time)
+{
+    struct object_graph *graph = &replay->graph;
+    uint32_t before;
+    if (!object_graph_set(graph, holder, key, target, &before))
+        return false;
+    if (before != target && before != 0 && graph->nodes[before].object != 0)
+        object_graph_touch(graph, before, time, TOUCH_CUT);
+    object_graph_touch(graph, target, time, TOUCH_USE);
+    return true;
+}
+
+static bool put_store(struct graph_replay *replay, const struct graph_event *event)
+{
+    bool is_field = event->kind == GRAPH_FIELD;
+    uint32_t key = is_field ? key_of_field(replay, event->number) : key_of_index(event->number);
+    uint32_t target = target_of(replay, event->target);
+    uint32_t holder = event->object != 0 ? object_graph_find(&replay->graph, event->object) : 0;
+    replay->stores++;
+    if (is_field && event->object == 0 &&
+        (graph_replay_field(replay, event->number) & GRAPH_FIELD_STATIC) != 0)
+        holder = GRAPH_STATICS;
+    if (holder == 0 || key == UINT32_MAX) {
+        replay->unknown.holders += holder == 0;
+        replay->unknown.keys += key == UINT32_MAX;
+        object_graph_touch(&replay->graph, target, event->time, TOUCH_USE);
+        return true;
+    }
+    if (!store(replay, holder, key, target, event->time))
+        return false;
+    if (holder != GRAPH_STATICS) /* after what was cut, which it may be itself */
+        object_graph_touch(&replay->graph, holder, event->time, TOUCH_USE);
+    return true;
+}
+
+/* ---- ranges ---- */
+
+static bool keep_copied(struct graph_replay *replay, size_t *count, uint32_t key, uint32_t target)
+{
+    if (*count == replay->copied_capacity) {
+        struct edge *grown =
+            step_grown(replay->copied, &replay->copied_capacity, *count + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        replay->copied = grown;
+    }
+    replay->copied[(*count)++] = (struct edge){target, key};
+    return true;
+}
+
+/* Elements [from, from + length) of a node, those with a target that lives. */
+static bool collect_range(struct graph_replay *replay, uint32_t node, uint64_t from,
+                          uint64_t length, size_t *count)
+{
+    size_t slots;
+    const struct graph_node *nodes = replay->graph.nodes;
+    const struct edge_list *list = &nodes[node].edges;
+    const struct edge *edges = edge_list_slots(list, &slots);
+    if (length < slots) {
+        for (uint64_t i = 0; i < length && from + i <= EDGE_INDEX_MOST; i++) {
+            uint32_t target = edge_list_get(list, (uint32_t) (from + i));
+            if (nodes[target].object != 0 &&
+                !keep_copied(replay, count, (uint32_t) (from + i), target))
+                return false;
+        }
+        return true;
+    }
+    for (size_t i = 0; i < slots; i++)
+        if (nodes[edges[i].target].object != 0 && edge_key_is_index(edges[i].key) &&
+            edges[i].key >= from && edges[i].key - from < length &&
+            !keep_copied(replay, count, edges[i].key, edges[i].target))
+            return false;
+    return true;
+}
+
+/* Of what was copied the first `moved` come to the holder; the others were there before. */
+static bool move_range(struct graph_replay *replay, const struct graph_event *event,
+                       uint32_t holder, size_t moved, size_t all)
+{
+    struct object_graph *graph = &replay->graph;
+    uint32_t before;
+    for (size_t i = moved; i < all; i++)
+        if (!object_graph_set(graph, holder, replay->copied[i].key, 0, &before))
+            return false;
+    for (size_t i = 0; i < moved; i++) {
+        uint64_t index = event->number + (replay->copied[i].key - event->from);
+        if (key_of_index(index) == UINT32_MAX)
+            replay->unknown.keys++;
+        else if (!store(replay, holder, (uint32_t) index, replay->copied[i].target, event->time))
+            return false;
+    }
+    for (size_t i = moved; i < all; i++) {
+        const struct edge *was = &replay->copied[i];
+        if (edge_list_get(&graph->nodes[holder].edges, was->key) != was->target)
+            object_graph_touch(graph, was->target, event->time, TOUCH_CUT);
+    }
+    return true;
+}
+
+/* As memmove() does: the source is read first. */
+static bool put_range(struct graph_replay *replay, const struct graph_event *event)
+{
+    struct object_graph *graph = &replay->graph;
+    uint32_t source = object_graph_find(graph, event->source);
+    uint32_t holder = object_graph_find(graph, event->object);
+    size_t moved = 0;
+    replay->stores++;
+    replay->unknown.sources += source == 0;
+    replay->unknown.holders += holder == 0;
+    if (holder != 0) {
+        if (source != 0 && !collect_range(replay, source, event->from, event->amount, &moved))
+            return false;
+        size_t all = moved;
+        if (!collect_range(replay, holder, event->number, event->amount, &all) ||
+            !move_range(replay, event, holder, moved, all))
+            return false;
+    }
+    object_graph_touch(graph, source, event->time, TOUCH_USE);
+    object_graph_touch(graph, holder, event->time, TOUCH_USE);
+    return true;
+}
+
+static bool put_clone(struct graph_replay *replay, const struct graph_event *event)
+{
+    struct object_graph *graph = &replay->graph;
+    uint32_t source = object_graph_find(graph, event->source);
+    uint32_t holder = object_graph_find(graph, event->object);
+    replay->stores++;
+    replay->unknown.sources += source == 0;
+    replay->unknown.holders += holder == 0;
+    object_graph_touch(graph, source, event->time, TOUCH_USE);
+    object_graph_touch(graph, holder, event->time, TOUCH_USE);
+    if (source == 0 || holder == 0 || source == holder)
+        return true;
+    size_t slots;
+    const struct edge_list *list = &graph->nodes[source].edges;
+    for (size_t i = 0; edge_list_slots(list, &slots), i < slots; i++) {
+        struct edge edge = edge_list_slots(list, &slots)[i];
+        if (edge.target != 0 && !edge_key_is_other(edge.key) &&
+            !store(replay, holder, edge.key, edge.target, event->time))
+            return false;
+    }
+    return true;
+}
+
+/* ---- snapshots ---- */
+
+static void begin_snapshot(struct graph_replay *replay, const struct graph_event *event)
+{
+    struct object_graph *graph = &replay->graph;
+    for (uint32_t i = 0; i < graph->node_count; i++)
+        graph->nodes[i].edges.flags[0] &= (uint8_t) ~(GRAPH_REACHED | GRAPH_DESCRIBED);
+    replay->root_count = 0;
+    replay->snapshot = event->number != 0 ? event->number : 1;
+    replay->snapshot_time = event->time;
+    replay->is_in_snapshot = true;
+    replay->snapshot_unknown = 0;
+}
+
+static void reach(struct graph_replay *replay, uint32_t node, uint64_t time)
+{
+    if (node == 0)
+        return;
+    replay->graph.nodes[node].edges.flags[0] |= GRAPH_REACHED;
+    object_graph_touch(&replay->graph, node, time, TOUCH_USE);
+}
+
+static bool put_root(struct graph_replay *replay, const struct graph_event *event)
+{
+    uint32_t node = target_of(replay, event->target);
+    reach(replay, node, event->time);
+    if (node == 0)
+        return true;
+    if (replay->root_count == replay->root_capacity) {
+        struct graph_root *grown = step_grown(replay->roots, &replay->root_capacity,
+                                              replay->root_count + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        replay->roots = grown;
+    }
+    replay->roots[replay->root_count++] =
+        (struct graph_root){.object = event->target,
+                            .kind = event->number < UINT32_MAX ? (uint32_t) event->number : 0,
+                            .thread_id = event->from < UINT32_MAX ? (uint32_t) event->from : 0,
+                            .method_id = event->source < UINT32_MAX ? (uint32_t) event->source : 0};
+    return true;
+}
+
+static bool put_reference(struct graph_replay *replay, const struct graph_event *event)
+{
+    struct object_graph *graph = &replay->graph;
+    bool is_other = event->kind == GRAPH_HAS_OTHER;
+    uint32_t target = target_of(replay, event->target), before;
+    uint32_t holder = event->object != 0 ? object_graph_find(graph, event->object) : GRAPH_STATICS;
+    uint32_t key =
+        is_other ? (event->number <= EDGE_NUMBER_MOST ? edge_key_of_other((uint32_t) event->number)
+                                                      : UINT32_MAX)
+        : event->kind == GRAPH_HAS_FIELD ? key_of_field(replay, event->number)
+                                         : key_of_index(event->number);
+    reach(replay, target, event->time);
+    replay->unknown.holders += holder == 0;
+    replay->unknown.keys += key == UINT32_MAX;
+    if (holder == 0 || target == 0 || key == UINT32_MAX)
+        return true;
+    if ((graph->nodes[holder].edges.flags[0] & GRAPH_DESCRIBED) == 0) {
+        object_graph_clear_edges(graph, holder);
+        graph->nodes[holder].edges.flags[0] |= GRAPH_DESCRIBED;
+    }
+    return is_other ? object_graph_add_edge(graph, holder, key, target)
+                    : object_graph_set(graph, holder, key, target, &before);
+}
+
+/* What it has reached and of which it told no reference has none. */
+static void end_snapshot(struct graph_replay *replay, const struct graph_event *event)
+{
+    struct object_graph *graph = &replay->graph;
+    for (uint32_t i = GRAPH_FIRST_NODE; replay->is_in_snapshot && i < graph->node_count; i++)
+        if ((graph->nodes[i].edges.flags[0] & (GRAPH_REACHED | GRAPH_DESCRIBED)) == GRAPH_REACHED &&
+            graph->nodes[i].object != 0)
+            object_graph_clear_edges(graph, i);
+    replay->is_in_snapshot = false;
+    replay->snapshot_unknown = event->amount;
+}
+
+/* ---- all of them ---- */
+
+bool graph_replay_put(struct graph_replay *replay, const struct graph_event *event)
+{
+    switch ((enum graph_event_kind) event->kind) {
+    case GRAPH_ALLOC:
+    case GRAPH_EXISTING:
+        return put_alloc(replay, event);
+    case GRAPH_FIELD:
+    case GRAPH_ELEMENT:
+        return put_store(replay, event);
+    case GRAPH_RANGE:
+        return put_range(replay, event);
+    case GRAPH_CLONE:
+        return put_clone(replay, event);
+    case GRAPH_SNAPSHOT:
+        begin_snapshot(replay, event);
+        return true;
+    case GRAPH_ROOT:
+        return put_root(replay, event);
+    case GRAPH_HAS_FIELD:
+    case GRAPH_HAS_ELEMENT:
+    case GRAPH_HAS_OTHER:
+        return put_reference(replay, event);
+    case GRAPH_SNAPSHOT_END:
+        end_snapshot(replay, event);
+        return true;
+    default:
+        return true;
+    }
+}
+
+bool graph_replay_init(struct graph_replay *replay, const struct graph_source *source,
+                       bool keeps_touches, bool keeps_objects)
+{
+    *replay = (struct graph_replay){.source = source};
+    id_table_init(&replay->fields, sizeof(uint8_t));
+    return object_graph_init(&replay->graph, keeps_touches, keeps_objects);
+}
+
+void graph_replay_reset(struct graph_replay *replay)
+{
+    object_graph_reset(&replay->graph);
+    id_table_reset(&replay->fields);
+    free(replay->roots);
+    free(replay->copied);
+    *replay = (struct graph_replay){0};
+}

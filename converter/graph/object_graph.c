@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes in an array, edges counted where they lead to. */
+#include "converter/graph/object_graph.h"
+
+#include <stdlib.h>
+
+#include "format/core/grow.h"
+
+enum { LEAST_NODES = 1024 };
+
+static bool grow(struct object_graph *graph)
+{
+    size_t wanted = graph->capacity + graph->capacity / 2 + LEAST_NODES;
+    struct graph_node *nodes = realloc(graph->nodes, wanted * sizeof *nodes);
+    if (nodes == NULL)
+        return false;
+    graph->nodes = nodes;
+    if (graph->touched != NULL) {
+        uint64_t *touched = realloc(graph->touched, wanted * sizeof *touched);
+        if (touched == NULL)
+            return false;
+        graph->touched = touched;
+    }
+    if (graph->objects != NULL) {
+        struct graph_object *objects = realloc(graph->objects, wanted * sizeof *objects);
+        if (objects == NULL)
+            return false;
+        graph->objects = objects;
+    }
+    graph->capacity = wanted;
+    return true;
+}
+
+bool object_graph_init(struct object_graph *graph, bool keeps_touches, bool keeps_objects)
+{
+    *graph = (struct object_graph){.node_count = GRAPH_FIRST_NODE, .capacity = LEAST_NODES};
+    graph->nodes = malloc(LEAST_NODES * sizeof *graph->nodes);
+    graph->touched = keeps_touches ? malloc(LEAST_NODES * sizeof *graph->touched) : NULL;
+    graph->objects = keeps_objects ? malloc(LEAST_NODES * sizeof *graph->objects) : NULL;
+    if (graph->nodes == NULL || (keeps_touches && graph->touched == NULL) ||
+        (keeps_objects && graph->objects == NULL))
+        return false;
+    for (uint32_t i = 0; i < GRAPH_FIRST_NODE; i++) {
+        graph->nodes[i] = (struct graph_node){0};
+        if (keeps_touches)
+            graph->touched[i] = 0;
+        if (keeps_objects)
+            graph->objects[i] = (struct graph_object){0};
+    }
+    return node_index_init(&graph->index);
+}
+
+void object_graph_reset(struct object_graph *graph)
+{
+    for (uint32_t i = 0; graph->nodes != NULL && i < graph->node_count; i++)
+        edge_list_reset(&graph->pool, &graph->nodes[i].edges);
+    edge_pool_reset(&graph->pool);
+    node_index_reset(&graph->index);
+    free(graph->nodes);
+    free(graph->touched);
+    free(graph->objects);
+    free(graph->free_nodes);
+    *graph = (struct object_graph){0};
+}
+
+uint32_t object_graph_add(struct object_graph *graph, uint64_t object)
+{
+    uint32_t node;
+    if (graph->free_count > 0) {
+        node = graph->free_nodes[--graph->free_count];
+    } else {
+        if (graph->node_count == UINT32_MAX ||
+            (graph->node_count == graph->capacity && !grow(graph)))
+            return 0;
+        node = graph->node_count++;
+    }
+    graph->nodes[node] = (struct graph_node){.object = object};
+    if (graph->touched != NULL)
+        graph->touched[node] = 0;
+    if (graph->objects != NULL)
+        graph->objects[node] = (struct graph_object){0};
+    if (!node_index_put(&graph->index, object, node))
+        return 0;
+    graph->living++;
+    return node;
+}
+
+/* A node that nobody refers to and that is no object is used again.  Where there is no memory to
+ * remember that, it is not. */
+static void release_if_unused(struct object_graph *graph, uint32_t node)
+{
+    const struct graph_node *unused = &graph->nodes[node];
+    if (unused->object != 0 || unused->strong != 0 || unused->weak != 0 || node <= GRAPH_STATICS)
+        return;
+    if (graph->free_count == graph->free_capacity) {
+        uint32_t *grown = step_grown(graph->free_nodes, &graph->free_capacity,
+                                     graph->free_count + 1, sizeof *grown);
+        if (grown == NULL)
+            return;
+        graph->free_nodes = grown;
+    }
+    graph->free_nodes[graph->free_count++] = node;
+}
+
+static void count_edge(struct object_graph *graph, uint32_t key, uint32_t target)
+{
+    if (target == 0)
+        return;
+    if (edge_key_is_weak(key))
+        graph->nodes[target].weak++;
+    else
+        graph->nodes[target].strong++;
+}
+
+static void uncount_edge(struct object_graph *graph, uint32_t key, uint32_t target)
+{
+    if (target == 0)
+        return;
+    if (edge_key_is_weak(key))
+        graph->nodes[target].weak--;
+    else
+        graph->nodes[target].strong--;
+    release_if_unused(graph, target);
+}
+
+bool object_graph_set(struct object_graph *graph, uint32_t holder, uint32_t key, uint32_t target,
+                      uint32_t *before)
+{
+    if (!edge_list_set(&graph->pool, &graph->nodes[holder].edges, key, target, before))
+        return false;
+    if (*before != target) {
+        count_edge(graph, key, target);
+        uncount_edge(graph, key, *before);
+    }
+    return true;
+}
+
+bool object_graph_add_edge(struct object_graph *graph, uint32_t holder, uint32_t key,
+                           uint32_t target)
+{
+    if (!edge_list_add(&graph->pool, &graph->nodes[holder].edges, key, target))
+        return false;
+    count_edge(graph, key, target);
+    return true;
+}
+
+void object_graph_clear_edges(struct object_graph *graph, uint32_t node)
+{
+    size_t count;
+    struct edge_list list = graph->nodes[node].edges;
+    const struct edge *edges = edge_list_slots(&list, &count);
+    graph->nodes[node].edges.used = 0; /* so that it is not met on the way */
+    for (size_t i = 0; i < count; i++)
+        uncount_edge(graph, edges[i].key, edges[i].target);
+    edge_list_reset(&graph->pool, &graph->nodes[node].edges);
+}
+
+void object_graph_remove(struct object_graph *graph, uint32_t node)
+{
+    node_index_remove(&graph->index, graph->nodes[node].object);
+    object_graph_clear_edges(graph, node);
+    graph->nodes[node].object = 0;
+    graph->living--;
+    release_if_unused(graph, node);
+}

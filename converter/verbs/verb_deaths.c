@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace deaths: when each object became unreachable, in place of when a collection found out.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "converter/base/given_definition.h"
+#include "converter/base/memory_limit.h"
+#include "converter/open/input.h"
+#include "converter/verb_parts/date_deaths.h"
+#include "converter/verbs/verb.h"
+#include "format/json/json_output.h"
+
+static const struct verb_help help = {
+    "deaths", "IN -o OUT [OPTION]...",
+    "Finds out when each object became unreachable, and writes the same trace with its frees\n"
+    "there instead of at the collections that found them dead; when that was, the records tell\n"
+    "as well. IN is a .step file recorded with events=reference; method events make it exacter.\n"
+    "It says how many deaths are exact, and how many are bounds. - is standard input.\n"};
+
+static void print_json(const char *in, const char *out, const struct dated_summary *summary)
+{
+    struct json_output json;
+    json_init(&json, stdout);
+    json_begin_object(&json, NULL);
+    json_text(&json, "input", in);
+    json_text(&json, "output", out);
+    json_begin_object(&json, "deaths");
+    json_number(&json, "exact", summary->counts[TOUCH_CUT]);
+    json_number(&json, "bound", summary->counts[TOUCH_USE]);
+    json_number(&json, "by_collection", summary->counts[TOUCH_NONE]);
+    json_end_object(&json);
+    json_number(&json, "living", summary->living);
+    json_number(&json, "collections", summary->collections);
+    json_number(&json, "stores", summary->stores);
+    json_number(&json, "snapshots", summary->snapshots);
+    json_bool(&json, "has_references", summary->has_references);
+    json_bool(&json, "has_calls", summary->has_calls);
+    json_begin_object(&json, "unknown");
+    json_number(&json, "holders", summary->unknown.holders);
+    json_number(&json, "targets", summary->unknown.targets);
+    json_number(&json, "sources", summary->unknown.sources);
+    json_number(&json, "frees", summary->unknown.frees);
+    json_number(&json, "keys", summary->unknown.keys);
+    json_number(&json, "allocated_twice", summary->unknown.twice);
+    json_end_object(&json);
+    if (summary->has_full_collections) {
+        uint64_t earlier = summary->errors.earlier;
+        json_begin_object(&json, "against_collections");
+        json_number(&json, "within", summary->errors.within);
+        json_number(&json, "earlier", earlier);
+        json_number(&json, "earlier_mean_ns",
+                    earlier > 0 ? summary->errors.ticks / earlier * summary->resolution_ns : 0);
+        json_number(&json, "earlier_most_ns", summary->errors.most * summary->resolution_ns);
+        json_end_object(&json);
+    }
+    json_end_object(&json);
+    json_finish(&json);
+}
+
+enum step_status verb_deaths(int argc, char **argv)
+{
+    const char *output = NULL;
+    bool as_json = false;
+    const struct option_row rows[] = {
+        {"output", 'o', "OUT", "the file to write; - is standard output", take_text, &output},
+        {"json", 0, NULL, "tell as JSON what was found", take_flag, &as_json},
+        DEFINITION_ROW,
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    enum step_status status = arguments_parse(&arguments, argc, argv);
+    if (status != STEP_STATUS_OK || arguments.help_wanted)
+        return status;
+    status = arguments_expect(&arguments, 1, 1);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (output == NULL)
+        return arguments_fault(&arguments, "-o OUT is missing");
+    if (as_json && strcmp(output, "-") == 0)
+        return arguments_fault(&arguments, "--json: standard output is the trace's");
+    struct dated_summary summary;
+    status = date_deaths(arguments.operands[0], output, &summary);
+    if (status != STEP_STATUS_OK && status != STEP_STATUS_CORRUPT)
+        return status;
+    if (as_json)
+        print_json(arguments.operands[0], output, &summary);
+    else
+        date_deaths_report(output, &summary);
+    return status;
+}

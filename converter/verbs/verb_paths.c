@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace paths: why objects live. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/given_definition.h"
+#include "converter/base/memory_limit.h"
+#include "converter/events/selection_options.h"
+#include "converter/verb_parts/keepers_of_trace.h"
+#include "converter/verbs/verb.h"
+
+static const struct verb_help help = {
+    "paths", "IN [OBJECT] [OPTION]...",
+    "Tells what keeps an object alive, or all those of a class: the shortest ways from roots\n"
+    "to them, those through the same fields of the same classes taken together. IN is a .step\n"
+    "file with stores of references (the agent's option events=reference) or snapshots\n"
+    "(snapshot=...). A moment is end, peak, a time, or gc:N.\n"};
+
+static bool take_moment(void *moment_target, const char *value, const char **fault)
+{
+    *fault = "peak, end, gc:N or a time is expected";
+    return heap_moment_parse(value, moment_target);
+}
+
+static bool take_class(void *globs_target, const char *value, const char **fault)
+{
+    struct selected_globs *globs = globs_target;
+    *fault = "at most 16 patterns can be given";
+    if (globs->count == SELECTED_GLOBS_MOST)
+        return false;
+    globs->items[globs->count++] = value;
+    return true;
+}
+
+static bool read_object(const char *text, uint64_t *object)
+{
+    char *end;
+    errno = 0;
+    *object = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *object != 0;
+}
+
+enum step_status verb_paths(int argc, char **argv)
+{
+    struct keepers_options options = {.moment = {.kind = HEAP_AT_END}, .top = 20};
+    struct selected_globs classes = {.count = 0};
+    struct keeper_choice choice = {.classes = &classes};
+    const struct option_row rows[] = {
+        {"at", 0, "MOMENT", "end (default), peak, gc:N or a time (200ms, 1.5s; plain: ns)",
+         take_moment, &options.moment},
+        {"class", 0, "GLOB", "objects of classes that match (* stops at /, ** does not)",
+         take_class, &classes},
+        {"top", 0, "N", "that many ways (20; 0: all)", take_count, &options.top},
+        {"json", 0, NULL, "print JSON", take_flag, &options.as_json},
+        DEFINITION_ROW,
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    enum step_status status = arguments_parse(&arguments, argc, argv);
+    if (status != STEP_STATUS_OK || arguments.help_wanted)
+        return status;
+    status = arguments_expect(&arguments, 1, 2);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if ((arguments.operand_count == 2) == (classes.count > 0))
+        return arguments_fault(&arguments, "an object's number or --class=GLOB is expected");
+    if (arguments.operand_count == 2 && !read_object(arguments.operands[1], &choice.object))
+        return arguments_fault(&arguments, "'%s' is no object's number", arguments.operands[1]);
+    return keepers_print_paths(arguments.operands[0], &options, &choice);
+}

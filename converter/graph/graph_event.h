@@ -16,7 +16,7 @@ enum graph_event_kind {
     GRAPH_ELEMENT,  /* target was stored into element `number` of object */
     GRAPH_RANGE,    /* `amount` elements of source from `from` on went to object from `number` on */
     GRAPH_CLONE,    /* object has the references of source */
-    GRAPH_SNAPSHOT, /* number: its own; name in the record */
+    GRAPH_SNAPSHOT, /* number: its own; amount 1: that of the start */
     GRAPH_ROOT,     /* target, by kind `number`; from: the thread, source: the method */
     GRAPH_HAS_FIELD,   /* of a snapshot: field `number` of object (0: static) refers to target */
     GRAPH_HAS_ELEMENT, /* the same of element `number` */

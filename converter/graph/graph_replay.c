@@ -320,9 +320,10 @@ static bool put_reference(struct graph_replay *replay, const struct graph_event 
 static void end_snapshot(struct graph_replay *replay, const struct graph_event *event)
 {
     struct object_graph *graph = &replay->graph;
-    for (uint32_t i = GRAPH_FIRST_NODE; replay->is_in_snapshot && i < graph->node_count; i++)
+    graph->nodes[GRAPH_STATICS].edges.flags[0] |= GRAPH_REACHED;
+    for (uint32_t i = GRAPH_STATICS; replay->is_in_snapshot && i < graph->node_count; i++)
         if ((graph->nodes[i].edges.flags[0] & (GRAPH_REACHED | GRAPH_DESCRIBED)) == GRAPH_REACHED &&
-            graph->nodes[i].object != 0)
+            (graph->nodes[i].object != 0 || i == GRAPH_STATICS))
             object_graph_clear_edges(graph, i);
     replay->is_in_snapshot = false;
     replay->snapshot_unknown = event->amount;

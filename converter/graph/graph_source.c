@@ -3,6 +3,7 @@
 #include "converter/graph/graph_source.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "converter/base/no_memory.h"
 #include "steptrace/live.h"
@@ -106,7 +107,8 @@ static bool read_event(const struct graph_source *source, const struct step_reco
     case STEP_JAVA_CLONE_STORE:
         GET(clone_store, event->object = out.holder; event->source = out.source;)
     case STEP_JAVA_SNAPSHOT:
-        GET(snapshot, event->number = out.number;)
+        GET(snapshot, event->number = out.number;
+            event->amount = out.reason.length == 5 && memcmp(out.reason.data, "start", 5) == 0;)
     case STEP_JAVA_ROOT:
         GET(root, event->target = out.target; event->number = out.kind; event->from = out.owner;
             event->source = out.method;)

@@ -28,6 +28,7 @@ static const char *const texts[CHECK_RULE_COUNT + 1] = {
     "calls nest in each thread",
     "time never goes back",
     "calls of instance methods carry the object, those of static methods 0",
+    "references are of objects that live",
 };
 
 const char *check_rule_text(unsigned rule)
@@ -68,21 +69,35 @@ uint64_t check_rules_breach_count(const struct check_rules *rules)
     return count;
 }
 
+__attribute__((format(printf, 4, 0))) static void note(struct check_rules *rules, unsigned rule,
+                                                       uint64_t time_ns, const char *format,
+                                                       va_list values)
+{
+    char text[512];
+    if ((rules->judged >> rule & 1) == 0)
+        return;
+    vsnprintf(text, sizeof text, format, values);
+    rules->breaches[rule]++;
+    rules->report(rules->user, &(struct check_breach){rule, rules->event_count, time_ns, text});
+}
+
 __attribute__((format(printf, 4, 5))) static void breach(struct check_rules *rules, unsigned rule,
                                                          const struct trace_event *event,
                                                          const char *format, ...)
 {
-    char text[512];
-    va_list arguments;
-    if ((rules->judged >> rule & 1) == 0)
-        return;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    rules->breaches[rule]++;
-    rules->report(rules->user,
-                  &(struct check_breach){rule, rules->event_count,
-                                         event != NULL ? event->time_ns : rules->time_ns, text});
+    va_list values;
+    va_start(values, format);
+    note(rules, rule, event != NULL ? event->time_ns : rules->time_ns, format, values);
+    va_end(values);
+}
+
+void check_rules_note(struct check_rules *rules, unsigned rule, uint64_t time_ns,
+                      const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    note(rules, rule, time_ns, format, values);
+    va_end(values);
 }
 
 /* Names are cut where they are long. */

@@ -2,7 +2,7 @@
 /*
  * The rules that make a trace closed, tested event by event: its beginning and end (1), what
  * existed before (2), names before their use (3), identifiers used once (4), frees (5), calls that
- * nest (6), time (7), the objects of calls (8).
+ * nest (6), time (7), the objects of calls (8); and what others test who say so: references (9).
  */
 #ifndef CONVERTER_STATISTICS_CHECK_RULES_H
 #define CONVERTER_STATISTICS_CHECK_RULES_H
@@ -12,7 +12,7 @@
 #include "converter/events/event.h"
 #include "converter/events/names.h"
 
-#define CHECK_RULE_COUNT 8u
+#define CHECK_RULE_COUNT 9u
 
 /* What was found.  The text lives for the call. */
 struct check_breach {
@@ -52,6 +52,10 @@ void check_rules_init(struct check_rules *rules, const struct trace_names *names
                       check_report report, void *user);
 /* False: out of memory. */
 bool check_rules_put(struct check_rules *rules, const struct trace_event *event);
+/* A breach that somebody else has found; after all events. */
+__attribute__((format(printf, 4, 5))) void check_rules_note(struct check_rules *rules,
+                                                            unsigned rule, uint64_t time_ns,
+                                                            const char *format, ...);
 /* After the last event. */
 void check_rules_finish(struct check_rules *rules);
 void check_rules_reset(struct check_rules *rules);

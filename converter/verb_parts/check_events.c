@@ -8,6 +8,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
 #include "converter/statistics/check_rules.h"
+#include "converter/verb_parts/check_references.h"
 #include "converter/verb_parts/check_run.h"
 
 struct event_check {
@@ -134,14 +135,27 @@ static bool traces_all_objects(const struct event_source *source)
            (dropped == NULL || strcmp(dropped, "0") == 0);
 }
 
-static enum step_status read_events(struct check_run *run)
+/* References are checked where all objects are traced that they could be of. */
+static enum step_status read_references(struct check_run *run)
 {
-    return input_each(run->input, visit, run);
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct trace_summary summary;
+    const struct input *input = run->input;
+    input->source->operations->summary(input->source, &summary);
+    if (strcmp(summary.format, "step") != 0 || summary.running || !of(run)->rules.names_objects)
+        return STEP_STATUS_OK;
+    const char *path = input->spool >= 0 ? input->spool_path : input->source->path;
+    enum step_status status = check_references(path, &of(run)->rules, &error);
+    return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
-static void finish(struct check_run *run)
+static enum step_status read_events(struct check_run *run)
 {
+    enum step_status status = input_each(run->input, visit, run);
+    if (status != STEP_STATUS_OK)
+        return status;
     check_rules_finish(&of(run)->rules);
+    return read_references(run);
 }
 
 static uint64_t breach_count(const struct check_run *run)
@@ -157,7 +171,6 @@ static void destroy(struct check_run *run)
 
 static const struct check_operations operations = {
     .read = read_events,
-    .finish = finish,
     .print_verdict = print_verdict,
     .breach_count = breach_count,
     .destroy = destroy,

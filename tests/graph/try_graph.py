@@ -158,7 +158,74 @@ def hprof():
                                if t and any(t in e.values() for o, e in program.edges.items() if o)} or True
 
 
-PARTS = {f.__name__: f for f in (deaths, retained, paths, hprof)}
+def check():
+    """Rule 9, and what the verbs say of traces that lack something or are cut."""
+    def breaches():
+        out = json.loads(subprocess.run([STEPTRACE, 'check', 'in.step', '--json'],
+                                        capture_output=True, text=True).stdout)
+        return {r['rule']: r['breaches'] for r in out['rules']}[9]
+    program = Program(1)  # noqa: F405
+    program.run(100)
+    text = program.text()
+    make(text)
+    assert breaches() == 0
+    dead, time = min(program.deaths), program.time + 1
+    make(text + f'2 field {time} 1 {dead} 999999 1\n2 clone {time} 1 {dead} 999999\n'
+         f'2 range {time} 1 5555555 0 {dead} 18446744073709551615 18446744073709551615\n')
+    assert breaches() == 6
+    told = run('deaths', 'in.step', '-o', 'out.step').stderr
+    assert '3 holders, 1 targets, 2 sources of copies' in told, told
+    # the deaths are dated; a second time there is nothing to do
+    assert 'dated already' in run('deaths', 'out.step', '-o', 'again.step', code=2).stderr
+    assert run('stats', 'out.step').stdout == run('stats', 'out.step').stdout
+    # no stores: only collections tell
+    lines = [line for line in text.splitlines()
+             if line.split()[1] not in ('field', 'element', 'range', 'clone', 'entry', 'exit', 'pop')
+             or line.split()[0] in ('field', 'method')]
+    make('\n'.join(lines) + '\n')
+    told = run('deaths', 'in.step', '-o', 'out.step').stderr
+    assert 'events=reference' in told and f'0 deaths exact, 0 bounds, {len(program.deaths)} by' in told, told
+    found = found_deaths('out.step')
+    assert all(t == c and how == 2 for t, how, c in found.values())
+    assert 'events=reference' in run('heap', '--retained', 'in.step', code=1).stderr
+    # cut anywhere: an answer or a fault, never a crash
+    make(text)
+    data = open('in.step', 'rb').read()
+    for length in range(0, len(data), len(data) // 7):
+        open('cut.step', 'wb').write(data[:length])
+        for words in (['deaths', 'cut.step', '-o', 'o.step'], ['heap', '--retained', 'cut.step'],
+                      ['paths', 'cut.step', '--class', '**'], ['convert', 'cut.step', '-o', 'o.hprof']):
+            done = subprocess.run([STEPTRACE, *words], capture_output=True, timeout=60)
+            assert done.returncode in (0, 1, 3), (words, length, done)
+
+
+def snapshots():
+    """A snapshot takes the place of what stores told, and its unknown is told."""
+    head = HEAD + '0 start 0 0\n0 init 0 0\n' + ''.join(  # noqa: F405
+        f'0 existing 1 0 1 {16 * o} {o}\n' for o in range(1, 7))
+    first = ('2 snapshot 2 0 1 start\n2 root 2 0 1 22 0 0 0\n2 has-field 2 0 0 2 4\n'
+             '2 has-field 2 0 2 3 1\n2 has-other 2 0 3 4 4\n2 snapshot-end 2 0 1 4 3 1 5\n')
+    make(head + first + '0 end 9 0\n')
+    done = run('heap', '--retained', '--by', 'object', '--at', 'end', '--json', 'in.step')
+    rows = {r['object']: r['retained_bytes'] for r in json.loads(done.stdout)['rows']}
+    assert rows == {1: 16, 2: 32 + 48 + 64, 3: 48 + 64, 4: 64}, rows
+    assert '5 that the snapshot could not tell' in done.stderr
+    assert json.loads(done.stdout)['unreached_objects'] == 2
+    # stores after it, and a second one that knows better: 3 lost 4, and nothing else says so
+    more = '2 field 3 1 2 0 1\n2 field 4 1 1 3 1\n2 field 5 1 3 5 2\n'
+    make(head + first + more + '0 end 9 0\n')
+    ways = json.loads(run('paths', 'in.step', '5', '--json').stdout)['paths']
+    assert ways[0]['path'] == ['system class', 't/Node.left', 't/Node.right', 't/Node'], ways
+    second = '2 snapshot 6 0 2 command\n2 root 6 0 1 22 0 0 0\n2 has-field 6 0 1 3 1\n2 snapshot-end 6 0 2 2 1 1 0\n'
+    make(head + first + more + second + '0 end 9 0\n')
+    out = json.loads(run('heap', '--retained', '--by', 'object', '--at', 'end', '--json', 'in.step').stdout)
+    assert {r['object']: r['retained_bytes'] for r in out['rows']} == {1: 64, 3: 48}
+    # one that never ends is told
+    make(head + first + more + '2 snapshot 6 0 2 command\n2 has-field 6 0 1 3 1\n0 end 9 0\n')
+    assert 'snapshot 2 is not complete' in run('heap', '--retained', 'in.step', '--at', 'end').stderr
+
+
+PARTS = {f.__name__: f for f in (deaths, retained, paths, hprof, check, snapshots)}
 with tempfile.TemporaryDirectory() as directory:
     os.chdir(directory)
     PARTS[sys.argv[1]]()

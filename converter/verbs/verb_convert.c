@@ -66,7 +66,7 @@ static bool take_deaths(void *bool_target, const char *value, const char **fault
 /* Of the tables of formats. */
 static const char *help_text(void)
 {
-    static char text[4096];
+    static char text[5120];
     char traces[1024], heaps[1024], calls[512], records[512], ctf[128], tables[512];
     trace_format_help(FORMAT_OF_TRACES, traces, sizeof traces);
     trace_format_help(FORMAT_OF_HEAPS, heaps, sizeof heaps);

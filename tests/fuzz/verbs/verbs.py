@@ -23,7 +23,8 @@ VERBS = ['info', 'info --json', 'check', 'stats', 'stats --json --lifetimes=byte
          'dump --records --entries', 'heap --by class,site', 'heap --by thread --at end', 'heap --by site --tree=top-down',
          'report -o out.html', 'heap --temporary --by site --site=**a**',
          'stats --lifetime=>1us --alive-at=peak --fail-if=allocated>1 --baseline=IN', 'compare IN --by all',
-         'compare IN --tree', 'leaks --survived=1 --existing --by=class+site', 'compare IN --html out.html', 'pack -o out.step', 'recover -o out.step',
+         'compare IN --tree', 'leaks --survived=1 --existing --by=class+site', 'leaks --baseline=IN', 'watch --json --top=3',
+         'watch --once --by=site', 'compare IN --html out.html', 'pack -o out.step', 'recover -o out.step',
          'deaths -o out.step', 'heap --retained --by site', 'paths --class ** --at end', 'convert -o out.hprof --to=hprof',
          'convert -o out.hatf --deaths=exact',
          'convert -o out.ctf', 'convert -o out.parquet --to=parquet --table=objects', 'convert -o out.native --to=clickhouse-native --table=calls']

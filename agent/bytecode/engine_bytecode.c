@@ -365,6 +365,14 @@ static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
         wanted->can_generate_native_method_bind_events = 1;
 }
 
+static void JNICALL on_vm_object_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+                                       jclass class, jlong size_bytes)
+{
+    vm_objects_on_alloc(jvmti, jni, thread, object, class, size_bytes);
+    if (engine.references)
+        stores_of_vm(jni, object);
+}
+
 static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
 {
     (void) jvmti, (void) thread;
@@ -483,7 +491,7 @@ static void enable_methods(struct session *session, bool on)
 
 const struct engine engine_bytecode = {.want_capabilities = want_capabilities,
                                        .set_callbacks = set_callbacks,
-                                       .vm_object_alloc = vm_objects_on_alloc,
+                                       .vm_object_alloc = on_vm_object_alloc,
                                        .arm = arm,
                                        .enable = enable,
                                        .enable_methods = enable_methods,

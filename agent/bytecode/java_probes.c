@@ -72,6 +72,7 @@ static void JNICALL on_alloc_string(JNIEnv *jni, jclass class, jobject string)
 {
     (void) class;
     report_object(jni, string, object_made_string);
+    stores_of_vm(jni, string);
 }
 
 static void JNICALL on_alloc_trace(JNIEnv *jni, jclass class, jobject throwable)
@@ -94,6 +95,21 @@ static void JNICALL on_alloc_arrays(JNIEnv *jni, jclass class, jobject array, ji
     if (session == NULL)
         return;
     object_made_arrays(session, os, jni, array, dimensions);
+    if (stores_wanted(session))
+        stores_of_arrays(session, os, jni, array, dimensions);
+    object_probe_leave(os, jni);
+}
+
+static void JNICALL on_store_clone(JNIEnv *jni, jclass class, jobject from, jobject object)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    (void) class;
+    if (session == NULL)
+        return;
+    object_made(session, os, jni, object);
+    if (stores_wanted(session))
+        store_clone(session, os, jni, from, object);
     object_probe_leave(os, jni);
 }
 

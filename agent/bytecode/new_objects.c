@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "agent/bytecode/constructors.h"
-#include "agent/bytecode/reference_stores.h"
 #include "agent/bytecode/vm_objects.h"
 #include "agent/deaths/identity.h"
 #include "agent/deaths/reaper.h"
@@ -296,8 +295,6 @@ void object_made_string(struct session *session, struct os_thread *os, JNIEnv *j
         return;
     object_made(session, os, jni, string);
     object_made(session, os, jni, string_array(jni, string));
-    if (stores_wanted(session))
-        stores_of_object(session, os, jni, string);
 }
 
 jobject string_array(JNIEnv *jni, jobject string)
@@ -320,7 +317,6 @@ void object_made_arrays(struct session *session, struct os_thread *os, JNIEnv *j
     object_made(session, os, jni, array);
     if (array == NULL || dimensions <= 1)
         return;
-    bool stores = stores_wanted(session);
     jsize length = (*jni)->GetArrayLength(jni, array);
     for (jsize i = 0; i < length; i++) {
         if ((*jni)->PushLocalFrame(jni, 16) != JNI_OK) {
@@ -329,8 +325,6 @@ void object_made_arrays(struct session *session, struct os_thread *os, JNIEnv *j
         }
         jobject element = (*jni)->GetObjectArrayElement(jni, array, i);
         object_made_arrays(session, os, jni, element, dimensions - 1);
-        if (stores)
-            store_into_element(session, os, jni, array, i, element);
         (*jni)->PopLocalFrame(jni, NULL);
     }
 }

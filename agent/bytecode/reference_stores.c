@@ -3,7 +3,6 @@
 #include "agent/bytecode/reference_stores.h"
 
 #include "agent/bytecode/constructors.h"
-#include "agent/bytecode/new_objects.h"
 #include "agent/records/put_record.h"
 #include "agent/references/field_numbers.h"
 #include "agent/references/field_places.h"
@@ -131,19 +130,6 @@ void JNICALL on_store_element(JNIEnv *jni, jclass class, jobject array, jint ind
         return;
     store_into_element(session, os, jni, array, index, value);
     probe_leave(os);
-}
-
-void JNICALL on_store_clone(JNIEnv *jni, jclass class, jobject from, jobject object)
-{
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    (void) class;
-    if (session == NULL)
-        return;
-    object_made(session, os, jni, object);
-    if (stores_wanted(session))
-        store_clone(session, os, jni, from, object);
-    object_probe_leave(os, jni);
 }
 
 void JNICALL on_store_copy(JNIEnv *jni, jclass class, jobject array, jobject from, jint first)

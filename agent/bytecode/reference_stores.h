@@ -15,7 +15,10 @@ void store_clone(struct session *session, struct os_thread *os, JNIEnv *jni, job
                  jobject object);
 /* All references of an object that the JVM has filled itself. */
 void stores_of_object(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
-/* The same outside of probes, where the session has references. */
+/* An array of arrays with that many dimensions made at once. */
+void stores_of_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
+                      jint dimensions);
+/* The same as the first outside of probes, where the session has references. */
 void stores_of_vm(JNIEnv *jni, jobject object);
 /* A class's static fields have the constants of its class file; outside of probes. */
 void stores_of_constants(JNIEnv *jni, jclass class);
@@ -28,7 +31,6 @@ static inline bool stores_wanted(const struct session *session)
 void JNICALL on_store_field(JNIEnv *jni, jclass class, jobject holder, jobject value, jint number);
 void JNICALL on_store_static(JNIEnv *jni, jclass class, jobject value, jint number);
 void JNICALL on_store_element(JNIEnv *jni, jclass class, jobject array, jint index, jobject value);
-void JNICALL on_store_clone(JNIEnv *jni, jclass class, jobject from, jobject object);
 void JNICALL on_store_copy(JNIEnv *jni, jclass class, jobject array, jobject from, jint first);
 void JNICALL on_store_range(JNIEnv *jni, jclass class, jobject from, jint first, jobject to,
                             jint at, jint length);

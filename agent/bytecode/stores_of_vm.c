@@ -83,6 +83,20 @@ void stores_of_object(struct session *session, struct os_thread *os, JNIEnv *jni
     (*jni)->DeleteLocalRef(jni, class);
 }
 
+void stores_of_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
+                      jint dimensions)
+{
+    if (array == NULL || dimensions <= 1)
+        return;
+    jsize length = (*jni)->GetArrayLength(jni, array);
+    for (jsize i = 0; i < length; i++) {
+        jobject element = (*jni)->GetObjectArrayElement(jni, array, i);
+        store_into_element(session, os, jni, array, i, element);
+        stores_of_arrays(session, os, jni, element, dimensions - 1);
+        (*jni)->DeleteLocalRef(jni, element);
+    }
+}
+
 void stores_of_vm(JNIEnv *jni, jobject object)
 {
     struct os_thread *os;

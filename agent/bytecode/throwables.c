@@ -10,6 +10,7 @@
 
 #include "agent/base/method_verdicts.h"
 #include "agent/bytecode/new_objects.h"
+#include "agent/bytecode/reference_stores.h"
 #include "format/core/hash.h"
 
 #define INVOKESPECIAL 0xb7
@@ -150,8 +151,11 @@ void throwable_named(struct session *session, struct os_thread *os, JNIEnv *jni,
     if (message == NULL || (session->options.events & EVENT_ALLOC) == 0 ||
         object_is_recent(os, message))
         return;
-    if (is_made_by_java(jni))
+    if (is_made_by_java(jni)) {
         object_note_recent(os, message);
-    else
+    } else {
         object_made_string(session, os, jni, message);
+        if (stores_wanted(session))
+            stores_of_object(session, os, jni, message);
+    }
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "agent/base/method_verdicts.h"
-#include "agent/bytecode/reference_stores.h"
 #include "agent/events/events.h"
 #include "agent/records/threads.h"
 
@@ -94,5 +93,4 @@ void JNICALL vm_objects_on_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, j
     if (is_reported_by_probe(jni))
         return;
     event_alloc(jni, NULL, object, class, size_bytes, ALLOC_BY_VM);
-    stores_of_vm(jni, object);
 }

@@ -13,6 +13,8 @@
 const struct verb verbs[] = {
     {"record", "run a Java program and record its trace", verb_record, false},
     {"attach", "record what a JVM does that runs already", verb_attach, false},
+    {"snapshot", "put all references between objects into a trace that is being recorded",
+     verb_snapshot, false},
     {"record-malloc", "run a native program and record what it does to its heap",
      verb_record_malloc, false},
     {"convert", "turn a trace into another format", verb_convert, true},

@@ -34,6 +34,7 @@ extern const size_t verb_count;
 
 enum step_status verb_record(int argc, char **argv);
 enum step_status verb_attach(int argc, char **argv);
+enum step_status verb_snapshot(int argc, char **argv);
 enum step_status verb_record_malloc(int argc, char **argv);
 enum step_status verb_convert(int argc, char **argv);
 enum step_status verb_dump(int argc, char **argv);

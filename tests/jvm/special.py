@@ -15,6 +15,7 @@ import facts
 import hash_cases
 import heap_exports
 import internals_cases
+import reference_cases
 import running_cases
 import stack_cases
 import trace_text
@@ -292,6 +293,7 @@ TABLE = {function.__name__: function for function in (
     resolution, small_buffer, overflow_drop, level, no_program, terminated, limit, full_disk,
     full_disk_at_start, attach_faults, readers, record, heap_exports.heap_exports)}
 TABLE.update(engine_cases.TABLE)
+TABLE.update(reference_cases.TABLE)
 TABLE.update(stack_cases.TABLE)
 TABLE.update(hash_cases.TABLE)
 TABLE.update(running_cases.TABLE)

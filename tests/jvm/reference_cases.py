@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of stores of references, of snapshots and of collections after so many bytes."""
+import json
+
+from reference_graph import Replay
+from session import Failure, answer, expect_line, finish, shown
+
+NODE, NODES, STORES = "Stores$Node", "[Stores$Node", "Stores"
+
+# What facts/Stores does: where, and what is stored there.
+WANTED = (
+    # plain()
+    f"{NODE}.next {NODE}", f"{NODE}.next null", f"{NODE}.first {NODE}", f"{STORES}.kept {NODE}",
+    # arrays()
+    f"{NODES}[1] {NODE}", f"{NODES}[2] {NODE}", f"{STORES}.all {NODES}",
+    f"{NODES}[3..4] of {NODES}[1..]", f"{NODES}[4..5] of {NODES}[3..]", f"clone {NODES}",
+    f"{NODES}[0..3] of {NODES}[0..]", f"{NODES}[0..1] of {NODES}[1..]",
+    f"[{NODES}[0] {NODES}", f"[{NODES}[1] {NODES}", f"{NODES}[0] {NODE}", f"clone {NODE}",
+    # new Inner()
+    f"Stores$Inner.this$0 {STORES}", f"Stores$Inner.mine {NODES}",
+    # handles()
+    f"{NODE}.value {NODE}", f"{NODE}.value {NODE}", f"{NODE}.value {NODE}", f"{NODE}.value {NODE}",
+    f"{NODE}.value {NODE}", f"{NODES}[3] {NODE}", f"{NODE}.value {NODE}", f"{NODE}.value {NODE}",
+    f"{NODE}.next {NODE}", f"{NODE}.next {NODE}", f"{NODE}.first {NODE}",
+    # saved()
+    "Stores$Saved.other Stores$Saved", "Stores$Saved.other Stores$Saved",
+)
+
+
+def require(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+class Listing(Replay):
+    """The stores of the program's own objects and classes, as WANTED has them."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def class_of(self, holder):
+        name = self.class_names.get(self.classes.get(holder), "?")
+        return name.replace("facts/", "").replace("[L", "[").rstrip(";") if holder else "null"
+
+    def _FieldStore(self, r):
+        super()._FieldStore(r)
+        field = self._field(r)
+        owner = self.class_names.get(field["class"], "?").replace("facts/", "")
+        if owner.startswith("Stores") and not field["name"].isupper():
+            self.found.append(f"{owner}.{field['name']} {self.class_of(r['target'])}")
+
+    def _ElementStore(self, r):
+        super()._ElementStore(r)
+        if "Stores" in self.class_of(r["holder"]):
+            self.found.append(
+                f"{self.class_of(r['holder'])}[{r['index']}] {self.class_of(r['target'])}")
+
+    def _RangeStore(self, r):
+        super()._RangeStore(r)
+        if "Stores" in self.class_of(r["holder"]):
+            last = r["index"] + r["length"] - 1
+            self.found.append(f"{self.class_of(r['holder'])}[{r['index']}..{last}] of "
+                              f"{self.class_of(r['source'])}[{r['source_index']}..]")
+
+    def _CloneStore(self, r):
+        super()._CloneStore(r)
+        if "Stores" in self.class_of(r["holder"]):
+            self.found.append(f"clone {self.class_of(r['holder'])}")
+
+
+def is_of_jvm(replay, holder, place):
+    """What the JVM stores where no probe sees it: the constants that a class has resolved, the
+    parameter types of a method handle's type."""
+    return replay.name(holder, place) in ("[Ljava/lang/Object;[]", "[Ljava/lang/Class;[]")
+
+
+def compared(replay, trace):
+    require(replay.walks, f"{trace}: no snapshot to compare with")
+    for edges, missing, _ in replay.walks:
+        wrong = [row for row in missing if not is_of_jvm(replay, row[0], row[1])]
+        require(edges > 1000 and not wrong and len(missing) < 200,
+                f"{trace}: {edges} edges, not replayed: " +
+                ", ".join(f"{replay.name(row[0], row[1])} {row}" for row in wrong[:9]))
+    require(replay.graph.unknown == 0, f"{trace}: {replay.graph.unknown} stores of unknown holders")
+
+
+def references(session):
+    """Each store is there, once; replayed, they give the graph that the JVM finds at the end."""
+    options = "file=run.step,events=class+alloc+free+thread+reference,snapshot=start+end"
+    for events in ("", "+method"):
+        result = session.run(session.java("Stores", "", options.replace(",snap", events + ",snap")))
+        require((result.returncode, result.stdout) == (0, b"true\n"), shown(result.stderr))
+        session.step("check", "run.step")
+        listing = Listing().run(session.steptrace, session.path("run.step"))
+        require(tuple(listing.found) == WANTED, "\n".join(
+            f"{a} | {b}" for a, b in zip(list(WANTED) + [""] * 99, listing.found)))
+        compared(listing, "run.step")
+    copied = session.step("convert", "run.step", "-o", "copy.step")
+    require(copied is not None and session.step("dump", "--record", "ReferenceStore", "copy.step") ==
+            session.step("dump", "--record", "ReferenceStore", "run.step"), "convert loses stores")
+
+
+def references_refused(session):
+    """What cannot be is said."""
+    for options, word in (("events=reference,engine=jvmti", b"engine=bytecode"),
+                          ("events=class,snapshot=end", b"snapshot"), ("collect=x", b"collect"),
+                          ("snapshot=perhaps", b"perhaps"), ("collect=0,engine=jvmti", b"collect")):
+        result = session.run(session.java("Scalars", "", "file=run.step," + options))
+        require(result.returncode != 0 and word in result.stderr, f"{options}: {shown(result.stderr)}")
+
+
+def collections_of(session):
+    """How often there were dead, and the bytes allocated after the start of the trace."""
+    times, size = set(), 0
+    for line in session.step("dump", "--json", "--record", "java.Event", "run.step").splitlines():
+        record = json.loads(line)
+        if record["$record"] == "java.ObjectFree":
+            times.add(record["time"])
+        elif record["$record"] == "java.ObjectAlloc":
+            size += record["size"]
+    return len(times), size
+
+
+def collect(session):
+    """With collect=SIZE the JVM collects that often; with 0 after each object, while it is traced."""
+    each = 1 << 18
+    result = session.run(session.java("Stores", "-XX:+UseSerialGC", f"file=run.step,collect={each}"))
+    require((result.returncode, result.stdout) == (0, b"true\n"), shown(result.stderr))
+    session.step("check", "run.step")
+    count, size = collections_of(session)
+    require(count >= size // each - 1 and count > 2, f"{count} collections for {size} bytes")
+    method = "facts/Stores.arrays"
+    result = session.run(session.java("Stores", "-XX:+UseSerialGC",
+                                      f"file=run.step,start={method},stop={method},collect=0"))
+    require((result.returncode, result.stdout) == (0, b"true\n"), shown(result.stderr))
+    count, size = collections_of(session)
+    require(count >= 5, f"{count} collections found dead, of {size} bytes")
+
+
+def snapshots(session):
+    """One each on command, by the verb, and at the end."""
+    process = session.start(session.java("Attached", "-XX:+EnableDynamicAgentLoading",
+                                         "file=run.step,snapshot=end+every:1s"))
+    try:
+        expect_line(process, "attach")
+        session.step("snapshot", "x", codes=(2,))
+        session.step("snapshot", f"--agent={session.tracer}", str(process.pid))
+        for _ in range(3):
+            answer(process)
+        finish(process)
+    finally:
+        process.kill()
+    require(process.returncode == 0, f"it ends with {process.returncode}")
+    session.step("check", "run.step")
+    rows = [json.loads(line) for line in
+            session.step("dump", "--json", "--record", "java.Snapshot", "run.step").splitlines()]
+    reasons = [row["reason"] for row in rows]
+    require(reasons.count("command") == 1 and reasons[-1] == "end", f"{reasons}")
+    require([row["number"] for row in rows] == list(range(1, len(rows) + 1)), f"{rows}")
+    ends = [json.loads(line) for line in
+            session.step("dump", "--json", "--record", "java.SnapshotEnd", "run.step").splitlines()]
+    require(len(ends) == len(rows) and all(row["references"] > 1000 and row["roots"] > 10
+                                           for row in ends), f"{ends}")
+
+
+TABLE = {"references": references, "references_refused": references_refused, "collect": collect,
+         "snapshots": snapshots}

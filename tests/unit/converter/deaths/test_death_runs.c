@@ -15,9 +15,8 @@ static void sort_with(size_t most)
     death_runs_init(&runs, most);
     for (uint64_t i = 0; i < DEATHS; i++)
         CU_ASSERT_EQUAL_FATAL(
-            death_runs_put(&runs,
-                           &(struct dated_death){.time = i * 7919 % 101, .object = DEATHS - i},
-                           NULL),
+            death_runs_put(
+                &runs, &(struct dated_death){.time = i * 7919 % 101, .object = DEATHS - i}, NULL),
             STEP_STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(death_runs_finish(&runs, NULL), STEP_STATUS_OK);
     while ((death = death_runs_peek(&runs)) != NULL) {

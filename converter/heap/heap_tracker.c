@@ -124,7 +124,7 @@ static void put_free(struct heap_tracker *tracker, const struct trace_event *eve
 {
     struct heap_cells *cells = &tracker->cells;
     struct live_object born;
-    if (!tracker->in_collection) {
+    if (!tracker->in_collection && (event->flags & TRACE_DATED) == 0) {
         tracker->in_collection = true;
         tracker->frees_ns = event->time_ns;
         tracker->collections++;

@@ -8,6 +8,8 @@
 #include "converter/base/no_memory.h"
 #include "converter/table_columns/column_room.h"
 
+/* A batch that stays in the cache until it is copied. */
+#define BATCH_ROWS ((size_t) 4096)
 /* What an index says of rows is believed so far. */
 #define ROWS_AT_FIRST ((uint64_t) 1 << 24)
 

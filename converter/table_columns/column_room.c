@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns that grow.  Large ones ask for large pages: half their cost is the kernel's otherwise. */
+/* Columns that grow.  (Asking the kernel for large pages was tried: where memory is in pieces it
+ * takes three times as long to find them as small ones to be filled.) */
 #include "converter/table_columns/column_room.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "converter/table_columns/utf8_text.h"
-
-#define LARGE_BYTES ((size_t) 4 << 20)
-#define PAGE_BYTES ((uintptr_t) 4096)
 
 static size_t value_bytes(enum table_type type)
 {
@@ -23,21 +20,10 @@ static bool is_text(enum table_type type)
     return type == TABLE_TEXT || type == TABLE_DATA;
 }
 
-static void *resize(void *values, size_t bytes)
-{
-    void *room = realloc(values, bytes);
-    if (room != NULL && bytes >= LARGE_BYTES) {
-        uintptr_t from = ((uintptr_t) room + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
-        uintptr_t to = ((uintptr_t) room + bytes) & ~(PAGE_BYTES - 1);
-        madvise((void *) from, to - from, MADV_HUGEPAGE); /* a wish */
-    }
-    return room;
-}
-
 bool whole_column_resize(struct whole_column *column, size_t old, size_t capacity)
 {
     void *values =
-        resize(column->values, (capacity + is_text(column->type)) * value_bytes(column->type));
+        realloc(column->values, (capacity + is_text(column->type)) * value_bytes(column->type));
     if (values == NULL)
         return false;
     if (column->values == NULL && is_text(column->type))
@@ -45,7 +31,7 @@ bool whole_column_resize(struct whole_column *column, size_t old, size_t capacit
     column->values = values;
     if (column->validity == NULL)
         return true;
-    uint8_t *validity = resize(column->validity, capacity / 8 + 2);
+    uint8_t *validity = realloc(column->validity, capacity / 8 + 2);
     if (validity == NULL)
         return false;
     column->validity = validity;

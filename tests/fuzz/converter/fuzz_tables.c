@@ -144,6 +144,7 @@ static uint64_t read_rows(struct shared_tables *shared, const struct table *tabl
             sum += touch(&columns.columns[i], columns.row_count);
         whole_columns_reset(&columns);
     }
+    (void) sum;
     column_reader_destroy(reader);
     return rows;
 }

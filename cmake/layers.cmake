@@ -22,3 +22,9 @@ function(steptrace_layer name)
     add_dependencies(${name} format_generated)
   endif()
 endfunction()
+
+# steptrace_knows_version(FILE...): of this folder; they have STEPTRACE_VERSION, a string.
+function(steptrace_knows_version)
+  set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_DEFINITIONS
+    STEPTRACE_VERSION="${PROJECT_VERSION}")
+endfunction()

@@ -7,10 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef STEPTRACE_VERSION
-#define STEPTRACE_VERSION "0.1.0"
-#endif
-
 int compiler_check_files(int count, char **arguments, int (*check)(const char *path))
 {
     int worst = EXIT_DONE;

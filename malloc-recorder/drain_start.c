@@ -168,7 +168,8 @@ static void print_numbers(const struct recording *recording, bool names_processe
                                           .start_raw = recorder.start.raw,
                                           .start_monotonic_ns = recorder.start.monotonic_ns,
                                           .start_wall_ns = recorder.start.wall_ns,
-                                          .parent = recorder.is_fork ? recorder.parent_id : 0};
+                                          .parent = recorder.is_fork ? recorder.parent_id : 0,
+                                          .fork_stamp = recorder.fork_stamp};
     int used = 0;
 #define X(name)                                                                                    \
     used += snprintf(out + used, NUMBERS_TEXT - (size_t) used, "%" PRIx64 ",", numbers.name);

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table by address, of pairs; linear probing, what is taken out leaves a mark. */
+/* A table by address, of pairs; linear probing, what is taken out leaves a mark.  How many blocks a
+ * heap has says whether it is there: those of one that was dropped stay in the table until their
+ * addresses, or the table, are used anew. */
 #include "malloc-recorder/heap_blocks.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "malloc-recorder/own_heap.h"
 #include "malloc-recorder/recorder.h"
 
 #define LEAST ((size_t) 1024)
 #define TAKEN ((uintptr_t) 1)
+#define DROPPED UINT64_MAX
 
 struct pair {
     uintptr_t block; /* 0: free, TAKEN: was used */
@@ -22,10 +25,17 @@ _Atomic uint64_t heap_blocks_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pair *pairs;
 static size_t capacity, used; /* a power of two; pairs that are not free */
+static uint64_t *counts;      /* of blocks, by heap */
+static uint64_t count_capacity;
 
 static size_t place_of(uintptr_t block)
 {
     return (size_t) ((block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (capacity - 1);
+}
+
+static bool lives(const struct pair *pair)
+{
+    return pair->block > TAKEN && counts[pair->heap] != DROPPED;
 }
 
 static void insert(uintptr_t block, uint64_t heap)
@@ -54,9 +64,25 @@ static bool make_room(void)
     capacity = next;
     used = 0;
     for (size_t i = 0; i < old_capacity; i++)
-        if (old[i].block > TAKEN)
+        if (lives(&old[i]))
             insert(old[i].block, old[i].heap);
     own_heap_free(old);
+    return true;
+}
+
+static bool count_heap(uint64_t heap)
+{
+    if (heap < count_capacity)
+        return counts[heap] != DROPPED;
+    uint64_t wanted = 2 * heap < LEAST ? LEAST : 2 * heap;
+    uint64_t *grown = own_heap_calloc(wanted, sizeof *grown);
+    if (grown == NULL)
+        return false;
+    if (counts != NULL)
+        memcpy(grown, counts, count_capacity * sizeof *grown);
+    own_heap_free(counts);
+    counts = grown;
+    count_capacity = wanted;
     return true;
 }
 
@@ -65,8 +91,9 @@ void heap_blocks_put(const void *block, uint64_t heap)
     struct own_mode own;
     own_mode_enter(&own);
     pthread_mutex_lock(&lock);
-    if (make_room()) {
+    if (count_heap(heap) && make_room()) {
         insert((uintptr_t) block, heap);
+        counts[heap]++;
         atomic_fetch_add(&heap_blocks_count, 1);
     }
     pthread_mutex_unlock(&lock);
@@ -83,9 +110,12 @@ uint64_t heap_blocks_take_slowly(const void *block)
          at = (at + 1) & (capacity - 1)) {
         if (pairs[at].block != (uintptr_t) block)
             continue;
-        heap = pairs[at].heap;
+        if (lives(&pairs[at])) {
+            heap = pairs[at].heap;
+            counts[heap]--;
+            atomic_fetch_sub(&heap_blocks_count, 1);
+        }
         pairs[at].block = TAKEN;
-        atomic_fetch_sub(&heap_blocks_count, 1);
         break;
     }
     pthread_mutex_unlock(&lock);
@@ -98,11 +128,10 @@ void heap_blocks_drop(uint64_t heap)
     struct own_mode own;
     own_mode_enter(&own);
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < capacity; i++)
-        if (pairs[i].block > TAKEN && pairs[i].heap == heap) {
-            pairs[i].block = TAKEN;
-            atomic_fetch_sub(&heap_blocks_count, 1);
-        }
+    if (count_heap(heap)) {
+        atomic_fetch_sub(&heap_blocks_count, counts[heap]);
+        counts[heap] = DROPPED;
+    }
     pthread_mutex_unlock(&lock);
     own_mode_leave(&own);
 }
@@ -117,10 +146,16 @@ void heap_blocks_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
+bool heap_blocks_adopt(void)
+{
+    return pthread_mutex_trylock(&lock) == 0 && pthread_mutex_unlock(&lock) == 0;
+}
+
 void heap_blocks_reset(void)
 {
     pthread_mutex_init(&lock, NULL);
     atomic_store(&heap_blocks_count, 0);
     pairs = NULL;
-    capacity = used = 0;
+    counts = NULL;
+    capacity = used = count_capacity = 0;
 }

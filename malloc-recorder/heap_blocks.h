@@ -4,6 +4,7 @@
 #define MALLOC_RECORDER_HEAP_BLOCKS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Before the allocation is recorded; and the heap of a block that is freed next, 0: none. */
@@ -24,6 +25,9 @@ static inline uint64_t heap_blocks_take(const void *block)
 /* Around fork(). */
 void heap_blocks_lock(void);
 void heap_blocks_unlock(void);
+/* In a child that was forked while others may have been at it; false: somebody was. */
+bool heap_blocks_adopt(void);
+/* There are none. */
 void heap_blocks_reset(void);
 
 #endif

@@ -16,56 +16,35 @@
 #include <string.h>
 
 #include "malloc-recorder/heap_blocks.h"
+#include "malloc-recorder/heap_numbers.h"
 #include "malloc-recorder/import_slots.h"
 #include "malloc-recorder/interpose.h"
 #include "malloc-recorder/malloc_probes.h"
 
-#define HEAPS_MOST 4096
 #define ARENA_SHIFT 20
 #define LOG_ALIGNMENT 63
 
 /* ---- heaps ---- */
 
-/* Their keys: an arena's number + 1, or a mi_heap_t's address; 0: not in use. */
-static _Atomic uintptr_t heap_keys[HEAPS_MOST];
-
-static uint64_t find_heap(uintptr_t key)
-{
-    for (uint64_t i = 0; i < HEAPS_MOST; i++) {
-        uintptr_t found = atomic_load(&heap_keys[i]);
-        if (found == key)
-            return i + 1;
-        if (found == 0)
-            return 0;
-    }
-    return 0;
-}
-
-/* A number is used again only for the same key. */
+/* Their keys are an arena's number + 1, or a mi_heap_t's address. */
 static uint64_t heap_of_key(uintptr_t key)
 {
-    uint64_t heap = find_heap(key);
-    for (uint64_t i = 0; heap == 0 && i < HEAPS_MOST; i++) {
-        uintptr_t none = 0;
-        if (atomic_compare_exchange_strong(&heap_keys[i], &none, key)) {
-            record_heap_event(STEP_LIVE_HEAP_CREATE, i + 1);
-            return i + 1;
-        }
-        if (none == key)
-            return i + 1;
-    }
+    bool is_new;
+    uint64_t heap = heap_number_make(key, &is_new);
+    if (is_new)
+        record_heap_event(STEP_LIVE_HEAP_CREATE, heap);
     return heap;
 }
 
-/* The key of a heap that is no more names the next one that gets its address. */
+/* With all that lives in it. */
 static void end_heap(uintptr_t key)
 {
-    uint64_t heap = find_heap(key);
+    uint64_t heap = heap_number_find(key);
     if (heap == 0)
         return;
     heap_blocks_drop(heap);
     record_heap_event(STEP_LIVE_HEAP_DESTROY, heap);
-    atomic_store(&heap_keys[heap - 1], UINTPTR_MAX);
+    heap_number_end(key);
 }
 
 static void note_alloc(uint64_t heap, size_t size, const void *block, uint64_t call)
@@ -239,9 +218,7 @@ static void *take_heap_new(void)
 /* Its blocks live on, in another heap: it is not destroyed, as far as they are concerned. */
 static void take_heap_delete(void *heap)
 {
-    uint64_t number = find_heap((uintptr_t) heap);
-    if (number != 0)
-        atomic_store(&heap_keys[number - 1], UINTPTR_MAX);
+    heap_number_end((uintptr_t) heap);
     PASS_ON(mi.heap_delete(heap));
     enter_real();
     mi.heap_delete(heap);
@@ -263,7 +240,7 @@ static void take_heap_destroy(void *heap)
         PASS_ON(mi.function arguments);                                                            \
         enter_real();                                                                              \
         void *block = mi.function arguments;                                                       \
-        note_alloc(find_heap((uintptr_t) heap), bytes, block, call_word(call, alignment));         \
+        note_alloc(heap_number_find((uintptr_t) heap), bytes, block, call_word(call, alignment));  \
         leave_real();                                                                              \
         return block;                                                                              \
     }
@@ -288,7 +265,8 @@ static void *take_heap_realloc(void *heap, void *block, size_t size)
         heap_blocks_put(block, old);
     if (moved != NULL && block != NULL)
         record_heap_free_at(stamp, old, block, 0);
-    note_alloc(find_heap((uintptr_t) heap), size, moved, call_word(STEP_LIVE_CALL_HEAP_REALLOC, 0));
+    note_alloc(heap_number_find((uintptr_t) heap), size, moved,
+               call_word(STEP_LIVE_CALL_HEAP_REALLOC, 0));
     leave_real();
     return moved;
 }

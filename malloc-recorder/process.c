@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads, forks and ends of the program. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "malloc-recorder/heap_blocks.h"
+#include "malloc-recorder/heap_numbers.h"
 #include "malloc-recorder/interpose.h"
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"
@@ -17,6 +19,7 @@
 typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*) (void *), void *);
 typedef void (*exit_function)(int) __attribute__((noreturn));
 static create_function real_create;
+static pid_t (*real_fork)(void);
 static exit_function real_exit, real_exit_c99;
 static int (*real_close_library)(void *);
 
@@ -28,6 +31,7 @@ void process_find_real(void)
     real_create = (create_function) dlsym(RTLD_NEXT, "pthread_create");
     real_exit = (exit_function) dlsym(RTLD_NEXT, "_exit");
     real_exit_c99 = (exit_function) dlsym(RTLD_NEXT, "_Exit");
+    real_fork = (pid_t(*)(void)) dlsym(RTLD_NEXT, "_Fork");
     real_close_library = (int (*)(void *)) dlsym(RTLD_NEXT, "dlclose");
 }
 
@@ -101,16 +105,20 @@ static void before_fork(void)
     frame_tree_lock();
     if (recorder.last != NULL)
         pthread_mutex_lock(&recorder.last->map.lock);
+    heap_numbers_lock();
     heap_blocks_lock();
     own_heap_lock();
     fork_mode = own;
+    recorder_local.fork_stamp = recorder_stamp();
 }
 
 static void after_fork_in_parent(void)
 {
     struct own_mode own = fork_mode;
+    recorder_local.fork_stamp = 0;
     own_heap_unlock();
     heap_blocks_unlock();
+    heap_numbers_unlock();
     if (recorder.last != NULL)
         pthread_mutex_unlock(&recorder.last->map.lock);
     frame_tree_unlock();
@@ -127,6 +135,8 @@ void process_forget_parent(void)
     pthread_mutex_init(&recorder.control_lock, NULL);
     record_forget_threads();
     recorder.is_fork = true;
+    recorder.fork_stamp = recorder_local.fork_stamp;
+    recorder_local.fork_stamp = 0;
     if (recording != NULL) {
         recorder.parent_id = recording->process_id;
         if (!recorder.is_wiped_in_forks)
@@ -142,9 +152,26 @@ static void after_fork_in_child(void)
     struct own_mode own = fork_mode;
     own_heap_unlock();
     heap_blocks_unlock();
+    heap_numbers_unlock();
     frame_tree_reset();
     process_forget_parent();
     own_mode_leave(&own);
+}
+
+/* The child sees to itself when it allocates: no handlers are called here. */
+EXPORT pid_t _Fork(void)
+{
+    if (real_fork == NULL)
+        recorder_prepare();
+    if (real_fork == NULL) {
+        errno = ENOSYS; /* a libc without it: nobody calls it there */
+        return -1;
+    }
+    recorder_local.fork_stamp = recorder_stamp();
+    pid_t child = real_fork();
+    if (child != 0)
+        recorder_local.fork_stamp = 0;
+    return child;
 }
 
 /* ---- ends ---- */

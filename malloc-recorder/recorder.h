@@ -61,6 +61,7 @@ struct recorder_local {
     struct recorder_thread *thread;
     uint64_t wanted_id; /* set by pthread_create() for the thread that starts */
     unsigned end_rounds;
+    uint64_t fork_stamp; /* while the thread forks, and in the child: when; 0: not known */
 };
 
 extern _Thread_local struct recorder_local recorder_local
@@ -90,6 +91,7 @@ struct recorder {
     bool is_wiped_in_forks; /* the page above is */
     bool is_fork;           /* of a process that was recorded */
     uint64_t parent_id;     /* its process id */
+    uint64_t fork_stamp;    /* when, in ticks of its own; 0: not known */
     struct recording *last; /* that which runs; also seen in a forked child */
 };
 

@@ -12,6 +12,7 @@
 #include "capture/log.h"
 #include "malloc-recorder/drain_start.h"
 #include "malloc-recorder/heap_blocks.h"
+#include "malloc-recorder/heap_numbers.h"
 #include "malloc-recorder/import_slots.h"
 #include "malloc-recorder/interpose.h"
 #include "malloc-recorder/interpose_heaps.h"
@@ -192,7 +193,11 @@ static void adopt_fork(void)
     struct own_mode own;
     own_mode_enter(&own);
     own_heap_reset();
-    heap_blocks_reset();
+    if (recorder_local.fork_stamp == 0 || !heap_numbers_adopt() || !heap_blocks_adopt()) {
+        recorder_local.fork_stamp = 0;
+        heap_numbers_reset();
+        heap_blocks_reset();
+    }
     frame_tree_reset();
     process_forget_parent();
     own_mode_leave(&own);

@@ -17,7 +17,10 @@ deps_install build test aarch64
     scripts/sysroot.sh arm64 "$sysroot" libc6-dev zlib1g-dev libzstd-dev liblzma-dev libminizip-dev \
         libsqlite3-dev libxxhash-dev uthash-dev libcunit1-dev openjdk-17-jdk-headless
 for preset in gcc aarch64; do
-    cmake --preset "$preset" >/dev/null && cmake --build "build-$preset" -j "$(nproc)" | tail -n 1
+    mkdir -p "build-$preset"
+    { cmake --preset "$preset" && cmake --build "build-$preset" -j "$(nproc)"; } >"build-$preset/build.log" 2>&1 ||
+        { tail -n 30 "build-$preset/build.log" && exit 1; }
+    echo "built: $preset"
 done
 
 qemu=(qemu-aarch64-static -L "$sysroot")

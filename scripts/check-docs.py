@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 PAGES = ["docs/architecture.md", "docs/README.md", "CONTRIBUTING.md", "README.md"]
-TOPS = r"(?:agent|capture|cmake|compilers|converter|docs|examples|format|java-tests|malloc-recorder|scripts|tests)"
+TOPS = r"(?:agent|capture|cmake|compilers|converter|docs|examples|format|java-tests|malloc-recorder|python|scripts|tests)"
 
 
 def read(path):

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mapfile -t sources < <(find agent capture compilers converter examples format \
-    java-tests malloc-recorder tests -name '*.[ch]' | sort)
+    java-tests malloc-recorder python tests -name '*.[ch]' | sort)
 if [ "${1:-}" = --fix ]; then
     clang-format -i "${sources[@]}"
     exit 0

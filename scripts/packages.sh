@@ -29,20 +29,23 @@ git -C "$top" archive HEAD --prefix="steptrace-$version/" | tar -x -C "$out"
     dpkg-buildpackage -b -us -uc) >"$out/build.log" 2>&1 || { tail -n 30 "$out/build.log" && exit 1; }
 rm -rf "$source"
 lintian --allow-root --fail-on error,warning "$out"/*.changes
+echo "lintian: no errors, no warnings"
 ls "$out"/*.deb
 [ -z "$build_only" ] || exit 0
 
 root=$out/root
-rm -rf "$root"
+clean() {
+    umount "$root/proc" "$root/dev/pts" 2>/dev/null || true
+    [ -n "$keep" ] || rm -rf --one-file-system "$root"
+}
+umount "$root/proc" "$root/dev/pts" 2>/dev/null || true # of a run that was killed
+rm -rf --one-file-system "$root"
 codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
 debootstrap --variant=minbase "$codename" "$root" >"$out/debootstrap.log" 2>&1 ||
     { tail -n 20 "$out/debootstrap.log" && exit 1; }
-clean() {
-    umount "$root/proc" 2>/dev/null || true
-    [ -n "$keep" ] || rm -rf "$root"
-}
 trap clean EXIT
 mount -t proc proc "$root/proc"
+mount -t devpts devpts "$root/dev/pts"
 cp /etc/resolv.conf "$root/etc/"
 mkdir -p "$root/work/scripts"
 cp "$out"/*.deb "$root/work/"
@@ -50,7 +53,7 @@ rm -f "$root"/work/*-dbgsym_*.deb
 cp "$top/README.md" "$root/work/"
 cp "$top/scripts/readme-examples.py" "$root/work/scripts/"
 there() { # in the new system
-    chroot "$root" env DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+    chroot "$root" env DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes PATH=/usr/sbin:/usr/bin:/sbin:/bin \
         sh -euc "cd /work; $*"
 }
 install='apt-get -qq install -y --no-install-recommends ./*.deb >/dev/null'

@@ -137,6 +137,7 @@ merge command check.format check scripts/check-format.sh
 merge command check.layers check scripts/check-layers.py
 merge command check.licences check scripts/check-licences.sh
 merge command check.docs check scripts/check-docs.py
+merge command check.release check scripts/check-release.sh
 if [[ " ${failed[*]} " != *" gcc "* ]]; then
     merge command check.readme check scripts/readme-examples.sh build-gcc
     merge command check.tidy check scripts/check-tidy.sh build-gcc "$jobs"

@@ -70,6 +70,8 @@ struct session {
     _Atomic bool end_wanted;
     _Atomic uint64_t
         ended_probes; /* threads_order_probes(), when no probe finds it any more; or 0 */
+    _Atomic bool last_words_said; /* last_words.h */
+    uint64_t last_words_until;
     enum session_end end;
     enum session_end wanted_end;
     bool ending; /* under state_lock: the end has begun, nobody may wake the drain thread */
@@ -98,8 +100,10 @@ struct tracer {
     _Atomic uint64_t collection_raw; /* when the last one finished, as clock_raw() */
     _Atomic bool events_on;          /* JVMTI notifications are enabled */
     _Atomic bool forked;             /* this process is a fork of the traced one */
-    pthread_mutex_t control_lock;    /* starting and stopping */
-    struct session *last;            /* the session of the last trace, ended or not */
+    _Atomic bool closing; /* VM death: that thread ends the trace, others rest in probes */
+    pthread_t closer;
+    pthread_mutex_t control_lock; /* starting and stopping */
+    struct session *last;         /* the session of the last trace, ended or not */
 };
 
 extern struct tracer tracer;

@@ -2,6 +2,8 @@
 /* Open constructors whose object is not known yet. */
 #include "agent/bytecode/constructors.h"
 
+#include <stdlib.h>
+
 #include "agent/bytecode/method_events.h"
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/vm_objects.h"
@@ -156,23 +158,35 @@ void constructors_keep_window(struct session *session, struct os_thread *os, JNI
     }
 }
 
-static void end_of_thread(struct session *session, struct os_thread *os, JNIEnv *jni,
+void constructors_leave(struct session *session, struct os_thread *os, JNIEnv *jni,
+                        struct java_thread *java)
+{
+    if (java->session == session->number && java->pending != 0 && os->stream != NULL &&
+        os->session == session->number)
+        constructors_keep_window(session, os, jni, java, os->stream);
+}
+
+/* Of a native thread, which may end meanwhile: it has nothing to do with the session any more. */
+static void end_of_thread(struct session *session, struct os_thread *own, JNIEnv *jni,
                           struct java_thread *java, struct live_stream *stream)
 {
     if (java != NULL && java->session == session->number && java->pending != 0)
-        constructors_keep_window(session, os, jni, java, stream);
+        constructors_keep_window(session, own, jni, java, stream);
 }
 
-void constructors_end(struct session *session, struct os_thread *os, JNIEnv *jni)
+void constructors_end(struct session *session, JNIEnv *jni)
 {
-    for (struct os_thread *of = threads_first(); of != NULL; of = of->next_all) {
-        struct java_thread *own = of->own, *current = of->current;
-        if (of->session != session->number || of->stream == NULL)
+    struct os_thread *own = calloc(1, sizeof *own); /* its cache of classes is needed */
+    for (struct os_thread *of = threads_first(); own != NULL && of != NULL; of = of->next_all) {
+        struct java_thread *platform = of->own, *current = of->current;
+        struct live_stream *stream = of->stream;
+        if (of->session != session->number || stream == NULL)
             continue;
-        end_of_thread(session, os, jni, own, of->stream);
-        if (current != own)
-            end_of_thread(session, os, jni, current, of->stream);
+        end_of_thread(session, own, jni, platform, stream);
+        if (current != platform)
+            end_of_thread(session, own, jni, current, stream);
     }
+    free(own);
 }
 
 void constructor_fails(struct session *session, struct os_thread *os, struct java_thread *java,

@@ -33,9 +33,11 @@ uint64_t constructor_reserved(struct session *session, const struct java_thread 
 /* Gives all entries that have waited in the stream for long their objects. */
 void constructors_keep_window(struct session *session, struct os_thread *os, JNIEnv *jni,
                               struct java_thread *java, struct live_stream *stream);
-/* The same for all threads, none of which is in a probe any more; of virtual threads for those that
- * are mounted. */
-void constructors_end(struct session *session, struct os_thread *os, JNIEnv *jni);
+/* The same for a thread that leaves its native thread: another stream has what it records next. */
+void constructors_leave(struct session *session, struct os_thread *os, JNIEnv *jni,
+                        struct java_thread *java);
+/* The same for all threads, none of which is in a probe any more. */
+void constructors_end(struct session *session, JNIEnv *jni);
 /* The innermost frame, which waits, or whose object was reserved, is left by an exception. */
 void constructor_fails(struct session *session, struct os_thread *os, struct java_thread *java,
                        struct live_stream *stream);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/base/text_hash.h"
+#include "agent/bytecode/constructors.h"
 #include "agent/bytecode/hidden_classes.h"
 #include "agent/bytecode/java_probes.h"
 #include "agent/bytecode/leaf_calls.h"
@@ -495,4 +496,6 @@ const struct engine engine_bytecode = {.want_capabilities = want_capabilities,
                                        .enable = enable,
                                        .enable_methods = enable_methods,
                                        .collection_ended = reaper_wake,
+                                       .thread_leaves = constructors_leave,
+                                       .last_words = constructors_end,
                                        .ends_first = true};

@@ -52,6 +52,7 @@ static uint64_t size_of(struct class_cache_entry *class, jclass mirror, jobject 
 /* What a record says of an object besides its id; class 0: it has none. */
 struct object_facts {
     uint64_t class, size_bytes;
+    bool known; /* this thread has had an object of the class before */
 };
 
 static inline struct class_word_entry *class_word_entry(struct os_thread *os, uint64_t word)
@@ -79,6 +80,7 @@ static inline bool facts_of_header(const struct session *session, struct os_thre
     bool found = is_of_word(entry, session, word);
     if (found) {
         facts->class = entry->number;
+        facts->known = true;
         facts->size_bytes = entry->size_bytes;
         if (entry->size_bytes == 0)
             facts->size_bytes =
@@ -133,10 +135,8 @@ static void remember(struct session *session, struct os_thread *os, JNIEnv *jni,
     if (!session->keeps_references)
         return;
     jweak reference = recycle_for(os, object);
-    if (reference == NULL && (reference = (*jni)->NewWeakGlobalRef(jni, object)) == NULL) {
-        (*jni)->ExceptionClear(jni);
+    if (reference == NULL && (reference = recycle_make(os, jni, object)) == NULL)
         return;
-    }
     uint32_t key = 0;
     if (session->finds_objects) {
         key = identity_key(object);
@@ -245,7 +245,9 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
     uint64_t *room = reserve_alloc(session, stream, java != NULL ? java->id : 0, stack, 3);
     if (room != NULL) {
         uint64_t id = live_next_object(session->map, stream);
-        write_alloc(session, stream, room, facts.class, facts.size_bytes, id, false);
+        write_alloc_at(facts.known ? thread_stamp_unordered(session, stream)
+                                   : thread_stamp(session, stream),
+                       stream, room, facts.class, facts.size_bytes, id, false);
         remember(session, os, jni, object, id);
         if (__builtin_expect(session->options.collects, 0))
             count_for_collection(session, os, facts.size_bytes);

@@ -11,6 +11,7 @@
 #include "agent/deaths/recycle.h"
 #include "agent/events/engine.h"
 #include "agent/events/events.h"
+#include "agent/events/last_words.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/threads.h"
 #include "capture/log.h"
@@ -192,6 +193,8 @@ static void pass_over(struct pass *pass)
         if (!active->collected)
             look_at_page(pass, active);
     look_at_owned(pass);
+    if (collections != atomic_load(&passed_collections))
+        recycle_trim(pass->jni);
     atomic_store(&passed_pages, pages);
     atomic_store(&passed_collections, collections);
 }
@@ -297,7 +300,7 @@ void reaper_clear(JNIEnv *jni)
     pthread_mutex_lock(&pass_lock);
     if (atomic_load(&tracer.session) == NULL) {
         uint64_t since = threads_order_probes();
-        while (!threads_have_left(since, NULL))
+        while (!threads_have_left(since))
             nanosleep(&(struct timespec){0, PAUSE_POLL_NS}, NULL);
         for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all) {
             struct weak_page *page = atomic_exchange(&os->weak_page, NULL);
@@ -313,6 +316,15 @@ void reaper_clear(JNIEnv *jni)
     pthread_mutex_unlock(&pass_lock);
 }
 
+/* Before, this thread may be wanted for its last words. */
+static bool has_ended(struct session *session)
+{
+    pthread_mutex_lock(&session->state_lock);
+    bool ended = session->ended;
+    pthread_mutex_unlock(&session->state_lock);
+    return ended;
+}
+
 /* A trace that ended by itself (its limit, a full disk) leaves events and references behind. */
 static void clean_up(JNIEnv *jni)
 {
@@ -321,7 +333,7 @@ static void clean_up(JNIEnv *jni)
     if (pthread_mutex_trylock(&tracer.control_lock) != 0)
         return;
     struct session *last = tracer.last;
-    if (last != NULL && atomic_load(&tracer.session) == NULL &&
+    if (last != NULL && atomic_load(&tracer.session) == NULL && has_ended(last) &&
         atomic_exchange(&tracer.events_on, false))
         engine_enable(last, false);
     pthread_mutex_unlock(&tracer.control_lock);
@@ -362,6 +374,7 @@ static void JNICALL reaper_run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
             look = 0;
         else if (look + 1 < LOOKS)
             look++;
+        last_words_say(jni);
         if (tracer.dying) /* a JVM that ends waits 300 ms for threads that wait in native code */
             return;
         reaper_pass(jni);

@@ -7,16 +7,16 @@
 
 #include "agent/base/internals.h"
 
-/* Beyond that the JVM gets them back: as many objects die between two collections in a large young
+/* Beyond that the JVM gets them back: 33 million, as many objects as die at once in a large young
  * generation. */
-#define MOST_BATCHES 8192u
+#define MOST_BATCHES 65536u
 #define ATTEMPTS 1000
 #define ATTEMPT_NS 1000000L
 
 static struct {
     pthread_mutex_t lock;
     struct recycled *batches, *partial; /* the latter is that which the reaper fills */
-    size_t count;
+    size_t count, least;                /* the latter: since the last collection */
     _Atomic bool proven;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -128,12 +128,51 @@ struct recycled *recycle_turn(struct os_thread *os)
         pool.batches = batch->next;
         pool.count--;
     }
+    pool.least = pool.count < pool.least ? pool.count : pool.least;
     pthread_mutex_unlock(&pool.lock);
     if (batch != NULL) {
         free(os->recycled);
         os->recycled = batch;
     }
     return batch;
+}
+
+static bool own_batch(struct os_thread *os)
+{
+    if (os->recycled == NULL && (os->recycled = malloc(sizeof *os->recycled)) != NULL)
+        os->recycled->count = 0;
+    return os->recycled != NULL && os->recycled->count == 0;
+}
+
+/* Keeps the references for the thread, emptied; false: none may be touched now. */
+static bool keep_for_later(struct os_thread *os, const jweak *references, size_t count)
+{
+    struct recycled *batch = os->recycled;
+    if (!hold_begin(os))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        slot_set(references[i], 0);
+        batch->references[i] = references[i];
+    }
+    batch->count = count;
+    hold_end(os);
+    return true;
+}
+
+jweak recycle_make(struct os_thread *os, JNIEnv *jni, jobject object)
+{
+    jweak made[RECYCLED_MADE];
+    size_t count = 0, wanted = 1;
+    if (atomic_load_explicit(&pool.proven, memory_order_relaxed) && own_batch(os))
+        wanted = RECYCLED_MADE;
+    while (count < wanted && (made[count] = (*jni)->NewWeakGlobalRef(jni, object)) != NULL)
+        count++;
+    if (count < wanted)
+        (*jni)->ExceptionClear(jni);
+    if (count > 1 && !keep_for_later(os, made + 1, count - 1))
+        while (count > 1)
+            (*jni)->DeleteWeakGlobalRef(jni, made[--count]);
+    return count != 0 ? made[0] : NULL;
 }
 
 void recycle_thread_ended(struct os_thread *os)
@@ -156,6 +195,31 @@ static void delete_batch(JNIEnv *jni, struct recycled *batch)
     free(batch);
 }
 
+static void delete_batches(JNIEnv *jni, struct recycled *batch)
+{
+    while (batch != NULL) {
+        struct recycled *next = batch->next;
+        delete_batch(jni, batch);
+        batch = next;
+    }
+}
+
+void recycle_trim(JNIEnv *jni)
+{
+    struct recycled *unused = NULL;
+    pthread_mutex_lock(&pool.lock);
+    for (size_t left = pool.least / 2; left != 0 && pool.batches != NULL; left--) {
+        struct recycled *batch = pool.batches;
+        pool.batches = batch->next;
+        pool.count--;
+        batch->next = unused;
+        unused = batch;
+    }
+    pool.least = pool.count;
+    pthread_mutex_unlock(&pool.lock);
+    delete_batches(jni, unused);
+}
+
 void recycle_clear(JNIEnv *jni)
 {
     for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all)
@@ -163,12 +227,8 @@ void recycle_clear(JNIEnv *jni)
     pthread_mutex_lock(&pool.lock);
     struct recycled *batch = pool.batches, *partial = pool.partial;
     pool.batches = pool.partial = NULL;
-    pool.count = 0;
+    pool.count = pool.least = 0;
     pthread_mutex_unlock(&pool.lock);
     delete_batch(jni, partial);
-    while (batch != NULL) {
-        struct recycled *next = batch->next;
-        delete_batch(jni, batch);
-        batch = next;
-    }
+    delete_batches(jni, batch);
 }

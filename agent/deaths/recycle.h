@@ -15,6 +15,9 @@
 #include "agent/records/hold.h"
 
 #define RECYCLED_BATCH 510u
+#define RECYCLED_AHEAD 8u /* a slot is fetched so many objects before it is used */
+#define RECYCLED_MADE 64u /* new references at a time: the JVM makes each under a lock of its own  \
+                           */
 
 /* A batch of references whose slots are empty. */
 struct recycled {
@@ -33,6 +36,10 @@ void recycle_begin(void);
 size_t recycle_give(const jweak *references, size_t count);
 /* Another batch for a thread that has used up its own; NULL: there is none. */
 struct recycled *recycle_turn(struct os_thread *os);
+/* A new weak reference to the object, and some for the thread's next ones; NULL: out of memory. */
+jweak recycle_make(struct os_thread *os, JNIEnv *jni, jobject object);
+/* A collection is over: gives back half of what was never used since the one before. */
+void recycle_trim(JNIEnv *jni);
 /* The thread ends: what it has left is for others. */
 void recycle_thread_ended(struct os_thread *os);
 /* All of them go back to the JVM; no thread may be in a probe. */
@@ -48,6 +55,8 @@ static inline jweak recycle_for(struct os_thread *os, jobject object)
     if (__builtin_expect(!hold_begin(os), 0))
         return NULL;
     jweak reference = batch->references[--batch->count];
+    if (batch->count >= RECYCLED_AHEAD)
+        __builtin_prefetch((void *) batch->references[batch->count - RECYCLED_AHEAD], 1);
     slot_set(reference, slot_word(object));
     hold_end(os);
     return reference;

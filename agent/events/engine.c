@@ -78,8 +78,8 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread
 
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
-    (void) jvmti, (void) jni;
-    event_thread_end(thread, false);
+    (void) jvmti;
+    event_thread_end(jni, thread, false);
 }
 
 static void JNICALL on_virtual_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
@@ -90,8 +90,8 @@ static void JNICALL on_virtual_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
 
 static void JNICALL on_virtual_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
-    (void) jvmti, (void) jni;
-    event_thread_end(thread, true);
+    (void) jvmti;
+    event_thread_end(jni, thread, true);
 }
 
 /* Extension events: jvmtiEnv, JNIEnv, the virtual thread. */
@@ -107,8 +107,11 @@ static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
 
 static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
 {
-    (void) jvmti;
-    event_unmount();
+    va_list arguments;
+    va_start(arguments, jvmti);
+    JNIEnv *jni = va_arg(arguments, JNIEnv *);
+    va_end(arguments);
+    event_unmount(jni);
 }
 
 /* can_support_virtual_threads stands behind the last capability that JDK 17 knows. */

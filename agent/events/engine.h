@@ -6,6 +6,9 @@
 
 #include "agent/base/tracer.h"
 
+struct java_thread;
+struct os_thread;
+
 struct engine {
     /* Adds what the event needs beyond what engine.c asks for. */
     void (*want_capabilities)(uint32_t event, jvmtiCapabilities *wanted);
@@ -22,6 +25,13 @@ struct engine {
     void (*enable_methods)(struct session *session, bool on);
     /* A collection ended; called in the pause.  NULL: it need not know. */
     void (*collection_ended)(void);
+    /* A virtual thread leaves its native thread, or a thread ends; between probe_enter() and
+     * probe_leave().  NULL: it need not know. */
+    void (*thread_leaves)(struct session *session, struct os_thread *os, JNIEnv *jni,
+                          struct java_thread *java);
+    /* No probe finds the session any more, and it is not closed yet: see last_words.h.  NULL: it
+     * has nothing to say. */
+    void (*last_words)(struct session *session, JNIEnv *jni);
     /* Switched off before collections are no longer reported: its last look for the dead needs to
      * know of them. */
     bool ends_first;

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "agent/events/engine.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/classes.h"
 #include "agent/records/method_counts.h"
@@ -237,12 +238,21 @@ void event_thread_start(jthread thread, bool is_virtual)
     probe_leave(os);
 }
 
-void event_thread_end(jthread thread, bool is_virtual)
+static void leave(struct session *session, struct os_thread *os, JNIEnv *jni)
+{
+    struct java_thread *java = thread_known(session, os);
+    if (java != NULL && session->engine->thread_leaves != NULL)
+        session->engine->thread_leaves(session, os, jni, java);
+}
+
+void event_thread_end(JNIEnv *jni, jthread thread, bool is_virtual)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
+    if (!is_virtual)
+        leave(session, os, jni);
     struct java_thread *java = thread_ended(session, os, thread);
     if (java != NULL)
         method_counts_thread_ended(session, os, java);
@@ -260,13 +270,14 @@ void event_mount(jthread thread)
     probe_leave(os);
 }
 
-void event_unmount(void)
+void event_unmount(JNIEnv *jni)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
     struct java_thread *java = thread_known(session, os);
+    leave(session, os, jni);
     if (java != NULL && java->is_virtual)
         method_counts_unmounted(os, java);
     thread_unmounted(session, os);

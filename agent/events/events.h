@@ -28,9 +28,9 @@ uint64_t event_tagged_object(struct session *session, struct live_stream *stream
                              JNIEnv *jni, jobject object);
 void event_class_load(jthread thread, jclass class);
 void event_thread_start(jthread thread, bool is_virtual);
-void event_thread_end(jthread thread, bool is_virtual);
+void event_thread_end(JNIEnv *jni, jthread thread, bool is_virtual);
 void event_mount(jthread thread);
-void event_unmount(void);
+void event_unmount(JNIEnv *jni);
 void event_method_entry(JNIEnv *jni, jthread thread, jmethodID method);
 void event_method_exit(jthread thread, jmethodID method, bool by_exception);
 

@@ -19,8 +19,10 @@ static inline uint64_t thread_stamp(const struct session *session, struct live_s
     return stream_stamp(stream, tracer_stamp(session));
 }
 
-/* The same for an event that names no object, and so follows from nothing that another thread did
- * just now: half the cost. */
+/* The same, at half the cost, for an event that follows from nothing that another thread did just
+ * now: it may be a few hundred instructions early.  So it is of one that names no object, and of
+ * the allocation of a known class: whoever else names the object has it from a store that comes
+ * after this. */
 static inline uint64_t thread_stamp_unordered(const struct session *session,
                                               struct live_stream *stream)
 {

@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/records/global_stream.h"
 #include "format/core/grow.h"
 
 #define SHORT_TICK_NS 2000u
+#define REST_NS 20000000L
 #define END_HOOKS 4u
 
 __thread struct os_thread *thread_self __attribute__((tls_model("initial-exec")));
@@ -102,8 +104,19 @@ static struct os_thread *create_os_thread(void)
     return os;
 }
 
+/* A hundred threads that go on to call probes would leave the drain thread a hundredth of the
+ * processors, when the program only waits for its trace.  Nothing waits for them, nor they for more
+ * than that time; no mark is set yet. */
+__attribute__((cold, noinline)) static void rest(void)
+{
+    if (!pthread_equal(pthread_self(), tracer.closer))
+        nanosleep(&(struct timespec){0, REST_NS}, NULL);
+}
+
 struct session *probe_enter(struct os_thread **out)
 {
+    if (__builtin_expect(atomic_load_explicit(&tracer.closing, memory_order_acquire), 0))
+        rest();
     if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
         return NULL;
     struct os_thread *os = thread_self;
@@ -136,11 +149,11 @@ uint64_t threads_order_probes(void)
 
 /* A thread that goes on calling probes is outside between two of them: many such are hardly ever
  * outside all at one moment. */
-bool threads_have_left(uint64_t since, const struct os_thread *but)
+bool threads_have_left(uint64_t since)
 {
     bool all = true;
     for (struct os_thread *os = atomic_load(&all_threads); os != NULL; os = os->next_all) {
-        if (os == but || atomic_load(&os->left) >= since)
+        if (atomic_load(&os->left) >= since)
             continue;
         if (atomic_load(&os->in_probe) == 0)
             atomic_store(&os->left, since);

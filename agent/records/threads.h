@@ -159,7 +159,7 @@ struct os_thread *threads_first(void);
 /* After tracer.session was changed: every probe that does not see the change has its mark set.
  * Returns what threads_have_left() asks for. */
 uint64_t threads_order_probes(void);
-/* True if each thread, but that one, has been seen outside probes since that call. */
-bool threads_have_left(uint64_t since, const struct os_thread *but);
+/* True if each thread has been seen outside probes since that call. */
+bool threads_have_left(uint64_t since);
 
 #endif

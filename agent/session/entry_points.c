@@ -55,7 +55,10 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void) jvmti, (void) jni;
     tracer.dying = true;
+    tracer.closer = pthread_self();
+    atomic_store(&tracer.closing, true);
     session_stop(END_VM_DEATH);
+    atomic_store(&tracer.closing, false);
     trigger_disarm();
     reaper_wake();
 }

@@ -13,11 +13,11 @@
 
 #include "agent/base/internals.h"
 #include "agent/base/tracer.h"
-#include "agent/bytecode/constructors.h"
 #include "agent/bytecode/engine_bytecode.h"
 #include "agent/deaths/reaper.h"
 #include "agent/deaths/recycle.h"
 #include "agent/events/events.h"
+#include "agent/events/last_words.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/hotspot/headers.h"
 #include "agent/hotspot/slots.h"
@@ -39,7 +39,7 @@
 #include "steptrace/java_trace.h"
 
 #define FLUSH_SECONDS 60
-#define OPEN_CALLS_POLL_NS 100000
+#define LAST_WORDS_POLL_NS 100000
 /* How long new objects are compared with the start snapshot of a JVM that ran: see new_objects.c.
  */
 #define CHECK_NS UINT64_C(2000000000)
@@ -208,7 +208,7 @@ static void put_provenance(struct session *session)
 {
     char events[64], command_line[16384];
     options_event_names(session->options.events, events, sizeof events);
-    put_property(session, "producer", "StepTrace libtracer.so");
+    put_property(session, "producer", "StepTrace libtracer.so " STEPTRACE_VERSION);
     put_property(session, "engine", session->options.engine == ENGINE_JVMTI ? "jvmti" : "bytecode");
     put_property(session, "events", events);
     char internals[INTERNALS_TEXT];
@@ -303,16 +303,21 @@ bool session_begin(struct session *session, JNIEnv *jni)
     return true;
 }
 
-/* In the way of a probe, the last one: the drain thread waits for it, and takes what it writes. */
-static void end_open_calls(struct session *session, struct os_thread *os)
+/* Until the drain thread has closed the trace, or nearly; the control lock keeps the session. */
+static void attend_end(struct session *session)
 {
     JNIEnv *jni = NULL;
-    uint64_t since;
-    while ((since = atomic_load(&session->ended_probes)) == 0 || !threads_have_left(since, os))
-        nanosleep(&(struct timespec){0, OPEN_CALLS_POLL_NS}, NULL);
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
-        constructors_end(session, os, jni);
-    probe_leave(os);
+    bool ended = false;
+    if (!session->names_objects ||
+        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        return;
+    while (!ended && !atomic_load(&session->last_words_said)) {
+        last_words_say(jni);
+        nanosleep(&(struct timespec){0, LAST_WORDS_POLL_NS}, NULL);
+        pthread_mutex_lock(&session->state_lock);
+        ended = session->ended;
+        pthread_mutex_unlock(&session->state_lock);
+    }
 }
 
 static void take_last_snapshot(const struct session *session)
@@ -325,7 +330,6 @@ static void take_last_snapshot(const struct session *session)
 
 void session_stop(enum session_end end)
 {
-    struct os_thread *os = NULL;
     hash_state_enter();
     pthread_mutex_lock(&tracer.control_lock);
     struct session *session = tracer.last;
@@ -334,7 +338,6 @@ void session_stop(enum session_end end)
             take_last_snapshot(session);
             engine_enable(session, false);
         }
-        bool is_last = session->names_objects && probe_enter(&os) != NULL;
         pthread_mutex_lock(&session->state_lock);
         if (!session->ending) {
             session->wanted_end = end;
@@ -342,10 +345,10 @@ void session_stop(enum session_end end)
             futex_gate_open(&session->map->shared->work);
         }
         pthread_mutex_unlock(&session->state_lock);
-        if (is_last)
-            end_open_calls(session, os);
-        if (!session->joined)
+        if (!session->joined) {
+            attend_end(session);
             pthread_join(session->drain, NULL);
+        }
         session->joined = true;
     }
     pthread_mutex_unlock(&tracer.control_lock);

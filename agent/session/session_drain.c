@@ -8,6 +8,7 @@
 #include "agent/base/internals.h"
 #include "agent/base/tracer.h"
 #include "agent/events/events.h"
+#include "agent/events/last_words.h"
 #include "agent/records/method_counts.h"
 #include "agent/records/threads.h"
 #include "agent/session/session.h"
@@ -125,7 +126,9 @@ static void end_for_file(struct session *session, int code)
 
 static bool is_quiet(const struct drain *drain)
 {
-    return threads_have_left(atomic_load(&session_of(drain)->ended_probes), NULL);
+    struct session *session = session_of(drain);
+    return threads_have_left(atomic_load(&session->ended_probes)) &&
+           (drain->failed || last_words_are_said(session));
 }
 
 /* Reasons to end that the drain thread finds itself. */

@@ -119,6 +119,7 @@ static bool add_object(struct allocs_event_source *source, const struct hatf_rec
     } else {
         call = record->attributes;
     }
+    bool is_existing = recorded_call_take_existing(&call);
     uint32_t class_id = class_of(source, call, record->time);
     struct trace_event *event = add(source, EVENT_OBJECT_ALLOC, record->time);
     event->object = ++source->object_count;
@@ -126,6 +127,7 @@ static bool add_object(struct allocs_event_source *source, const struct hatf_rec
     event->class_id = class_id;
     event->stack_id = frame;
     event->thread_id = thread;
+    event->flags = is_existing ? TRACE_EXISTING : 0;
     struct live_object object = {
         .object = live_address_key(address), .value = event->object, .class_id = class_id};
     return class_id != 0 && object_table_put(&source->objects, &object);

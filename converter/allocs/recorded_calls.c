@@ -55,6 +55,42 @@ bool recorded_call_split(struct step_bytes attributes, struct step_bytes *call,
     return is_call(*call);
 }
 
+#define EXISTING ",existing"
+#define EXISTING_LENGTH (sizeof EXISTING - 1)
+
+bool recorded_call_take_existing(struct step_bytes *call)
+{
+    size_t length = call->length;
+    if (length <= EXISTING_LENGTH ||
+        memcmp(call->data + length - EXISTING_LENGTH, EXISTING, EXISTING_LENGTH) != 0)
+        return false;
+    call->length = length - EXISTING_LENGTH;
+    return is_call(*call);
+}
+
+size_t recorded_call_put_existing(struct step_bytes attributes, uint8_t *out)
+{
+    static const uint8_t plain[] = {'m', 'a', 'l', 'l', 'o', 'c'};
+    struct step_bytes call = attributes, stack = {NULL, 0};
+    bool has_stack = recorded_call_split(attributes, &call, &stack);
+    if (!has_stack)
+        call = attributes;
+    if (call.length == 0)
+        call = (struct step_bytes){plain, sizeof plain};
+    struct step_bytes before = call;
+    size_t used = call.length;
+    memcpy(out, call.data, used);
+    if (!recorded_call_take_existing(&before)) {
+        memcpy(out + used, EXISTING, EXISTING_LENGTH);
+        used += EXISTING_LENGTH;
+    }
+    if (!has_stack)
+        return used;
+    out[used++] = ';';
+    memcpy(out + used, stack.data, stack.length);
+    return used + stack.length;
+}
+
 /* "function file.c:12" without the line, which is a number of its own. */
 static struct step_bytes cut_line(struct step_bytes text, uint32_t *line)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the recorder of native programs says in attributes: CALL[,align=N][;FRAME]..., the innermost
- * frame first (docs/replay.md). */
+/* What the recorder of native programs says in attributes: CALL[,align=N][,existing][;FRAME]...,
+ * the innermost frame first (docs/replay.md). */
 #ifndef CONVERTER_ALLOCS_RECORDED_CALLS_H
 #define CONVERTER_ALLOCS_RECORDED_CALLS_H
 
@@ -19,6 +19,14 @@ void recorded_calls_reset(struct recorded_calls *calls);
 /* Cuts the stack off; false: there is none, or the text is somebody else's. */
 bool recorded_call_split(struct step_bytes attributes, struct step_bytes *call,
                          struct step_bytes *stack);
+
+/* Cuts the mark off a call that was made before the trace began, in the process that this one was
+ * forked from; false: it has none. */
+bool recorded_call_take_existing(struct step_bytes *call);
+/* Puts the mark into attributes; `out` has room for them and RECORDED_CALL_EXISTING_BYTES more.
+ * Returns how many bytes they are. */
+#define RECORDED_CALL_EXISTING_BYTES 16u
+size_t recorded_call_put_existing(struct step_bytes attributes, uint8_t *out);
 
 /* The stack's innermost frame in `names`, 0: out of memory. */
 uint32_t recorded_calls_frame(struct recorded_calls *calls, struct trace_names *names,

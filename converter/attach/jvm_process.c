@@ -186,7 +186,10 @@ enum step_status jvm_process_find(pid_t pid, struct jvm_process *process, struct
                       "the capability SYS_PTRACE)",
                       (long) pid, strerror(errno));
     if (found != STEP_STATUS_OK)
-        return REFUSE(error, "process %ld is no JVM: it has no libjvm.so", (long) pid);
+        return REFUSE(error,
+                      "process %ld is no JVM: it has no libjvm.so (native programs are recorded "
+                      "from their start: steptrace record-malloc)",
+                      (long) pid);
     process->java_version = version_of(pid, libjvm);
     process->is_elsewhere = is_elsewhere(pid);
     return check_attachable(pid, &status, error);

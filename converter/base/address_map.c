@@ -24,6 +24,21 @@ struct address_block *address_map_find(const struct address_map *map, uint64_t a
     return block;
 }
 
+struct address_block *address_map_from(const struct address_map *map, uint64_t address)
+{
+    struct address_block *found = NULL;
+    struct address_block *block = map->root;
+    while (block != NULL) {
+        if (block->address >= address) {
+            found = block;
+            block = block->left;
+        } else {
+            block = block->right;
+        }
+    }
+    return found;
+}
+
 struct address_block *address_map_overlap(const struct address_map *map, uint64_t address,
                                           uint64_t size)
 {

@@ -26,6 +26,8 @@ struct address_map {
 /* Frees all blocks; a map of zeros is empty. */
 void address_map_reset(struct address_map *map);
 struct address_block *address_map_find(const struct address_map *map, uint64_t address);
+/* The block with the lowest address from that on, or NULL. */
+struct address_block *address_map_from(const struct address_map *map, uint64_t address);
 /* A block that shares bytes with the range, or NULL. */
 struct address_block *address_map_overlap(const struct address_map *map, uint64_t address,
                                           uint64_t size);

@@ -4,21 +4,33 @@
 
 #include <stdlib.h>
 
-enum { LEAST_SLOTS = 1024 };
+enum { LEAST_SLOTS = 1024, SLOTS_PER_PAGE = 4 };
+
+/* Pages that follow each other lie in one line of the cache: what is looked up next is near. */
+#define NEIGHBOUR_BITS 3u
+#define NEIGHBOURS ((UINT64_C(1) << NEIGHBOUR_BITS) - 1)
+
+/* Pages are made many at a time, first few, then more. */
+enum { SLAB_PAGES_FIRST = 32, SLAB_PAGES_MOST = 4096 };
+
+struct birth_slab {
+    struct birth_slab *next;
+    size_t page_count, used;
+    struct birth_page pages[];
+};
 
 static size_t home_of(const struct birth_pages *pages, uint64_t number)
 {
-    return (size_t) (number * UINT64_C(0x9e3779b97f4a7c15) >> 20) & pages->mask;
+    uint64_t mixed = (number >> NEIGHBOUR_BITS) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
+    return (size_t) (mixed << NEIGHBOUR_BITS | (number & NEIGHBOURS)) & pages->mask;
 }
 
 void birth_pages_reset(struct birth_pages *pages)
 {
-    for (size_t i = 0; pages->slots != NULL && i <= pages->mask; i++)
-        free(pages->slots[i]);
-    while (pages->free != NULL) {
-        struct birth_page *next = pages->free->next_free;
-        free(pages->free);
-        pages->free = next;
+    while (pages->slabs != NULL) {
+        struct birth_slab *next = pages->slabs->next;
+        free(pages->slabs);
+        pages->slabs = next;
     }
     free(pages->slots);
     *pages = (struct birth_pages){0};
@@ -49,16 +61,35 @@ static bool resize(struct birth_pages *pages, size_t count)
     return true;
 }
 
+/* A page that was in use before, or a new one. */
+static struct birth_page *make_page(struct birth_pages *pages)
+{
+    struct birth_page *page = pages->free;
+    struct birth_slab *slab = pages->slabs;
+    if (page != NULL) {
+        pages->free = page->next_free;
+        return page;
+    }
+    if (slab == NULL || slab->used == slab->page_count) {
+        size_t count = slab == NULL ? (size_t) SLAB_PAGES_FIRST : slab->page_count * 2;
+        count = count < SLAB_PAGES_MOST ? count : (size_t) SLAB_PAGES_MOST;
+        slab = malloc(sizeof *slab + count * sizeof slab->pages[0]);
+        if (slab == NULL)
+            return NULL;
+        slab->next = pages->slabs;
+        slab->page_count = count;
+        slab->used = 0;
+        pages->slabs = slab;
+    }
+    return &slab->pages[slab->used++];
+}
+
 static struct birth_page *add_page(struct birth_pages *pages, uint64_t number)
 {
-    if ((pages->slots == NULL || pages->count > pages->mask / 2) &&
+    if ((pages->slots == NULL || pages->count > pages->mask / SLOTS_PER_PAGE) &&
         !resize(pages, pages->slots == NULL ? LEAST_SLOTS : (pages->mask + 1) * 2))
         return NULL;
-    struct birth_page *page = pages->free;
-    if (page != NULL)
-        pages->free = page->next_free;
-    else
-        page = malloc(sizeof *page);
+    struct birth_page *page = make_page(pages);
     if (page == NULL)
         return NULL;
     page->number = number;
@@ -97,16 +128,34 @@ static void remove_page(struct birth_pages *pages, struct birth_page *page)
     pages->last = NULL;
 }
 
-struct birth *birth_pages_put(struct birth_pages *pages, uint64_t object, bool *was)
+/* The page of that number, which is there from now on; NULL: out of memory. */
+static struct birth_page *take_page(struct birth_pages *pages, uint64_t number)
 {
-    uint64_t number = object >> BIRTH_PAGE_BITS;
     struct birth_page *page = find_page(pages, number);
     if (page == NULL && (page = add_page(pages, number)) == NULL)
+        return NULL;
+    pages->last = page;
+    return page;
+}
+
+struct birth *birth_pages_put(struct birth_pages *pages, uint64_t object, bool *was)
+{
+    struct birth_page *page = take_page(pages, object >> BIRTH_PAGE_BITS);
+    if (page == NULL)
         return NULL;
     unsigned bit = (unsigned) (object & (BIRTH_PAGE_SIZE - 1));
     *was = (page->living >> bit & 1) != 0;
     page->living |= UINT32_C(1) << bit;
-    pages->last = page;
+    return &page->births[bit];
+}
+
+struct birth *birth_pages_put_run(struct birth_pages *pages, uint64_t object, unsigned count)
+{
+    struct birth_page *page = take_page(pages, object >> BIRTH_PAGE_BITS);
+    if (page == NULL)
+        return NULL;
+    unsigned bit = (unsigned) (object & (BIRTH_PAGE_SIZE - 1));
+    page->living |= ((UINT32_C(1) << count) - 1) << bit;
     return &page->births[bit];
 }
 

@@ -23,6 +23,8 @@ struct birth {
     bool is_existing;
 };
 
+struct birth_slab;
+
 struct birth_page {
     uint64_t number; /* of its objects, without the lowest bits */
     uint32_t living; /* a bit for each */
@@ -34,8 +36,9 @@ struct birth_page {
 struct birth_pages {
     struct birth_page **slots; /* by hash of the page's number; NULL: empty */
     size_t mask, count;
-    struct birth_page *last; /* asked for */
-    struct birth_page *free; /* pages that wait for their next use */
+    struct birth_page *last;  /* asked for */
+    struct birth_page *free;  /* pages that wait for their next use */
+    struct birth_slab *slabs; /* where pages lie */
 };
 
 void birth_pages_reset(struct birth_pages *pages);
@@ -43,6 +46,9 @@ void birth_pages_reset(struct birth_pages *pages);
 /* Where the birth of an object is to be written, which lives from now on; NULL: out of memory.
  * `*was` says whether it lived already. */
 struct birth *birth_pages_put(struct birth_pages *pages, uint64_t object, bool *was);
+/* The same for `count` objects from that number on, which are of one page: their lowest
+ * BIRTH_PAGE_BITS bits do not overflow. */
+struct birth *birth_pages_put_run(struct birth_pages *pages, uint64_t object, unsigned count);
 /* The object dies; its birth is readable until the next call.  NULL: it does not live. */
 const struct birth *birth_pages_take(struct birth_pages *pages, uint64_t object);
 /* Goes over all that lives: from `*slot` 0 and `*bit` 0 on; false: there is no more.  Nothing may

@@ -2,7 +2,6 @@
 /* Events into running sums, and moments into snapshots. */
 #include "converter/heap/heap_tracker.h"
 
-#include "converter/events/call_stack.h"
 #include "converter/heap/heap_choice.h"
 
 static void find_next_time(struct heap_tracker *tracker, uint64_t after_ns, bool is_first)
@@ -25,7 +24,7 @@ bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *n
     for (size_t i = 0; i < options->moment_count; i++)
         follow_peak = follow_peak || options->moments[i].kind == HEAP_AT_PEAK;
     find_next_time(tracker, 0, true);
-    id_table_init(&tracker->threads, sizeof(struct call_stack));
+    call_sites_init(&tracker->calls);
     bool ok = heap_sites_init(&tracker->sites, names);
     ok = heap_cells_init(&tracker->cells, follow_peak) && ok;
     ok = ok && heap_choice_init(tracker, options->selected);
@@ -34,12 +33,7 @@ bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *n
 
 void heap_tracker_reset(struct heap_tracker *tracker)
 {
-    for (uint32_t i = 0; id_table_next(&tracker->threads, &i); i++) {
-        struct call_stack *calls = id_table_find(&tracker->threads, i);
-        if (calls != NULL)
-            call_stack_reset(calls);
-    }
-    id_table_reset(&tracker->threads);
+    call_sites_reset(&tracker->calls);
     heap_choice_reset(tracker);
     heap_sites_reset(&tracker->sites);
     heap_cells_reset(&tracker->cells);
@@ -104,18 +98,11 @@ static enum step_status end_collection(struct heap_tracker *tracker, struct step
     return status;
 }
 
-static uint32_t site_of(struct heap_tracker *tracker, const struct trace_event *event)
-{
-    if (event->stack_id != 0)
-        return heap_sites_of_frame(&tracker->sites, event->stack_id);
-    const struct call_stack *calls = id_table_find(&tracker->threads, event->thread_id);
-    return calls != NULL && calls->depth > 0 ? calls->frames[calls->depth - 1].site : 0;
-}
-
 static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *event)
 {
     struct heap_cells *cells = &tracker->cells;
-    const struct heap_key key = {event->class_id, site_of(tracker, event),
+    const struct heap_key key = {event->class_id,
+                                 call_sites_of(&tracker->calls, &tracker->sites, event),
                                  tracker->options.by_thread ? event->thread_id : 0};
     uint32_t number = tracker->selects && !heap_choice_takes(tracker, event, key.site)
                           ? HEAP_HIDDEN_CELL
@@ -153,28 +140,6 @@ static void put_free(struct heap_tracker *tracker, const struct trace_event *eve
     heap_sums_remove(&cells->all, born.size, born.value, death_us);
 }
 
-static bool put_entry(struct heap_tracker *tracker, const struct trace_event *event)
-{
-    struct call_stack *calls = id_table_get(&tracker->threads, event->thread_id);
-    if (calls == NULL)
-        return false;
-    const struct heap_site site = {.parent =
-                                       calls->depth > 0 ? calls->frames[calls->depth - 1].site : 0,
-                                   .method_id = event->method_id};
-    const struct call_frame frame = {.method_id = event->method_id,
-                                     .site = heap_sites_put(&tracker->sites, &site)};
-    return frame.site != 0 && call_stack_push(calls, &frame);
-}
-
-/* An exit closes the innermost call of its method, and those further in. */
-static void put_exit(struct heap_tracker *tracker, const struct trace_event *event)
-{
-    struct call_stack *calls = id_table_find(&tracker->threads, event->thread_id);
-    size_t depth = calls != NULL ? call_stack_find(calls, event->method_id) : 0;
-    if (depth != 0)
-        call_stack_cut(calls, depth - 1);
-}
-
 static bool put_event(struct heap_tracker *tracker, const struct trace_event *event)
 {
     switch (event->kind) {
@@ -183,14 +148,8 @@ static bool put_event(struct heap_tracker *tracker, const struct trace_event *ev
     case EVENT_OBJECT_FREE:
         put_free(tracker, event);
         return true;
-    case EVENT_METHOD_ENTRY:
-        return put_entry(tracker, event);
-    case EVENT_METHOD_EXIT:
-    case EVENT_METHOD_POP:
-        put_exit(tracker, event);
-        return true;
     default:
-        return true;
+        return call_sites_put(&tracker->calls, &tracker->sites, event);
     }
 }
 

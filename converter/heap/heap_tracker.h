@@ -9,6 +9,7 @@
 #include "converter/base/object_table.h"
 #include "converter/events/event.h"
 #include "converter/events/trace_filter.h"
+#include "converter/heap/call_sites.h"
 #include "converter/heap/heap_cells.h"
 #include "steptrace/status.h"
 
@@ -38,9 +39,9 @@ struct heap_tracker_options {
 struct heap_tracker {
     struct heap_tracker_options options;
     struct heap_sites sites;
+    struct call_sites calls;
     struct heap_cells cells;
     struct object_table live; /* object -> birth in us, cell */
-    struct id_table threads;  /* struct call_stack */
     bool selects;
     struct trace_filter filter;
     struct id_table verdicts; /* uint32_t: what the selection says of a site (heap_choice.c) */

@@ -10,6 +10,7 @@
 #include "converter/base/arguments.h"
 #include "converter/formats/call_formats.h"
 #include "converter/formats/hatf/hatf_format.h"
+#include "converter/formats/heaptrack/heaptrack_format.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/step/stepfile.h"
 #include "converter/formats/text/text_format.h"
@@ -104,6 +105,20 @@ static const struct trace_format formats[] = {
      .open_alloc_sink = replay_alloc_sink_create,
      .help_line = 8,
      .help = "memory-replay  text for Android's memory_replay              (out)"},
+    {.name = "heaptrack",
+     .ending = ".heaptrack",
+     .follows_objects = true,
+     .open_sink = heaptrack_sink_create,
+     .help_line = 10,
+     .help = ".heaptrack heaptrack; also .heaptrack.gz and .heaptrack.zst   (out)"},
+    {.name = "heaptrack.gz",
+     .ending = ".heaptrack.gz",
+     .follows_objects = true,
+     .open_sink = heaptrack_gzip_sink_create},
+    {.name = "heaptrack.zst",
+     .ending = ".heaptrack.zst",
+     .follows_objects = true,
+     .open_sink = heaptrack_zstd_sink_create},
     {.name = "memory-infra",
      .ending = ".memory-infra.json",
      .kind = FORMAT_OF_HEAPS,

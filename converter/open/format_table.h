@@ -21,6 +21,7 @@ struct trace_format {
     bool takes_any_records; /* its files hold records of any definition */
     bool reads_dumps;       /* a file of it is read as heap dumps (heap_of_dump.h) */
     bool is_gzipped;        /* what `heap_writer` writes is */
+    bool follows_objects;   /* its sink does: a free's number is enough for it */
     /* reading and writing */
     trace_opener open_source;        /* NULL: the format is only written */
     alloc_stream_opener open_stream; /* standard input as it comes; NULL: it must be seekable */

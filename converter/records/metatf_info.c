@@ -107,7 +107,8 @@ static void print_json(const struct counts *counts, const struct metatf_records_
     json_begin_object(&json, NULL);
     json_text(&json, "trace", shown);
     json_text(&json, "format", "mtf");
-    json_number(&json, "bytes", reading->trace.file_bytes);
+    json_number(&json, "file_bytes", reading->trace.file_bytes);
+    json_bool(&json, "whole", strcmp(state, "whole") == 0);
     json_text(&json, "state", state);
     json_text(&json, "dtd", about->dtd_name);
     json_bool(&json, "dtd_in_file", about->dtd_text != NULL);

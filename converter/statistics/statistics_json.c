@@ -154,10 +154,10 @@ static void put_curve(struct json_output *json, const struct statistics *statist
     json_end_object(json);
 }
 
-bool statistics_print_json(const struct statistics_report *report)
+bool statistics_print_json(const struct statistics_report *report, FILE *out)
 {
     struct json_output json;
-    json_init(&json, stdout);
+    json_init(&json, out);
     json_begin_object(&json, NULL);
     json_text(&json, "trace", report->path);
     put_summary(&json, report->statistics);

@@ -3,6 +3,8 @@
 #ifndef CONVERTER_STATISTICS_STATISTICS_REPORT_H
 #define CONVERTER_STATISTICS_STATISTICS_REPORT_H
 
+#include <stdio.h>
+
 #include "converter/statistics/statistics.h"
 
 enum statistics_order { ORDER_BYTES, ORDER_OBJECTS, ORDER_LIVE };
@@ -47,6 +49,6 @@ static inline uint64_t live_bytes_of(const struct object_totals *totals)
 
 /* False: out of memory. */
 bool statistics_print_text(const struct statistics_report *report);
-bool statistics_print_json(const struct statistics_report *report);
+bool statistics_print_json(const struct statistics_report *report, FILE *out);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/table_export/utf8_text.h"
+#include "converter/table_columns/utf8_text.h"
 
 static size_t bytes_of(enum table_type type)
 {

@@ -209,7 +209,7 @@ bool parquet_put_footer(struct step_buffer *out, const struct parquet_file *file
     thrift_begin_list(&thrift, 4, THRIFT_STRUCT, file->group_count);
     for (size_t i = 0; i < file->group_count; i++)
         put_group(&thrift, file, i, places + i * file->column_count);
-    thrift_binary(&thrift, 6, step_text("StepTrace version 0.1.0"));
+    thrift_binary(&thrift, 6, step_text("StepTrace version " STEPTRACE_VERSION));
     put_orders(&thrift, file->column_count);
     thrift_end_struct(&thrift);
     return !thrift.failed;

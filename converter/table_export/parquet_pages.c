@@ -9,7 +9,7 @@
 
 #include "converter/table_export/parquet_column.h"
 #include "converter/table_export/thrift_output.h"
-#include "converter/table_export/utf8_text.h"
+#include "converter/table_columns/utf8_text.h"
 
 #ifdef STEPTRACE_TABLES_ZSTD
 #include <zstd.h>

@@ -96,26 +96,46 @@ static struct birth_columns columns_of(const struct object_rows *rows)
         .existing = existing != SIZE_MAX ? rows->batch->vectors[existing].flags : NULL};
 }
 
-static inline void read_birth(const struct birth_columns *columns, size_t row, struct birth *out)
+/* How many objects from row `row` on, of `count` rows, have numbers that follow each other on one
+ * page. */
+static unsigned run_at(const uint64_t *objects, size_t row, size_t count)
 {
-    out->born_ns = columns->born != NULL ? columns->born[row] : 0;
-    out->size = columns->size != NULL ? columns->size[row] : 0;
-    out->thread = columns->thread != NULL ? narrow(columns->thread[row]) : 0;
-    out->site = columns->site != NULL ? narrow(columns->site[row]) : 0;
-    out->class_id = columns->class_id != NULL ? narrow(columns->class_id[row]) : 0;
-    out->is_existing = columns->existing != NULL && columns->existing[row] != 0;
+    uint64_t first = objects[row];
+    size_t room = BIRTH_PAGE_SIZE - (size_t) (first & (BIRTH_PAGE_SIZE - 1));
+    size_t most = count - row < room ? count - row : room;
+    unsigned length = 1;
+    while (length < most && objects[row + length] == first + length)
+        length++;
+    return length;
+}
+
+#define READ(member, column, value)                                                                \
+    for (unsigned i = 0; i < count; i++)                                                           \
+    out[i].member = columns->column != NULL ? (value) : 0
+
+/* The births of `count` rows. */
+static void read_births(const struct birth_columns *columns, size_t row, unsigned count,
+                        struct birth *restrict out)
+{
+    READ(born_ns, born, columns->born[row + i]);
+    READ(size, size, columns->size[row + i]);
+    READ(thread, thread, narrow(columns->thread[row + i]));
+    READ(site, site, narrow(columns->site[row + i]));
+    READ(class_id, class_id, narrow(columns->class_id[row + i]));
+    READ(is_existing, existing, columns->existing[row + i] != 0);
 }
 
 static bool keep_batch(struct object_rows *rows)
 {
     const struct birth_columns columns = columns_of(rows);
     size_t count = rows->batch->row_count;
-    bool was;
-    for (size_t i = 0; i < count; i++) {
-        struct birth *birth = birth_pages_put(&rows->live, columns.object[i], &was);
-        if (birth == NULL)
+    unsigned length;
+    for (size_t i = 0; i < count; i += length) {
+        length = run_at(columns.object, i, count);
+        struct birth *births = birth_pages_put_run(&rows->live, columns.object[i], length);
+        if (births == NULL)
             return false;
-        read_birth(&columns, i, birth);
+        read_births(&columns, i, length, births);
     }
     return true;
 }
@@ -160,62 +180,100 @@ struct births {
     size_t count;
 };
 
+/* Locals, as the compiler cannot know that values do not change what they are found by. */
 #define PUT(column, kind, value)                                                                   \
     do {                                                                                           \
-        kind *values = builder->values[column];                                                    \
-        for (size_t i = 0; values != NULL && i < births->count; i++)                               \
-            values[builder->count + i] = (kind) (value);                                           \
-    } while (0)
-#define PUT_VALID(column, value)                                                                   \
-    do {                                                                                           \
-        uint8_t *validity = builder->validity[column];                                             \
-        for (size_t i = 0; validity != NULL && i < births->count; i++) {                           \
-            size_t row = builder->count + i;                                                       \
-            validity[row / 8] |= (uint8_t) ((value) << row % 8);                                   \
-        }                                                                                          \
+        kind *restrict values = builder->values[column];                                           \
+        if (values == NULL)                                                                        \
+            break;                                                                                 \
+        values += builder->count;                                                                  \
+        for (size_t i = 0; i < count; i++)                                                         \
+            values[i] = (kind) (value);                                                            \
     } while (0)
 
-/* A class that is met again and again. */
-static void put_classes(struct object_rows *rows, const struct births *births)
+/* The bits of `count` rows; those that are not 0 are valid. */
+static void put_valid(struct row_builder *builder, size_t column, const uint32_t *ids, size_t count)
 {
-    struct row_builder *builder = &rows->builder;
-    uint32_t *codes = builder->values[OBJECTS_CLASS];
-    for (size_t i = 0; codes != NULL && i < births->count; i++) {
-        uint32_t class_id = births->births[i]->class_id;
-        codes[builder->count + i] =
-            class_id != 0 ? tables_class_code(rows->base.tables, class_id) : 0;
+    uint8_t *restrict validity = builder->validity[column];
+    size_t at = builder->count;
+    for (size_t i = 0; validity != NULL && i < count; i++, at++)
+        validity[at / 8] |= (uint8_t) ((ids[i] != 0) << at % 8);
+}
+
+static void put_ids(struct row_builder *builder, size_t column, const uint32_t *ids, size_t count)
+{
+    PUT(column, uint64_t, ids[i]);
+    put_valid(builder, column, ids, count);
+}
+
+/* A class that is met again and again. */
+static void put_classes(struct object_rows *rows, const uint32_t *class_ids, size_t count)
+{
+    struct tables *tables = rows->base.tables;
+    uint32_t *codes = rows->builder.values[OBJECTS_CLASS];
+    if (codes == NULL)
+        return;
+    codes += rows->builder.count;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t id = class_ids[i];
+        uint32_t code =
+            id < tables->class_names.code_count ? tables->class_names.codes[id] : NO_NAME_CODE;
+        codes[i] = code != NO_NAME_CODE && id != 0 ? code
+                   : id != 0                       ? tables_class_code(tables, id)
+                                                   : 0;
     }
-    PUT_VALID(OBJECTS_CLASS, births->births[i]->class_id != 0);
+    put_valid(&rows->builder, OBJECTS_CLASS, class_ids, count);
 }
 
 static void put_survived(struct object_rows *rows, const struct births *births, bool are_dead)
 {
     uint64_t *values = rows->builder.values[OBJECTS_SURVIVED];
     size_t all = rows->base.tables->collection_count;
-    for (size_t i = 0; values != NULL && i < births->count; i++) {
+    if (values == NULL)
+        return;
+    values += rows->builder.count;
+    for (size_t i = 0; i < births->count; i++) {
         size_t seen = are_dead ? rows->dead_collections[i] : all;
         size_t before = collections_before(rows, births->births[i]->born_ns);
-        values[rows->builder.count + i] = seen > before ? seen - before : 0;
+        values[i] = seen > before ? seen - before : 0;
     }
+}
+
+/* What is dead, or lives. */
+static void put_deaths(struct object_rows *rows, size_t count, bool are_dead)
+{
+    struct row_builder *builder = &rows->builder;
+    static const uint32_t dead[GROUP_ROWS] = {[0 ... GROUP_ROWS - 1] = 1};
+    if (are_dead) {
+        PUT(OBJECTS_DIED, uint64_t, rows->dead_ns[i]);
+        put_valid(builder, OBJECTS_DIED, dead, count);
+    } else {
+        PUT(OBJECTS_DIED, uint64_t, 0);
+    }
+    PUT(OBJECTS_ALIVE, uint8_t, !are_dead);
 }
 
 static void put_rows(struct object_rows *rows, const struct births *births, bool are_dead)
 {
     struct row_builder *builder = &rows->builder;
+    const struct birth *const *all = births->births;
+    size_t count = births->count;
+    uint32_t class_ids[GROUP_ROWS], sites[GROUP_ROWS];
+    for (size_t i = 0; i < count; i++) {
+        class_ids[i] = all[i]->class_id;
+        sites[i] = all[i]->site;
+    }
     PUT(OBJECTS_OBJECT, uint64_t, births->objects[i]);
-    put_classes(rows, births);
-    PUT(OBJECTS_CLASS_ID, uint64_t, births->births[i]->class_id);
-    PUT(OBJECTS_THREAD, uint64_t, births->births[i]->thread);
-    PUT(OBJECTS_SITE, uint64_t, births->births[i]->site);
-    PUT_VALID(OBJECTS_SITE, births->births[i]->site != 0);
-    PUT(OBJECTS_SIZE, uint64_t, births->births[i]->size);
-    PUT(OBJECTS_BORN, uint64_t, births->births[i]->born_ns);
-    PUT(OBJECTS_DIED, uint64_t, are_dead ? rows->dead_ns[i] : 0);
-    PUT_VALID(OBJECTS_DIED, are_dead);
-    PUT(OBJECTS_ALIVE, uint8_t, !are_dead);
-    PUT(OBJECTS_EXISTING, uint8_t, births->births[i]->is_existing);
+    put_classes(rows, class_ids, count);
+    PUT(OBJECTS_CLASS_ID, uint64_t, class_ids[i]);
+    PUT(OBJECTS_THREAD, uint64_t, all[i]->thread);
+    put_ids(builder, OBJECTS_SITE, sites, count);
+    PUT(OBJECTS_SIZE, uint64_t, all[i]->size);
+    PUT(OBJECTS_BORN, uint64_t, all[i]->born_ns);
+    put_deaths(rows, count, are_dead);
+    PUT(OBJECTS_EXISTING, uint8_t, all[i]->is_existing);
     put_survived(rows, births, are_dead);
-    builder->count += births->count;
+    builder->count += count;
 }
 
 /* How many rows go together. */
@@ -271,6 +329,7 @@ static void put_dead(struct object_rows *rows)
         const struct birth *birth = birth_pages_take(&rows->live, number);
         if (birth == NULL)
             continue;
+        __builtin_prefetch(birth);
         set_death(rows, rows->times.values[rows->free_row * rows->times.step]);
         rows->group_objects[count] = number;
         rows->group_births[count] = birth;
@@ -309,10 +368,9 @@ static enum step_status read_rest(struct object_rows *rows, struct step_error *e
     size_t left = rows->batch->row_count - rows->batch_row;
     size_t room = group_of(rows);
     size_t count = left < room ? left : room;
-    for (size_t i = 0; i < count; i++) {
-        read_birth(&columns, rows->batch_row + i, &rows->rest[i]);
+    read_births(&columns, rows->batch_row, (unsigned) count, rows->rest);
+    for (size_t i = 0; i < count; i++)
         rows->group_births[i] = &rows->rest[i];
-    }
     put_rows(rows, &(struct births){columns.object + rows->batch_row, rows->group_births, count},
              false);
     rows->batch_row += count;

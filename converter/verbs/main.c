@@ -30,6 +30,8 @@ const struct verb verbs[] = {
      true},
     {"leaks", "tell what survives collections, still lives at the end, and grows", verb_leaks,
      true},
+    {"watch", "show a trace while it is written: what lives, rates, who allocates", verb_watch,
+     true},
     {"report", "make a page for a browser that shows all of it", verb_report, true},
     {"pack", "make a STEP trace smaller, for keeping", verb_pack, true},
     {"replay", "drive memory allocators with a trace: time, memory, fragmentation", verb_replay,

@@ -15,6 +15,7 @@
 
 #include "converter/base/error_report.h"
 #include "converter/open/format_table.h"
+#include "converter/verbs/inherited_heaps.h"
 #include "converter/verbs/verb.h"
 #include "steptrace/live.h"
 #include "steptrace/reader.h"
@@ -22,21 +23,6 @@
 #define STEP_ENDING ".step"
 #define LOOK_NS 2000000L
 #define LOOKS_MOST 500 /* at a trace whose process lives on */
-#define FIELD 300
-
-/* A trace, and what it says of its process. */
-struct recorded_trace {
-    char path[PATH_MAX];   /* the STEP trace */
-    char output[PATH_MAX]; /* what it was converted to, or the same */
-    unsigned image;        /* the how many-th program of its process, from 1 */
-    char process[FIELD], parent[FIELD], end[FIELD], start_ns[FIELD], command[FIELD];
-};
-
-struct trace_list {
-    struct recorded_trace *rows;
-    size_t count, capacity;
-};
-
 /* ---- names ---- */
 
 /* The text with %% as % and without %p; `*marker` is where that stood, SIZE_MAX if nowhere. */
@@ -95,7 +81,7 @@ static void name_output(struct recorded_trace *trace, bool is_converted)
     for (at = strchr(at != NULL ? at : trace->output, '.'); at != NULL; at = strchr(at + 1, '.'))
         if (trace_format_by_ending(at - 1) != NULL)
             break;
-    char ending[FIELD];
+    char ending[RECORDED_FIELD];
     snprintf(ending, sizeof ending, "%s", at != NULL ? at : "");
     size_t stem = at != NULL ? (size_t) (at - trace->output) : strlen(trace->output);
     snprintf(trace->output + stem, sizeof trace->output - stem, "-%u%s", trace->image, ending);
@@ -210,7 +196,7 @@ static bool wait_for_drain(const struct recorded_trace *trace)
 static void take_property(const struct step_reader *reader, const char *key, char *out)
 {
     const char *value = step_reader_property(reader, key);
-    snprintf(out, FIELD, "%s", value != NULL ? value : "");
+    snprintf(out, RECORDED_FIELD, "%s", value != NULL ? value : "");
     for (char *at = out; *at != '\0'; at++)
         if (*at == '\t' || *at == '\n')
             *at = ' ';
@@ -227,6 +213,8 @@ static void read_properties(struct recorded_trace *trace)
     take_property(reader, "end", trace->end);
     take_property(reader, "start-time-ns", trace->start_ns);
     take_property(reader, "command-line", trace->command);
+    take_property(reader, "forked-at-stamp", trace->fork_stamp);
+    take_property(reader, "clock-scale", trace->clock_scale);
     step_reader_destroy(reader);
 }
 
@@ -255,8 +243,7 @@ static enum step_status judge_end(const struct recorded_trace *trace)
     return STEP_STATUS_OK;
 }
 
-static enum step_status finish_trace(const struct recorded_traces *traces,
-                                     struct recorded_trace *trace)
+static enum step_status complete_trace(struct recorded_trace *trace)
 {
     char live[PATH_MAX + sizeof STEP_LIVE_SUFFIX];
     enum step_status status = STEP_STATUS_OK;
@@ -264,6 +251,7 @@ static enum step_status finish_trace(const struct recorded_traces *traces,
         report_line("%s: its process still runs, and the trace grows", trace->path);
         read_properties(trace);
         snprintf(trace->output, sizeof trace->output, "%s", trace->path);
+        trace->is_growing = true;
         return status;
     }
     live_path_of(trace, live);
@@ -272,7 +260,14 @@ static enum step_status finish_trace(const struct recorded_traces *traces,
         status = verb_recover(1, arguments);
     }
     read_properties(trace);
-    if (status == STEP_STATUS_OK && traces->is_converted)
+    return status;
+}
+
+static enum step_status deliver_trace(const struct recorded_traces *traces,
+                                      const struct recorded_trace *trace)
+{
+    enum step_status status = STEP_STATUS_OK;
+    if (traces->is_converted && !trace->is_growing)
         status = convert(traces, trace);
     return status == STEP_STATUS_OK ? judge_end(trace) : status;
 }
@@ -316,6 +311,25 @@ static void tell_of_images(const struct trace_list *list)
                     list->rows[i].command);
 }
 
+static enum step_status complete_all(const struct recorded_traces *traces, struct trace_list *list,
+                                     bool has_forks)
+{
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < list->count; i++) {
+        enum step_status one = complete_trace(&list->rows[i]);
+        status = status == STEP_STATUS_OK ? one : status;
+    }
+    if (list->count > 1)
+        qsort(list->rows, list->count, sizeof *list->rows, in_order);
+    if (status == STEP_STATUS_OK && has_forks)
+        status = inherited_heaps_tell(list);
+    for (size_t i = 0; i < list->count; i++) {
+        enum step_status one = deliver_trace(traces, &list->rows[i]);
+        status = status == STEP_STATUS_OK ? one : status;
+    }
+    return status;
+}
+
 enum step_status recorded_traces_finish(const struct recorded_traces *traces, unsigned *count)
 {
     char plain[PATH_MAX], directory[PATH_MAX];
@@ -332,12 +346,8 @@ enum step_status recorded_traces_finish(const struct recorded_traces *traces, un
     if (!find_traces(traces, directory, marker, &list))
         status = STEP_STATUS_NO_MEMORY;
     *count = (unsigned) list.count;
-    for (size_t i = 0; i < list.count; i++) {
-        enum step_status one = finish_trace(traces, &list.rows[i]);
-        status = status == STEP_STATUS_OK ? one : status;
-    }
-    if (list.count > 1)
-        qsort(list.rows, list.count, sizeof *list.rows, in_order);
+    if (status == STEP_STATUS_OK)
+        status = complete_all(traces, &list, marker != SIZE_MAX);
     if (marker == SIZE_MAX) {
         tell_of_images(&list);
     } else if (list.count > 0) {

@@ -3,7 +3,9 @@
 #ifndef CONVERTER_VERBS_RECORDED_TRACES_H
 #define CONVERTER_VERBS_RECORDED_TRACES_H
 
+#include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <time.h>
 
 #include "steptrace/status.h"
@@ -13,6 +15,25 @@ struct recorded_traces {
     bool is_converted;     /* to what is in front of ".step" */
     const char *encoding;  /* for that; NULL: the format's own */
     struct timespec start; /* of the program */
+};
+
+#define RECORDED_FIELD 300
+
+/* A trace, and what it says of its process. */
+struct recorded_trace {
+    char path[PATH_MAX];   /* the STEP trace */
+    char output[PATH_MAX]; /* what it was converted to, or the same */
+    unsigned image;        /* the how many-th program of its process, from 1 */
+    /* properties, empty where it has none */
+    char process[RECORDED_FIELD], parent[RECORDED_FIELD], end[RECORDED_FIELD];
+    char start_ns[RECORDED_FIELD], command[RECORDED_FIELD];
+    char fork_stamp[RECORDED_FIELD], clock_scale[RECORDED_FIELD];
+    bool is_growing; /* its process lives on */
+};
+
+struct trace_list {
+    struct recorded_trace *rows;
+    size_t count, capacity;
 };
 
 /* Waits until their drains have written them; makes whole what was left to be recovered; converts;

@@ -46,6 +46,7 @@ enum step_status verb_stats(int argc, char **argv);
 enum step_status verb_heap(int argc, char **argv);
 enum step_status verb_compare(int argc, char **argv);
 enum step_status verb_leaks(int argc, char **argv);
+enum step_status verb_watch(int argc, char **argv);
 enum step_status verb_report(int argc, char **argv);
 enum step_status verb_pack(int argc, char **argv);
 enum step_status verb_sql(int argc, char **argv);

@@ -214,6 +214,8 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     if (status != STEP_STATUS_OK || conversion->record_format != RECORDS_AS_NOTHING)
         return status;
     prepare_calls(conversion);
+    if (conversion->to->follows_objects && event_selection_is_all(&conversion->selected))
+        conversion->selected.untracked = true;
     return prepare_heap(arguments, conversion);
 }
 

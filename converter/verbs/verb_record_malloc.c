@@ -66,6 +66,16 @@ static bool take_stack(void *text_target, const char *value, const char **fault)
     return is_number && taken;
 }
 
+static bool refuse_process(void *unused, const char *value, const char **fault)
+{
+    (void) unused;
+    (void) value;
+    *fault = "a process that runs already cannot be recorded: its blocks from before are unknown, "
+             "and calls by addresses that it has taken would be missing; start the program with "
+             "record-malloc, or a service with LD_PRELOAD and STEPTRACE_MALLOC";
+    return false;
+}
+
 /* ---- names ---- */
 
 static bool ends_with(const char *text, const char *ending)
@@ -269,6 +279,8 @@ enum step_status verb_record_malloc(int argc, char **argv)
         {"option", 'O', "KEY=VALUE",
          "of the recorder: buffer, overflow, limit, level, stack, required", take_pair,
          recording.options},
+        {"pid", 'p', "PID", "not possible: programs are recorded from their start", refuse_process,
+         NULL},
         {"library", 0, "PATH", "the recorder, libmalloctracer.so", take_text, &recording.library},
     };
     struct arguments arguments = {.help = &help,

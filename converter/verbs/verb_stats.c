@@ -142,7 +142,8 @@ static enum step_status add_up(const struct stats_options *options, const char *
         statistics_finish(statistics);
         const struct statistics_report report = {
             .statistics = statistics, .path = path, .top = options->top, .order = options->order};
-        ok = options->json ? statistics_print_json(&report) : statistics_print_text(&report);
+        ok =
+            options->json ? statistics_print_json(&report, stdout) : statistics_print_text(&report);
     }
     if (ok) {
         enum step_status judged =

@@ -142,13 +142,18 @@ void json_number(struct json_output *json, const char *key, uint64_t value)
     fprintf(json->file, "%" PRIu64, value);
 }
 
+/* Below it a double tells all whole numbers apart. */
+#define EXACT 9007199254740992.0
+
 void json_real(struct json_output *json, const char *key, double value)
 {
     start_item(json, key);
-    if (isfinite(value))
-        fprintf(json->file, "%.6g", value);
-    else
+    if (!isfinite(value))
         fputs("null", json->file);
+    else if (fabs(value) < EXACT && value == (double) (int64_t) value)
+        fprintf(json->file, "%" PRId64, (int64_t) value);
+    else
+        fprintf(json->file, fabs(value) >= 1e5 && fabs(value) < EXACT ? "%.3f" : "%.6g", value);
 }
 
 void json_literal(struct json_output *json, const char *key, const char *text)

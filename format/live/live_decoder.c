@@ -17,7 +17,7 @@ struct live_decoder *live_decoder_create(const struct step_live_header *clock,
         return NULL;
     decoder->clock = live_clock(clock);
     decoder->writer = writer;
-    decoder->has_runs = live_runs_init(decoder->run_layouts, writer);
+    decoder->has_runs = live_runs_init(decoder->run_layouts, &decoder->free_layout, writer);
     decoder->stamps_per_ns = live_runs_stamps_per_ns(&decoder->clock);
     return decoder;
 }
@@ -118,8 +118,13 @@ static const struct {
     [STEP_LIVE_FACT] = {3, 2, true, STAMP, live_take_fact},
 };
 
-/* Words of the record that starts at `words`, 0 if it is not whole, SIZE_MAX if it is no record. */
-static size_t record_words(const uint64_t *words, size_t count)
+bool live_record_is_event(uint64_t word)
+{
+    uint32_t kind = (uint32_t) (word & ((1u << STEP_LIVE_KIND_BITS) - 1));
+    return kind < STEP_LIVE_KIND_COUNT && rows[kind].is_event;
+}
+
+size_t live_record_words(const uint64_t *words, size_t count)
 {
     uint32_t kind = (uint32_t) (words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
     if (kind >= STEP_LIVE_KIND_COUNT || rows[kind].fixed_words == 0)
@@ -161,8 +166,6 @@ static enum step_status take_record(struct live_decoder *decoder, uint64_t strea
         state->last_object++;
     if (rows[kind].is_event) {
         raw.number = state->next_record++;
-        if (kind == STEP_LIVE_FREE_OBJECT)
-            return live_hold_free(&decoder->frees, words[0] >> STEP_LIVE_KIND_BITS);
         if (raw.number < state->resumed && stream == STEP_LIVE_STREAM_GLOBAL)
             return STEP_STATUS_OK;
     }
@@ -182,10 +185,14 @@ enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t strea
         const uint64_t *at = words + *consumed;
         size_t left = count - *consumed, taken = 0;
         enum step_status status = STEP_STATUS_OK;
-        if (live_starts_run(at[0]))
+        if (live_starts_run(at[0])) {
             status = live_take_run(decoder, stream, state, at, left, &taken);
+        } else {
+            status = live_hold_frees(&decoder->frees, at, left, &taken);
+            state->next_record += taken;
+        }
         if (status == STEP_STATUS_OK && taken == 0) {
-            taken = record_words(at, left);
+            taken = live_record_words(at, left);
             if (taken == 0)
                 break;
             if (taken == SIZE_MAX)

@@ -21,17 +21,65 @@ static enum step_status note_batch_end(struct batch_ends *ends, uint64_t record)
     return STEP_STATUS_OK;
 }
 
-enum step_status live_hold_free(struct free_batch *frees, uint64_t id)
+static bool make_room(struct free_batch *frees, size_t count)
 {
-    if (frees->count == frees->capacity) {
-        uint64_t *grown =
-            step_grown(frees->ids, &frees->capacity, frees->capacity + 1, sizeof *grown);
-        if (grown == NULL)
-            return STEP_STATUS_NO_MEMORY;
-        frees->ids = grown;
-    }
-    frees->ids[frees->count++] = id;
+    if (count <= frees->capacity - frees->count)
+        return true;
+    uint64_t *grown = step_grown(frees->ids, &frees->capacity, frees->count + count, sizeof *grown);
+    if (grown == NULL)
+        return false;
+    frees->ids = grown;
+    return true;
+}
+
+static bool is_free(uint64_t word)
+{
+    return (word & ((1u << STEP_LIVE_KIND_BITS) - 1)) == STEP_LIVE_FREE_OBJECT;
+}
+
+enum step_status live_hold_frees(struct free_batch *frees, const uint64_t *words, size_t count,
+                                 size_t *taken)
+{
+    size_t i = 0;
+    *taken = 0;
+    if (count == 0 || !is_free(words[0]))
+        return STEP_STATUS_OK;
+    if (!make_room(frees, count))
+        return STEP_STATUS_NO_MEMORY;
+    for (uint64_t *ids = frees->ids + frees->count; i < count && is_free(words[i]); i++)
+        ids[i] = words[i] >> STEP_LIVE_KIND_BITS;
+    frees->count += i;
+    *taken = i;
     return STEP_STATUS_OK;
+}
+
+/* One by one. */
+static enum step_status put_each(struct live_decoder *decoder, const uint64_t *ids, size_t count,
+                                 uint64_t ticks)
+{
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
+        struct step_java_object_free event = {.time = ticks, .thread = 0, .object = ids[i]};
+        status = step_java_object_free_put(decoder->writer, STEP_LIVE_STREAM_FREES, &event);
+    }
+    return status;
+}
+
+static enum step_status put_sorted(struct live_decoder *decoder, const uint64_t *ids, size_t count,
+                                   uint64_t ticks)
+{
+    enum step_status status = STEP_STATUS_OK;
+    while (count != 0 && status == STEP_STATUS_OK) {
+        size_t taken;
+        status = live_put_free_run(decoder, ids, count, ticks, &taken);
+        if (status == STEP_STATUS_OK && taken == 0) {
+            taken = count;
+            status = put_each(decoder, ids, count, ticks);
+        }
+        ids += taken;
+        count -= taken;
+    }
+    return status;
 }
 
 /* Sorts the batch and puts it; a part that the trace file has already is passed over. */
@@ -48,13 +96,10 @@ enum step_status live_put_frees(struct live_decoder *decoder, struct stream_stat
     }
     id_sort(frees->ids, frees->scratch, frees->count);
     uint64_t first = state->next_record - frees->count;
-    enum step_status status = STEP_STATUS_OK;
-    for (size_t i = 0; i < frees->count && status == STEP_STATUS_OK; i++) {
-        if (first + i < state->resumed)
-            continue;
-        struct step_java_object_free event = {.time = ticks, .thread = 0, .object = frees->ids[i]};
-        status = step_java_object_free_put(decoder->writer, STEP_LIVE_STREAM_FREES, &event);
-    }
+    size_t passed = state->resumed > first ? (size_t) (state->resumed - first) : 0;
+    passed = passed < frees->count ? passed : frees->count;
+    enum step_status status =
+        put_sorted(decoder, frees->ids + passed, frees->count - passed, ticks);
     frees->count = 0;
     return status == STEP_STATUS_OK ? note_batch_end(&decoder->batch_ends, state->next_record)
                                     : status;

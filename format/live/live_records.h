@@ -38,6 +38,7 @@ struct live_decoder {
     struct live_streams streams;
     bool has_runs; /* the writer takes records of methods and allocations in runs */
     struct step_run_layout run_layouts[LIVE_RUN_LAYOUTS];
+    struct step_run_layout free_layout;
     uint64_t stamps_per_ns; /* for those */
     struct free_batch frees;
 };
@@ -52,6 +53,11 @@ struct raw {
     uint64_t ticks;
     uint64_t number; /* of an event record, in its stream */
 };
+
+/* Words of the raw record that starts at `words`, 0 if it is not whole, SIZE_MAX if it is none; and
+ * whether one that begins with this word is counted as an event record. */
+size_t live_record_words(const uint64_t *words, size_t count);
+bool live_record_is_event(uint64_t word);
 
 /* Each takes one raw record, all of which is there.  live_events.c: */
 enum step_status live_take_vm_event(const struct raw *raw);
@@ -92,7 +98,7 @@ enum step_status live_take_fact(const struct raw *raw);
 
 /* live_runs.c: false if the writer takes no runs of such records. */
 bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
-                    const struct step_writer *writer);
+                    struct step_run_layout *of_frees, const struct step_writer *writer);
 uint64_t live_runs_stamps_per_ns(const struct step_live_header *clock);
 /* Can a run start with this word? */
 bool live_starts_run(uint64_t word);
@@ -102,8 +108,15 @@ enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
                                struct stream_state *state, const uint64_t *words, size_t count,
                                size_t *taken);
 
-/* live_frees.c: an object id is held until its batch ends. */
-enum step_status live_hold_free(struct free_batch *frees, uint64_t id);
+/* Puts the first frees of a batch, sorted, as a run; `*taken` is how many, 0 where there are no
+ * such runs. */
+enum step_status live_put_free_run(struct live_decoder *decoder, const uint64_t *ids, size_t count,
+                                   uint64_t ticks, size_t *taken);
+
+/* live_frees.c: object ids are held until their batch ends.  Takes the frees that stand first at
+ * `words`; `*taken` is how many. */
+enum step_status live_hold_frees(struct free_batch *frees, const uint64_t *words, size_t count,
+                                 size_t *taken);
 enum step_status live_put_frees(struct live_decoder *decoder, struct stream_state *state,
                                 uint64_t ticks);
 enum step_status live_take_free_end(const struct raw *raw);

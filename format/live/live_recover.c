@@ -1,135 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a dead process left in its live file, put into a writer.  The file is read, not mapped, and
  * nothing in it is trusted. */
-#include <errno.h>
-#include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "format/core/grow.h"
 #include "format/core/no_memory.h"
 #include "format/live/live_allocs.h"
 #include "format/live/live_decoder.h"
+#include "format/live/live_file.h"
 #include "format/live/live_schema.h"
-#include "steptrace/live.h"
-
-#define CHUNK_LIMIT (UINT32_C(1) << 26)
-
-/* A chunk that holds records: where it lies and where it stands in its stream. */
-struct found_chunk {
-    uint64_t offset;
-    uint64_t stream;
-    uint64_t order;
-    uint64_t first_record;
-    uint64_t thread;
-    uint64_t used;
-};
-
-struct live_file {
-    const char *path;
-    int descriptor;
-    uint64_t size;
-    struct step_live_header header;
-    struct found_chunk *chunks;
-    size_t count;
-    size_t capacity;
-    struct step_error *error;
-};
-
-static bool read_at(struct live_file *file, uint64_t offset, void *out, size_t length)
-{
-    size_t done = 0;
-    while (done < length) {
-        ssize_t got =
-            pread(file->descriptor, (char *) out + done, length - done, (off_t) (offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        done += (size_t) got;
-    }
-    return true;
-}
-
-static enum step_status open_file(struct live_file *file)
-{
-    file->descriptor = open(file->path, O_RDONLY | O_CLOEXEC);
-    if (file->descriptor < 0)
-        return step_error_set(file->error, errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO,
-                              file->path, STEP_NO_OFFSET, "%s", strerror(errno));
-    struct stat status;
-    if (fstat(file->descriptor, &status) != 0)
-        return step_error_set(file->error, STEP_STATUS_IO, file->path, STEP_NO_OFFSET, "%s",
-                              strerror(errno));
-    file->size = (uint64_t) status.st_size;
-    if (!read_at(file, 0, &file->header, sizeof file->header) ||
-        memcmp(file->header.magic, STEP_LIVE_MAGIC, sizeof file->header.magic) != 0)
-        return step_error_set(file->error, STEP_STATUS_FORMAT, file->path, 0,
-                              "not a StepTrace live file");
-    if (file->header.version != STEP_LIVE_VERSION || file->header.page_bytes != STEP_LIVE_PAGE)
-        return step_error_set(file->error, STEP_STATUS_UNSUPPORTED, file->path, 8,
-                              "live file version %u is not supported", file->header.version);
-    return STEP_STATUS_OK;
-}
-
-/* The traced process holds a POSIX record lock on the header for as long as it runs. */
-static enum step_status check_owner_is_gone(struct live_file *file)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
-    if (fcntl(file->descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
-        return step_error_set(file->error, STEP_STATUS_BUSY, file->path, STEP_NO_OFFSET,
-                              "process %d is still writing it", (int) lock.l_pid);
-    return STEP_STATUS_OK;
-}
-
-bool step_live_is_written(const char *path)
-{
-    struct live_file file = {.path = path, .descriptor = -1};
-    bool is = open_file(&file) == STEP_STATUS_OK && check_owner_is_gone(&file) == STEP_STATUS_BUSY;
-    if (file.descriptor >= 0)
-        close(file.descriptor);
-    return is;
-}
-
-static enum step_status note_chunk(struct live_file *file, uint64_t offset,
-                                   const struct step_live_chunk *chunk)
-{
-    if (file->count == file->capacity) {
-        struct found_chunk *grown =
-            step_grown(file->chunks, &file->capacity, file->capacity + 1, sizeof *grown);
-        if (grown == NULL)
-            return step_error_set(file->error, STEP_STATUS_NO_MEMORY, file->path, offset,
-                                  "out of memory");
-        file->chunks = grown;
-    }
-    file->chunks[file->count++] = (struct found_chunk){
-        offset, chunk->stream, chunk->order, chunk->first_record, chunk->thread, chunk->used};
-    return STEP_STATUS_OK;
-}
-
-/* A chunk header that makes no sense ends its page; the next is looked for page by page. */
-static enum step_status find_chunks(struct live_file *file)
-{
-    uint64_t offset = STEP_LIVE_PAGE;
-    while (offset + sizeof(struct step_live_chunk) <= file->size) {
-        struct step_live_chunk chunk;
-        if (!read_at(file, offset, &chunk, sizeof chunk))
-            break;
-        bool good = chunk.magic == STEP_LIVE_CHUNK_MAGIC && chunk.size_bytes >= STEP_LIVE_PAGE &&
-                    chunk.size_bytes <= CHUNK_LIMIT && chunk.size_bytes % STEP_LIVE_PAGE == 0;
-        if (good && chunk.state != STEP_LIVE_FREE && chunk.used != 0 && chunk.used % 8 == 0 &&
-            chunk.used <= chunk.size_bytes - sizeof chunk) {
-            enum step_status status = note_chunk(file, offset, &chunk);
-            if (status != STEP_STATUS_OK)
-                return status;
-        }
-        offset += good ? chunk.size_bytes : STEP_LIVE_PAGE;
-    }
-    return STEP_STATUS_OK;
-}
 
 /* The global stream first (its definitions are used by the others), the frees last (a batch that
  * was cut takes the latest time of all). */
@@ -200,7 +81,7 @@ static enum step_status decode_chunk(struct live_file *file, const struct decode
             : live_decoder_begin(decoders->java, chunk->stream, chunk->first_record, chunk->thread);
     size_t consumed = 0;
     if (status == STEP_STATUS_OK &&
-        read_at(file, chunk->offset + sizeof(struct step_live_chunk), words, (size_t) chunk->used))
+        live_file_read(file, chunk->offset + sizeof(struct step_live_chunk), words, (size_t) chunk->used))
         status = decode_words(decoders, chunk, words, &consumed, file->error);
     free(words);
     if (status != STEP_STATUS_OK && file->error != NULL) {
@@ -238,13 +119,13 @@ enum step_status step_live_recover(const char *path, struct step_writer *writer,
                                    struct step_live_report *report, struct step_error *error)
 {
     struct live_file file = {.path = path, .descriptor = -1, .error = error};
-    enum step_status status = open_file(&file);
+    enum step_status status = live_file_open(&file);
     if (status == STEP_STATUS_OK)
-        status = check_owner_is_gone(&file);
+        status = live_file_check_owner(&file);
     if (status == STEP_STATUS_OK)
         status = check_definition(&file, writer);
     if (status == STEP_STATUS_OK)
-        status = find_chunks(&file);
+        status = live_file_find_chunks(&file);
     if (status == STEP_STATUS_OK) {
         if (file.count > 1)
             qsort(file.chunks, file.count, sizeof *file.chunks, compare_chunks);
@@ -254,8 +135,6 @@ enum step_status step_live_recover(const char *path, struct step_writer *writer,
         *report = (struct step_live_report){.dropped = file.header.dropped};
         memcpy(report->internals, file.header.internals, sizeof report->internals - 1);
     }
-    free(file.chunks);
-    if (file.descriptor >= 0)
-        close(file.descriptor);
+    live_file_close(&file);
     return status;
 }

@@ -2,9 +2,15 @@
 /* The raw records that come most, method events and, without stacks, allocations in a row: straight
  * into the writer's columns. */
 #include "format/live/live_records.h"
+
+#include <string.h>
+
 #include "steptrace/java_trace.h"
 
 enum { ENTRY_SLOTS = 4, EXIT_SLOTS = 3, ALLOC_SLOTS = 5, ALLOC_WORDS = 2, ENTRY_WORDS = 3 };
+
+/* Of a run of frees: its columns, which are the slots. */
+enum { FREE_TIME, FREE_THREAD, FREED, FREE_COLUMNS };
 
 /* Of a run: the columns of its layouts. */
 enum { TIME, THREAD, METHOD, OBJECT, CLASS, SIZE, ALLOCATED, COLUMNS };
@@ -33,9 +39,23 @@ static uint32_t kind_of(uint64_t word)
     return (uint32_t) (word & ((1u << STEP_LIVE_KIND_BITS) - 1));
 }
 
-bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
-                    const struct step_writer *writer)
+static bool find_free_columns(struct step_run_layout *layout, const struct step_writer *writer)
 {
+    layout->count = FREE_COLUMNS;
+    for (size_t slot = 0; slot < FREE_COLUMNS; slot++) {
+        uint32_t column = step_writer_run_column(writer, STEP_JAVA_OBJECT_FREE, FREE_COLUMNS, slot);
+        if (column == UINT32_MAX)
+            return false;
+        layout->columns[slot] = (struct step_run_column){column, slot == FREE_THREAD, true};
+    }
+    return true;
+}
+
+bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
+                    struct step_run_layout *of_frees, const struct step_writer *writer)
+{
+    if (!find_free_columns(of_frees, writer))
+        return false;
     static const struct {
         uint32_t record;
         uint8_t slots, slot;
@@ -161,10 +181,16 @@ static inline size_t put_methods(struct filling *filling, struct ticker *ticker,
     return i;
 }
 
+/* The same for one stamp. */
+static inline uint64_t ticks_at(struct ticker *ticker, uint64_t stamp)
+{
+    ticker->state.last_stamp = stamp;
+    return stamp - ticker->base > ticker->sure ? ticks_of(ticker, stamp) : ticker->state.last_ticks;
+}
+
 static void put_entry(struct filling *filling, struct ticker *ticker, const uint64_t *words)
 {
-    ticker->state.last_stamp = words[0] >> STEP_LIVE_KIND_BITS;
-    filling->times[filling->records] = ticks_of(ticker, ticker->state.last_stamp);
+    filling->times[filling->records] = ticks_at(ticker, words[0] >> STEP_LIVE_KIND_BITS);
     filling->methods[filling->records - filling->allocations] = words[1];
     filling->objects[filling->entries++] = words[2];
     filling->types[filling->records++] = STEP_JAVA_METHOD_ENTRY;
@@ -174,8 +200,7 @@ static void put_allocation(struct filling *filling, struct ticker *ticker, const
 {
     struct step_run *run = filling->run;
     size_t place = filling->allocations++;
-    ticker->state.last_stamp = words[0] >> STEP_LIVE_KIND_BITS;
-    filling->times[filling->records] = ticks_of(ticker, ticker->state.last_stamp);
+    filling->times[filling->records] = ticks_at(ticker, words[0] >> STEP_LIVE_KIND_BITS);
     run->values[CLASS][place] = words[1] & UINT32_MAX;
     run->values[SIZE][place] = (words[1] >> 32) * 8;
     run->values[ALLOCATED][place] = ++ticker->state.last_object;
@@ -254,5 +279,30 @@ enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
     run.same_values[THREAD] = state->thread;
     run.same_values[OBJECT] = 0;
     size_t records = fill_run(decoder, state, words, count, groups, &run, taken);
+    return step_writer_end_run(decoder->writer, layout, &run, records);
+}
+
+enum step_status live_put_free_run(struct live_decoder *decoder, const uint64_t *ids, size_t count,
+                                   uint64_t ticks, size_t *taken)
+{
+    const struct step_run_layout *layout = &decoder->free_layout;
+    struct step_run run;
+    *taken = 0;
+    if (!decoder->has_runs)
+        return STEP_STATUS_OK;
+    enum step_status status =
+        step_writer_begin_run(decoder->writer, STEP_LIVE_STREAM_FREES, layout, count, &run);
+    if (status != STEP_STATUS_OK || run.most == 0)
+        return status;
+    size_t records = run.most;
+    for (size_t i = 0; i < records; i++) {
+        run.types[i] = STEP_JAVA_OBJECT_FREE;
+        run.values[FREE_TIME][i] = ticks;
+    }
+    memcpy(run.values[FREED], ids, records * sizeof *ids);
+    run.same_values[FREE_THREAD] = 0;
+    for (size_t i = 0; i < FREE_COLUMNS; i++)
+        run.counts[i] = records;
+    *taken = records;
     return step_writer_end_run(decoder->writer, layout, &run, records);
 }

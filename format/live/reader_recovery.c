@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening a trace that lies in a file: what a killed process left in the live mapping beside it is
  * made into further blocks. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/core/no_memory.h"
@@ -204,4 +206,34 @@ enum step_status step_reader_open(const char *path, struct step_reader **out,
                                   struct step_error *error)
 {
     return step_reader_open_defined(path, (struct step_bytes){0}, out, error);
+}
+
+/* What was still being written when the file was walked is no damage. */
+static void forget_the_rest(struct step_reader *reader)
+{
+    while (reader->damage_count > 0 &&
+           reader->damage[reader->damage_count - 1].offset >= reader->walked_bytes)
+        reader->damage_count--;
+}
+
+enum step_status step_reader_refresh(struct step_reader *reader, bool *running,
+                                     struct step_error *error)
+{
+    struct stat now;
+    *running = false;
+    if (reader->whole || !reader->running || reader->file.file < 0)
+        return STEP_STATUS_OK;
+    *running = is_written(reader); /* before the file's size: what it wrote until then is there */
+    if (fstat(reader->file.file, &now) != 0)
+        return step_error_set(error, STEP_STATUS_IO, reader->name, STEP_NO_OFFSET, "%s",
+                              strerror(errno));
+    if ((uint64_t) now.st_size <= reader->file.size && *running)
+        return STEP_STATUS_OK;
+    if ((uint64_t) now.st_size > reader->file.size)
+        forget_the_rest(reader);
+    reader->file.size = (uint64_t) now.st_size;
+    enum step_status status = step_reader_walk_on(reader, error);
+    step_dictionary_regrow(reader);
+    reader->running = *running;
+    return status;
 }

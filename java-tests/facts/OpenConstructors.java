@@ -7,9 +7,11 @@ package facts;
 
 import java.util.concurrent.CountDownLatch;
 
-/** The JVM ends while two threads work out what their constructors hand to super() and this(). */
+/** The JVM (with an argument first: a trace with a limit) ends while two threads work out what their constructors hand to super() and this(). */
 public class OpenConstructors {
     static final CountDownLatch READY = new CountDownLatch(2);
+
+    static volatile Holder sink;
 
     static int waited() {
         READY.countDown();
@@ -41,6 +43,8 @@ public class OpenConstructors {
         start(() -> new Held());
         start(() -> new Held(1));
         READY.await();
+        for (int i = args.length == 0 ? 0 : Integer.parseInt(args[0]); i > 0; i--)
+            sink = new Holder(i);
         System.out.println("leaving");
     }
 }

@@ -303,6 +303,7 @@ static const struct drain_operations operations = {.begin = begin_chunk,
 void drain_run(struct native_trace *trace)
 {
     calibrate(trace);
+    native_trace_describe_clock(trace);
     trace->decoder = live_allocs_decoder_create(trace->header, trace->writer);
     struct drain drain = {.operations = &operations,
                           .owner = trace,

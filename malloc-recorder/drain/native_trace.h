@@ -39,8 +39,10 @@ enum native_trace_start { NATIVE_TRACE_FAILED, NATIVE_TRACE_ADDRESS_TAKEN, NATIV
 enum native_trace_start native_trace_start(struct native_trace *trace);
 /* Lets the live file grow ahead of the program; false: it cannot, and the program knows. */
 bool native_trace_grow(struct native_trace *trace);
-/* How the clock runs, and what else the trace tells of its program. */
+/* What the trace tells of its program; and how stamps become its times, as soon as that is known.
+ */
 void native_trace_describe(struct native_trace *trace);
+void native_trace_describe_clock(struct native_trace *trace);
 /* The trace's file is whole; without the live file's name nobody looks for more. */
 void native_trace_close(struct native_trace *trace);
 

@@ -45,7 +45,7 @@ void native_trace_describe(struct native_trace *trace)
     char host[256] = "";
     clock_uses_counter = trace->numbers.uses_counter != 0;
     gethostname(host, sizeof host - 1);
-    put_property(trace, "producer", "StepTrace libmalloctracer.so");
+    put_property(trace, "producer", "StepTrace libmalloctracer.so " STEPTRACE_VERSION);
     put_property(trace, "events", "alloc+free+realloc+thread");
     put_property(trace, "options", trace->options);
     put_number(trace, "resolution-ns", 1);
@@ -55,5 +55,16 @@ void native_trace_describe(struct native_trace *trace)
     put_number(trace, "process-id", trace->process);
     if (trace->numbers.parent != 0)
         put_number(trace, "forked-from", trace->numbers.parent);
+    if (trace->numbers.fork_stamp != 0)
+        put_number(trace, "forked-at-stamp", trace->numbers.fork_stamp);
     put_command_line(trace);
+}
+
+/* With it the stamps of its forks are times of this trace. */
+void native_trace_describe_clock(struct native_trace *trace)
+{
+    char text[48];
+    snprintf(text, sizeof text, "%" PRIu64 ">>%" PRIu32, trace->header->clock_multiplier,
+             trace->header->clock_shift);
+    put_property(trace, "clock-scale", text);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the drain thread costs: raw records of method events, as the agent's probes write them,
- * through the live decoder and the writer.
+ * What the drain thread costs: raw records of method events, allocations and frees, as the agent's
+ * probes write them, through the live decoder and the writer.
  *
- *   bench_drain [-n EVENTS] [-m MOST] [-t TIMES] [-o OUTPUT.step] METHODS.step
+ *   bench_drain [-n EVENTS] [-m MOST] [-t TIMES] [-o OUTPUT.step] TRACE.step
  *
- * The events are those of a trace of `events=method`: of its blocks so many, evenly spaced, that
- * they come to MOST events, cut into chunks of the live file's size, and repeated, with later
- * times, until there are EVENTS.  The time is that of the processor, the best of TIMES runs.  With
- * -o the trace is written to a file, so that what came of it can be compared.
+ * The events are those of a Java trace: of its blocks so many, evenly spaced, that they come to
+ * MOST events, cut into chunks of the live file's size, and, where all are of methods, repeated,
+ * with later times, until there are EVENTS.  The time is that of the processor, the best of TIMES
+ * runs. With -o the trace is written to a file, so that what came of it can be compared.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -57,8 +57,9 @@ struct replay {
     uint64_t first_ticks, last_ticks, span;
     size_t events;
     uint64_t streams;
-    uint64_t resolution;
-    uint64_t last_stamp;
+    uint64_t resolution, tick; /* the latter in stamps */
+    uint64_t last_stamp, last_object, batch_stamp;
+    bool has_objects; /* each of their words has a stamp: played once */
 };
 
 static const struct {
@@ -75,6 +76,12 @@ static bool is_method_event(uint32_t record)
     return record < sizeof kinds / sizeof kinds[0] && kinds[record].full != 0;
 }
 
+static bool is_wanted_event(uint32_t record)
+{
+    return is_method_event(record) || record == STEP_JAVA_OBJECT_ALLOC ||
+           record == STEP_JAVA_OBJECT_FREE;
+}
+
 static struct chunk *begin_chunk(struct replay *replay, uint64_t stream, uint64_t thread)
 {
     if (replay->chunk_count == replay->chunk_capacity) {
@@ -89,32 +96,73 @@ static struct chunk *begin_chunk(struct replay *replay, uint64_t stream, uint64_
     return chunk;
 }
 
-/* Appends the event to the stream's last chunk, if that is the one at hand. */
-static void add(struct replay *replay, uint64_t stream, uint32_t record, const uint64_t *slots,
-                uint64_t stamp)
+/* Room for one more event in the stream's last chunk, if that is the one at hand. */
+static uint64_t *room(struct replay *replay, uint64_t stream, uint64_t thread, uint64_t stamp,
+                      struct chunk **chunk)
 {
-    struct chunk *chunk =
-        replay->chunk_count != 0 ? &replay->chunks[replay->chunk_count - 1] : NULL;
-    if (chunk == NULL || chunk->stream != stream || chunk->thread != slots[1] ||
-        chunk->words + FULL_WORDS > CHUNK_WORDS || stamp < replay->last_stamp)
-        chunk = begin_chunk(replay, stream, slots[1]);
+    *chunk = replay->chunk_count != 0 ? &replay->chunks[replay->chunk_count - 1] : NULL;
+    if (*chunk == NULL || (*chunk)->stream != stream || (*chunk)->thread != thread ||
+        (*chunk)->words + FULL_WORDS > CHUNK_WORDS || stamp < replay->last_stamp)
+        *chunk = begin_chunk(replay, stream, thread);
     if (replay->word_count + FULL_WORDS > replay->word_capacity) {
         replay->word_capacity = replay->word_capacity * 2 + CHUNK_WORDS;
         replay->words = must(realloc(replay->words, replay->word_capacity * sizeof(uint64_t)));
     }
-    uint64_t *words = replay->words + replay->word_count;
+    return replay->words + replay->word_count;
+}
+
+static size_t method_words(const struct replay *replay, const struct chunk *chunk, uint32_t record,
+                           const uint64_t *slots, uint64_t stamp, uint64_t *words)
+{
     uint64_t object = record == STEP_JAVA_METHOD_ENTRY ? slots[3] : 0;
     uint64_t past = stamp - replay->last_stamp;
-    size_t length = 1;
     if (chunk->events == 0 || object != 0 || past >> STEP_LIVE_PAST_BITS != 0) {
         words[0] = (uint64_t) kinds[record].full | stamp << STEP_LIVE_KIND_BITS;
         words[1] = slots[2];
         words[2] = object;
-        length = record == STEP_JAVA_METHOD_ENTRY ? 3 : 2;
-    } else {
-        words[0] = (uint64_t) kinds[record].brief | (past << STEP_LIVE_METHOD_BITS | slots[2])
-                                                        << STEP_LIVE_KIND_BITS;
+        return record == STEP_JAVA_METHOD_ENTRY ? 3 : 2;
     }
+    words[0] = (uint64_t) kinds[record].brief | (past << STEP_LIVE_METHOD_BITS | slots[2])
+                                                    << STEP_LIVE_KIND_BITS;
+    return 1;
+}
+
+static size_t alloc_words(struct replay *replay, const struct chunk *chunk, const uint64_t *slots,
+                          uint64_t stamp, uint64_t *words)
+{
+    bool next = chunk->events != 0 && slots[4] == replay->last_object + 1;
+    replay->last_object = slots[4];
+    words[0] =
+        (uint64_t) (next ? STEP_LIVE_ALLOC_NEXT : STEP_LIVE_ALLOC) | stamp << STEP_LIVE_KIND_BITS;
+    words[1] = slots[2] | slots[3] / 8 << 32;
+    words[2] = slots[4];
+    return next ? 2 : 3;
+}
+
+/* The first free of another time comes after the end of the batch before. */
+static size_t free_words(struct replay *replay, const uint64_t *slots, uint64_t stamp,
+                         uint64_t *words)
+{
+    size_t length = 0;
+    if (replay->batch_stamp != 0 && replay->batch_stamp / replay->tick != stamp / replay->tick)
+        words[length++] = (uint64_t) STEP_LIVE_FREE_END | replay->batch_stamp
+                                                              << STEP_LIVE_KIND_BITS;
+    replay->batch_stamp = stamp;
+    words[length++] = (uint64_t) STEP_LIVE_FREE_OBJECT | slots[2] << STEP_LIVE_KIND_BITS;
+    return length;
+}
+
+/* Appends the event. */
+static void add(struct replay *replay, uint64_t stream, uint32_t record, const uint64_t *slots,
+                uint64_t stamp)
+{
+    struct chunk *chunk;
+    uint64_t *words = room(replay, stream, slots[1], stamp, &chunk);
+    size_t length =
+        is_method_event(record) ? method_words(replay, chunk, record, slots, stamp, words)
+        : record == STEP_JAVA_OBJECT_ALLOC ? alloc_words(replay, chunk, slots, stamp, words)
+                                           : free_words(replay, slots, stamp, words);
+    replay->has_objects = replay->has_objects || !is_method_event(record);
     if (chunk->events == 0)
         chunk->first = words[0];
     replay->word_count += length;
@@ -124,17 +172,21 @@ static void add(struct replay *replay, uint64_t stream, uint32_t record, const u
     replay->events++;
 }
 
-/* Takes a block's method events.  Those of one tick are spread over it. */
+/* Takes a block's events.  Those of one tick are spread over it. */
 static void take_block(struct replay *replay, struct step_block *block, uint64_t stream)
 {
     struct step_record_view view;
-    enum { SLOTS = 4 };
-    uint64_t ticks = UINT64_MAX, within = 0, tick = replay->resolution * STAMPS_A_NS;
+    enum { SLOTS = 5 };
+    uint64_t ticks = UINT64_MAX, within = 0, tick = replay->tick;
+    replay->last_object = 0;
     while (step_block_next(block, &view) == STEP_STATUS_OK) {
         uint64_t slots[SLOTS] = {0};
-        if (!is_method_event(view.record))
+        if (!is_wanted_event(view.record))
             continue;
-        memcpy(slots, view.slots, kinds[view.record].slots * sizeof slots[0]);
+        size_t count = is_method_event(view.record)           ? kinds[view.record].slots
+                       : view.record == STEP_JAVA_OBJECT_FREE ? 3
+                                                              : SLOTS;
+        memcpy(slots, view.slots, count * sizeof slots[0]);
         within = slots[0] == ticks ? within + EVENT_STAMPS : 1;
         if (within >= tick)
             within = tick - 1;
@@ -147,10 +199,10 @@ static void take_block(struct replay *replay, struct step_block *block, uint64_t
     }
 }
 
-/* Blocks of threads. */
+/* Blocks of threads, and those of frees. */
 static bool is_wanted(const struct step_reader *reader, size_t i)
 {
-    return step_reader_block_info(reader, i)->stream > STEP_LIVE_STREAM_FREES;
+    return step_reader_block_info(reader, i)->stream >= STEP_LIVE_STREAM_FREES;
 }
 
 static void load(struct replay *replay, struct step_reader *reader, const struct settings *settings)
@@ -160,6 +212,7 @@ static void load(struct replay *replay, struct step_reader *reader, const struct
     uint64_t all = 0, taken = 0;
     const char *resolution = step_reader_property(reader, "resolution-ns");
     replay->resolution = resolution != NULL ? strtoull(resolution, NULL, 10) : 1000;
+    replay->tick = replay->resolution * STAMPS_A_NS;
     for (size_t i = 0; i < step_reader_block_count(reader); i++)
         all += is_wanted(reader, i) ? step_reader_block_info(reader, i)->record_count : 0;
     uint64_t passed = 0;
@@ -177,7 +230,7 @@ static void load(struct replay *replay, struct step_reader *reader, const struct
     step_block_destroy(block);
     replay->span = replay->last_ticks + 1 - replay->first_ticks;
     if (replay->events == 0) {
-        fputs("bench_drain: the trace has no method events\n", stderr);
+        fputs("bench_drain: the trace has no such events\n", stderr);
         exit(1);
     }
 }
@@ -290,7 +343,7 @@ static struct settings read_settings(int argc, char **argv)
             exit(2);
     }
     if (optind + 1 != argc) {
-        fputs("usage: bench_drain [-n EVENTS] [-m MOST] [-t TIMES] [-o OUTPUT.step] METHODS.step\n",
+        fputs("usage: bench_drain [-n EVENTS] [-m MOST] [-t TIMES] [-o OUTPUT.step] TRACE.step\n",
               stderr);
         exit(2);
     }
@@ -308,6 +361,8 @@ int main(int argc, char **argv)
     load(&replay, reader, &settings);
     printf("%zu events in %zu chunks of %" PRIu64 " streams, %zu words\n", replay.events,
            replay.chunk_count, replay.streams, replay.word_count);
+    if (replay.has_objects)
+        settings.events = replay.events;
     double best = 1e9;
     uint64_t bytes = 0;
     for (uint64_t i = 0; i < settings.times; i++) {

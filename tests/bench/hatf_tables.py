@@ -5,12 +5,16 @@
 
   hatf_tables.py --build build-gcc [--out FILE] [--native NAME,...] [--java-workload NAME,...]
                  [--trace NAME=FILE]... [--java-trace NAME=FILE]... [--records N]
-                 [--packers gzip,...] [--work DIRECTORY]
+                 [--packers gzip,...] [--work DIRECTORY] [--keep DIRECTORY [--measure-only]]
 
 Traces are whole where --records does not cut them. Each is measured without times, threads and
-attributes, as the paper's, and in a table of its own with them. Sizes do not depend on the machine. Times are of the processor, each the least of three rounds.
+attributes, as the paper's, and in a table of its own with them. Sizes do not depend on the machine.
+Times are of the processor, each the least of three rounds. With --keep the figures of each trace
+stay in DIRECTORY, and what has some there is not measured again: several runs may share the work,
+and a last one makes the page.
 """
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -41,21 +45,45 @@ def packed_size(data, packer):
 class Form:
     """One form of a trace: the streams that are packed apart."""
 
-    def __init__(self, name, streams, packers):
-        self.name = name
-        self.plain = sum(len(stream) for stream in streams)
-        self.packed = {packer: sum(packed_size(stream, packer) for stream in streams)
-                       for packer in packers}
+    def __init__(self, plain, packed):
+        self.plain, self.packed = plain, packed
+
+    @classmethod
+    def of(cls, streams, packers):
+        return cls(sum(len(stream) for stream in streams),
+                   {packer: sum(packed_size(stream, packer) for stream in streams)
+                    for packer in packers})
 
 
 class Trace:
     """A trace without times and threads, as the paper's, and its forms."""
 
     def __init__(self, name, path, args, work):
-        self.name, self.args, self.work = name, args, work
+        self.name, self.args, self.work, self.path = name, args, work, path
         self.base = work / f"{name}.hatf"
         self.full = work / f"{name}-full.hatf"
-        text = work / "cut.hatf.txt"
+        self.forms = {}
+        self.sizes = {}
+        self.kept = args.keep / f"{name}.json" if args.keep else None
+        if self.kept and self.kept.exists():
+            self.take(json.loads(self.kept.read_text()))
+
+    def take(self, kept):
+        self.info, self.sizes, self.times = kept["info"], kept["sizes"], kept["times"]
+        self.forms = {name: Form(*form) for name, form in kept["forms"].items()}
+        self.count = self.info["records"]
+
+    def keep(self):
+        if not self.kept:
+            return
+        self.kept.parent.mkdir(parents=True, exist_ok=True)
+        self.kept.write_text(json.dumps({
+            "info": self.info, "sizes": self.sizes, "times": self.times,
+            "forms": {name: (form.plain, form.packed) for name, form in self.forms.items()}}))
+
+    def prepare(self):
+        args, work, path = self.args, self.work, self.path() if callable(self.path) else self.path
+        text = work / f"{self.name}-cut.hatf.txt"
         with subprocess.Popen([args.steptrace, "dump", path], stdout=subprocess.PIPE) as dump:
             with open(text, "wb") as out:
                 run(*(["head", "-n", args.records] if args.records else ["cat"]),
@@ -66,23 +94,25 @@ class Trace:
         self.info = json.loads(run(args.steptrace, "info", "--json", self.base,
                                    capture_output=True).stdout)
         self.count = self.info["records"]
-        self.forms = {}
-        self.sizes = {}
+        text.unlink()
 
     def convert(self, source, target, *options):
         run(self.args.steptrace, "convert", source, "-o", target, *options)
         return target
 
     def read(self, ending, *options):
-        target = self.convert(self.base, self.work / f"form{ending}", *options)
+        target = self.convert(self.base, self.work / f"{self.name}-form{ending}", *options)
         if zipfile.is_zipfile(target):
             with zipfile.ZipFile(target) as archive:
                 return [archive.read(name) for name in archive.namelist()]
         return [target.read_bytes()]
 
     def measure(self):
+        self.prepare()
+        print(f"measuring {self.name}: {self.count} records", file=sys.stderr, flush=True)
+
         def add(name, streams):
-            self.forms[name] = Form(name, streams, self.args.packers)
+            self.forms[name] = Form.of(streams, self.args.packers)
 
         add("binary", self.read(".simple.bin"))
         add("ASCII", self.read(".hatf.txt"))
@@ -91,17 +121,17 @@ class Trace:
         add("for gzip", self.read(".hatf", "--encoding=optimal", "--for=gzip"))
         add("split", self.read(".hatf.zip", "--split=fields"))
         add("SplitAddr", self.read(".hatf.zip", "--split=address", "--encoding=best"))
-        step = self.convert(self.base, self.work / "form.step")
+        step = self.convert(self.base, self.work / f"{self.name}-form.step")
         self.sizes["step"] = step.stat().st_size
-        packed = self.work / "form.packed.step"
+        packed = self.work / f"{self.name}-form.packed.step"
         run(self.args.steptrace, "pack", step, "-o", packed, stderr=subprocess.DEVNULL)
         self.sizes["packed"] = packed.stat().st_size
-        full = self.convert(self.full, self.work / "full.step")
+        full = self.convert(self.full, self.work / f"{self.name}-full.step")
         self.sizes["full step"] = full.stat().st_size
         run(self.args.steptrace, "pack", full, "-o", packed, stderr=subprocess.DEVNULL)
         self.sizes["full packed"] = packed.stat().st_size
         self.sizes["full SplitAddr"] = self.convert(
-            self.full, self.work / "full.hatf.zip", "--split=address",
+            self.full, self.work / f"{self.name}-full.hatf.zip", "--split=address",
             "--encoding=best").stat().st_size
         times = run(self.args.bench_hatf, self.base, self.work, self.args.timed_records,
                     capture_output=True, text=True).stdout
@@ -109,9 +139,13 @@ class Trace:
                       for line in times.splitlines()}
         self.times["awk"] = [self.awk("{ print }"), self.awk(
             '$1 == "alloc" { n++; bytes += $3 } END { print n, bytes }')]
+        self.keep()
+        for path in self.work.glob(f"{self.name}-f*"):
+            path.unlink()
+        self.base.unlink()
 
     def awk(self, program):
-        text = self.convert(self.base, self.work / "form.hatf.txt")
+        text = self.convert(self.base, self.work / f"{self.name}-form.hatf.txt")
         least = None
         for _ in range(3):
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -352,6 +386,8 @@ def parse():
     parser.add_argument("--java", default="java")
     parser.add_argument("--recorder", help="another steptrace, to record with")
     parser.add_argument("--work", type=pathlib.Path)
+    parser.add_argument("--keep", type=pathlib.Path, help="figures of each trace")
+    parser.add_argument("--measure-only", action="store_true", help="no page")
     args = parser.parse_args()
     args.packers = args.packers.split(",")
     args.steptrace = args.build / "converter/steptrace"
@@ -369,17 +405,21 @@ def main():
         native.append(Trace(name, path, args, work))
     for name in filter(None, args.native.split(",")):
         if heap_programs.available(name):
-            native.append(Trace(name, record_native(name, args, work), args, work))
+            native.append(Trace(name, functools.partial(record_native, name, args, work), args,
+                                work))
         else:
             print(f"{name} is not installed", file=sys.stderr)
     for name, path in (pair.split("=", 1) for pair in args.java_trace):
         java.append(Trace(name, path, args, work))
     for workload in filter(None, args.java_workload.split(",")):
-        java.append(Trace(workloads.name(workload), record_java(workload, args, work), args, work))
+        java.append(Trace(workloads.name(workload),
+                          functools.partial(record_java, workload, args, work), args, work))
     traces = native + java
     for trace in traces:
-        print(f"measuring {trace.name}: {trace.count} records", file=sys.stderr)
-        trace.measure()
+        if not trace.forms:
+            trace.measure()
+    if args.measure_only:
+        return 0
     goals, kept = bars(native)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(PAGE.format(

@@ -107,12 +107,27 @@ print(len(text), sum(len(entry["b"]) for entry in json.loads(text)))
     return ["python3", str(path)], {"PYTHONMALLOC": "malloc"}
 
 
+def requests(heaps, *library):
+    """Four threads; see heap_requests.c."""
+    def build(directory):
+        program = directory / "heap_requests"
+        source = pathlib.Path(__file__).with_name("heap_requests.c")
+        subprocess.run(["gcc", "-O2", f"-DHEAPS={heaps}", source, "-pthread", *library, "-o",
+                        program], check=True)
+        return [str(program), "4", "2000"], {}
+    return build
+
+
 PROGRAMS = {"sqlite3": sqlite3, "perl": perl, "gawk": gawk, "cc1": cc1, "dot": dot,
-            "python3": python3}
+            "python3": python3, "requests": requests(0), "requests-je": requests(1, "-ljemalloc"),
+            "requests-mi": requests(2, "-lmimalloc")}
+NEEDS = {"cc1": "gcc", "requests": "gcc", "requests-je": "/usr/include/jemalloc/jemalloc.h",
+         "requests-mi": "/usr/include/mimalloc.h"}
 
 
 def available(name):
-    return shutil.which("gcc" if name == "cc1" else name) is not None
+    needed = NEEDS.get(name, name)
+    return pathlib.Path(needed).exists() if needed[0] == "/" else shutil.which(needed) is not None
 
 
 def prepare(name, directory):

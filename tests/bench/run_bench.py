@@ -3,6 +3,7 @@
 """Measures the agent and the readers on this machine.
 
   run_bench.py cost    wall time: untraced, the bare agent, libtracer, one after the other, in rounds
+  run_bench.py bars    the same for untraced, allocations, default events, method events
   run_bench.py size    bytes an event at 1 us and at 1 ns
   run_bench.py read    how fast stats, dump and convert read that trace
   run_bench.py startup what the agent adds to a Hello World
@@ -15,6 +16,7 @@ threads build and drop trees and maps), calls (7 million calls of a small method
 across runs.
 """
 import argparse
+import json
 import os
 import pathlib
 import shutil
@@ -76,6 +78,8 @@ def cost_ways(args):
 
     ways = {mode: lambda trace, mode=mode: java_arguments(args, mode, trace, args.resolution)
             for mode in MODES}
+    if args.what == "bars":
+        args.way = ["untraced", "alloc:events=alloc+class+thread", "default:", "method:events=method"]
     if not args.way:
         return ways
     chosen = {}
@@ -89,25 +93,34 @@ def measure_cost(args, directory):
     ways = cost_ways(args)
     first = next(iter(ways))
     print(f"cost: wall seconds, median (least) of {args.rounds} rounds; processor seconds after /; "
-          f"times the median of {first}")
+          f"times the median of {first}; processor time an event, added")
     for workload in args.workload:
         walls = {title: [] for title in ways}
         cpus = {title: [] for title in ways}
-        sizes = dict.fromkeys(ways, 0)
+        sizes, events = dict.fromkeys(ways, 0), dict.fromkeys(ways, 0)
         for _ in range(args.rounds):
             for title, arguments in ways.items():
                 trace = directory / "cost.step"
                 wall, cpu, _ = run_workload(args, workload, arguments(trace), directory)
                 sizes[title] = trace.stat().st_size if trace.exists() else 0
+                events[title] = known_events(args, trace) if trace.exists() else 0
                 trace.unlink(missing_ok=True)
                 walls[title].append(wall)
                 cpus[title].append(cpu)
-        base = statistics.median(walls[first])
+        base, base_cpu = statistics.median(walls[first]), statistics.median(cpus[first])
         for title in ways:
             median = statistics.median(walls[title])
+            added = statistics.median(cpus[title]) - base_cpu
+            each = f"{added * 1e9 / events[title]:8.1f} ns an event" if events[title] else ""
             print(f"{workloads.name(workload):16} {title:16}{median:9.2f} ({min(walls[title]):7.2f}) /"
                   f"{statistics.median(cpus[title]):7.1f}{median / base:8.2f} x"
-                  f"{sizes[title] / 1e6:10.1f} MB", flush=True)
+                  f"{sizes[title] / 1e6:10.1f} MB{each}", flush=True)
+
+
+def known_events(args, trace):
+    """As the trace's own counts have them."""
+    info = subprocess.run([args.steptrace, "info", "--json", trace], stdout=subprocess.PIPE)
+    return sum(json.loads(info.stdout)["kinds"].values()) if info.returncode == 0 else 0
 
 
 def count_events(args, trace):
@@ -191,7 +204,7 @@ def measure_startup(args, directory):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("cost", "size", "read", "startup", "all", "memory"))
+    parser.add_argument("what", choices=("cost", "bars", "size", "read", "startup", "all", "memory"))
     parser.add_argument("workload", nargs="*", help="a script's path, or javac, threads")
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build-gcc"),
                         help="build directory (default: build-gcc)")
@@ -220,7 +233,7 @@ def main():
              "startup": measure_startup}
     with tempfile.TemporaryDirectory(prefix="steptrace-bench-", dir=args.work) as directory:
         for kind in kinds if args.what == "all" else (args.what,):
-            {**kinds, "memory": measure_memory}[kind](args, pathlib.Path(directory))
+            {**kinds, "bars": measure_cost, "memory": measure_memory}[kind](args, pathlib.Path(directory))
     return 0
 
 

@@ -5,6 +5,7 @@ keeps up: memory beside the heap does not grow, every object that the program sa
 trace, and what died of it.
 
   soak.py --seconds 3600
+  soak.py --exact --jvm-options "-XX:+UseSerialGC -Xmx64m -Xmn1m"     # a collection a millisecond
 """
 import argparse
 import json
@@ -91,6 +92,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--options", default="", help="more options for libtracer")
+    parser.add_argument("--jvm-options", default=HEAP)
     parser.add_argument("--limit", type=float, default=64, help="MiB that memory may grow by: "
                         "what slow threads record waits, in buffers of `buffer=` in all, for a "
                         "block to be full")
@@ -103,14 +105,18 @@ def main():
     trace = directory / "soak.step"
     classes = workloads.prepare_program(directory, args.java, "Soak")
     options = f"file={trace}" + ("," + args.options if args.options else "")
-    command = [args.java, f"-agentpath:{agent}={options}", *HEAP.split(), "-cp", classes, "Soak",
-               str(args.seconds), str(args.threads)]
+    log = directory / "gc.log"
+    command = [args.java, f"-agentpath:{agent}={options}", f"-Xlog:gc:file={log}:tags:filecount=0",
+               *args.jvm_options.split(), "-cp", classes, "Soak", str(args.seconds),
+               str(args.threads)]
     try:
         process = subprocess.Popen(command, stdout=subprocess.PIPE)
         samples = sample(process, args.seconds)
         said = dict(line.split() for line in process.stdout.read().decode().splitlines())
         said = {name: int(count) for name, count in said.items()}
         faults = [f"the program ends with {process.returncode}"] if process.wait() != 0 else []
+        pauses = [line for line in log.read_text().splitlines() if "Pause" in line]
+        print(f"{len(pauses):,} collections, {sum('Full' in line for line in pauses):,} full")
         faults += judge_memory(samples, args.limit) + judge_counts(args, str(trace), said)
     finally:
         shutil.rmtree(directory, ignore_errors=True)

@@ -9,7 +9,7 @@ import sys
 KNOWN = {"$schema", "$id", "$comment", "title", "description", "type", "properties", "required",
          "additionalProperties", "items", "enum", "minimum"}
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
-         "number": (int, float)}
+         "number": (int, float), "null": type(None)}
 
 
 def is_of(value, name):
@@ -26,7 +26,7 @@ def faults(schema, value, place):
         return
     if "enum" in schema and value not in schema["enum"]:
         yield f"{place}: {value!r} is none of {schema['enum']}"
-    if "minimum" in schema and value < schema["minimum"]:
+    if "minimum" in schema and isinstance(value, (int, float)) and value < schema["minimum"]:
         yield f"{place}: {value} is less than {schema['minimum']}"
     if isinstance(value, dict):
         properties, more = schema.get("properties", {}), schema.get("additionalProperties", True)

@@ -190,6 +190,11 @@ def limit(session):
     require("limit" in info, f"info does not tell of the limit:\n{info}")
     read(session)
     require(not pathlib.Path(session.path("run.step.live")).exists(), "run.step.live is there")
+    # Constructors that are open at that moment have their objects, which nobody has made yet.
+    same_as_untraced(session, "OpenConstructors", "file=open.step,resolution=1ns,limit=256k,"
+                     "events=all,include=facts/**", ["400000"])
+    require("limit" in session.step("info", "open.step", codes=(0, 3)).decode(), "open.step: no limit")
+    require(read(session, "open.step").allocs["facts/OpenConstructors$Held"] == 2, "not two are held")
 
 
 def full_disk(session):

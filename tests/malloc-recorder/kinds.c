@@ -5,6 +5,9 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define ROUNDS 50
 
@@ -79,8 +82,40 @@ static void mi_heaps(void)
     mi_heap_destroy(heap);
 }
 
+/* One after the other, at whatever address; a block of each outlives the next one's making. */
+static void many_heaps(int count)
+{
+    void *heap = mi_heap_new();
+    for (int i = 0; i < count; i++) {
+        void *next = mi_heap_new();
+        mi_heap_malloc(heap, 2001);
+        mi_free(mi_heap_malloc(next, 2002));
+        mi_heap_destroy(heap);
+        heap = next;
+    }
+    mi_heap_destroy(heap);
+}
+
+/* A heap that the child of a fork has, too, and ends. */
+static int forked_heap(void)
+{
+    void *heap = mi_heap_new(), *block = mi_heap_malloc(heap, 2001);
+    mi_heap_malloc(heap, 2002);
+    pid_t child = fork();
+    mi_free(block);
+    mi_heap_malloc(heap, 2003);
+    mi_heap_destroy(heap);
+    return child != 0 && waitpid(child, NULL, 0) != child;
+}
+
 int main(int count, char **words)
 {
+    if (count > 1 && strcmp(words[1], "fork") == 0)
+        return forked_heap();
+    if (count > 1 && atoi(words[1]) > 0) {
+        many_heaps(atoi(words[1]));
+        return 0;
+    }
     if (count > 1) {
         void *library = dlopen(words[1], RTLD_NOW | RTLD_DEEPBIND);
         void (*work)(void) = library != NULL ? (void (*)(void)) dlsym(library, "work") : NULL;

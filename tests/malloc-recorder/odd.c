@@ -83,7 +83,8 @@ static int fork_rawly(const char *how)
 {
     for (int i = 0; i < 100; i++)
         free(malloc(100));
-    pid_t child = strcmp(how, "raw") == 0 ? (pid_t) syscall(SYS_fork) : _Fork();
+    pid_t child =
+        strcmp(how, "raw") == 0 ? (pid_t) syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : _Fork();
     if (child == 0) {
         churn(2000);
         _exit(0);
@@ -92,6 +93,33 @@ static int fork_rawly(const char *how)
     int status = 0;
     waitpid(child, &status, 0);
     return status;
+}
+
+/* Blocks of the parent's, plain, zeroed and aligned, are freed and resized by its child (`how` is
+ * the call that forks) and, in fork's, by that one's child. */
+static int inherit(const char *how)
+{
+    void *block[90];
+    for (int i = 0; i < 90; i++)
+        block[i] = i % 3 == 0   ? calloc(1, 4000)
+                   : i % 3 == 1 ? malloc(4000)
+                                : aligned_alloc(64, 4032);
+    free(block[0]);
+    pid_t child = strcmp(how, "inherit") == 0 ? fork() : _Fork();
+    if (child == 0) {
+        for (int i = 1; i < 60; i++)
+            free(block[i]);
+        block[60] = realloc(block[60], 90000);
+        child = strcmp(how, "inherit") == 0 ? fork() : 0;
+        if (child == 0)
+            free(block[60]);
+        waitpid(child, NULL, 0);
+        _exit(0);
+    }
+    churn(100);
+    for (int i = 1; i < 90; i++)
+        free(block[i]);
+    return waitpid(child, NULL, 0) != child;
 }
 
 int main(int count, char **words)
@@ -109,5 +137,7 @@ int main(int count, char **words)
         churn(100);
         pthread_exit(NULL);
     }
+    if (strncmp(words[1], "inherit", strlen("inherit")) == 0)
+        return inherit(words[1]);
     return fork_rawly(words[1]);
 }

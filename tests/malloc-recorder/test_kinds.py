@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was called, and in which heap; C++ on any allocator."""
 import ctypes.util
+import glob
 import os
 import tempfile
 import unittest
@@ -21,14 +22,17 @@ class Kinds(unittest.TestCase):
         self.addCleanup(self.scratch.cleanup)
         self.trace = os.path.join(self.scratch.name, 'run.step')
 
-    def run_with(self, allocator):
+    def run_with(self, allocator, *words):
         environment = dict(os.environ)
         if allocator is not None:
             library = ctypes.util.find_library(allocator)
             if library is None:
                 self.skipTest(allocator + ' is not installed')
             environment['LD_PRELOAD'] = library
-        done = record(self.trace, program('kinds'), env=environment)
+        return record(self.trace, program('kinds'), *words, env=environment)
+
+    def kinds_with(self, allocator):
+        done = self.run_with(allocator)
         self.assertEqual((done.returncode, done.stderr), (0, ''))
         self.assertEqual(done.stdout, '' if allocator in ('jemalloc', 'mimalloc') else 'plain\n')
         self.assertIn('consistent', steptrace('check', self.trace))
@@ -48,7 +52,7 @@ class Kinds(unittest.TestCase):
                        if words[0] in ('alloc', 'free'))
 
     def test_libc(self):
-        found, _ = self.run_with(None)
+        found, _ = self.kinds_with(None)
         self.assertIn('posix_memalign,align=128', steptrace('stats', '--top', '0', self.trace))
         text = os.path.join(self.scratch.name, 'run.hatf.txt')
         steptrace('convert', self.trace, '-o', text)
@@ -56,10 +60,10 @@ class Kinds(unittest.TestCase):
             self.assertEqual(sum(line.endswith(' new,align=256\n') for line in file), ROUNDS)
 
     def test_tcmalloc(self):
-        self.run_with('tcmalloc_minimal')
+        self.kinds_with('tcmalloc_minimal')
 
     def test_jemalloc(self):
-        found, sizes = self.run_with('jemalloc')
+        found, sizes = self.kinds_with('jemalloc')
         heaps = self.heaps(found)
         self.assertEqual((sizes[2001, 'mallocx'], sizes[9001, 'rallocx']), (ROUNDS, ROUNDS))
         self.assertEqual(sizes[2002, 'mallocx,align=64'], ROUNDS)
@@ -67,11 +71,35 @@ class Kinds(unittest.TestCase):
         self.assertEqual(heaps['free', '1'], ROUNDS + 34)
 
     def test_mimalloc(self):
-        found, sizes = self.run_with('mimalloc')
+        found, sizes = self.kinds_with('mimalloc')
         heaps = self.heaps(found)
         self.assertEqual((sizes[2001, 'mi_heap_malloc'], sizes[4004, 'mi_heap_calloc']),
                          (ROUNDS, ROUNDS))
         self.assertEqual((heaps['alloc', '1'], heaps['free', '1']), (3 * ROUNDS, 2 * ROUNDS))
+
+    def test_many_heaps(self):
+        """A number for each, however many, and no block of one that is gone."""
+        done = self.run_with('mimalloc', 5000)
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        self.assertIn('consistent', steptrace('check', self.trace))
+        heaps = Counter((words[0], words[5]) for words in records(self.trace)
+                        if words[5] != '0' and 'Thread' not in words[0])
+        self.assertEqual(len([one for one in heaps if one[0] == 'destroyHeap']), 5001)
+        self.assertEqual((heaps['alloc', '1'], heaps['alloc', '5001']), (1, 1))
+        self.assertEqual((heaps['alloc', '4999'], heaps['free', '4999']), (2, 1))
+
+    def test_forked_heap(self):
+        """It is a heap of the child's, with what lived in it at the fork."""
+        self.trace = os.path.join(self.scratch.name, 'run-%p.step')
+        done = self.run_with('mimalloc', 'fork')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        traces = glob.glob(self.trace.replace('%p', '*'))
+        self.assertEqual(len(traces), 2)
+        for trace in traces:
+            self.assertIn('consistent', steptrace('check', trace))
+            of_heap = Counter(words[0] for words in records(trace)
+                              if words[0] != 'createThread' and words[5] == '1')
+            self.assertEqual(of_heap, {'createHeap': 1, 'alloc': 3, 'free': 1, 'destroyHeap': 1})
 
     def test_deepbind(self):
         """What passes the recorder by is told, on stderr and in the trace."""

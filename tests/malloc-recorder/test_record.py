@@ -80,8 +80,41 @@ class Recorder(unittest.TestCase):
         self.assertEqual(glob.glob(self.path('*.live')), [])
         for trace in traces:
             self.check(trace)
-        children = sorted(counts(trace).get('alloc', 0) for trace in traces)
+        children = sorted(sum(words[0] == 'alloc' and 'existing' not in words[-1]
+                              for words in records(trace)) for trace in traces)
         self.assertEqual(children[-6:-1], [1000] * 5)
+
+    def inherited(self, how, ending, traces):
+        name = self.path(how + '-%p' + ending)
+        done = run([STEPTRACE, 'record-malloc', '--stack', '4', '-o', name, program('odd'), how, 10])
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        with open(self.path(how + '-index.tsv')) as file:
+            index = [line.split('\t') for line in file.read().splitlines()[1:]]
+        self.assertEqual(len(index), traces)
+        return [self.path(words[0]) for words in index]
+
+    def test_inherited(self):
+        """A forked child's trace begins with what lived in its parent, so that it can be replayed."""
+        _, child, grandchild = self.inherited('inherit', '.step', 3)
+        _, other = self.inherited('inherit-_Fork', '.step', 2)
+        _, text, _ = self.inherited('inherit', '.hatf.txt', 3)
+        for trace, frees in ((child, 59), (grandchild, 1), (other, 60), (text, 59)):
+            self.check(trace)
+            steptrace('replay', '-a', 'glibc', '--on-error=refuse', trace)
+            found = list(records(trace))
+            moves = sum(words[0] == 'realloc/both' for words in found)
+            self.assertEqual(sum(words[0] == 'free' for words in found), frees + moves)
+            first = [words for words in found if ',existing;' in words[-1]]
+            self.assertEqual(first, found[:len(first)])
+            calls = {words[7].split(';')[0] for words in first}
+            self.assertLessEqual({'malloc,existing', 'calloc,existing',
+                                  'aligned_alloc,align=64,existing'}, calls)
+            self.assertTrue(all(words[3:7] == ['0', '0', '0', '0'] for words in first), first)
+        for trace in (child, grandchild, other):
+            told = steptrace('info', trace)
+            self.assertRegex(told, r'inherited +\d+')
+            self.assertRegex(told, r'forked-at-ns +\d+')
+            self.assertRegex(steptrace('stats', trace), r'  before +\d+ objects')
 
     def test_first_process_only(self):
         trace = self.path('run.step')

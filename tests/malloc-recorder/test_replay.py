@@ -5,6 +5,7 @@ import io
 import json
 import os
 import struct
+import sys
 import tempfile
 import unittest
 import xml.etree.ElementTree
@@ -12,6 +13,12 @@ import xml.etree.ElementTree
 import native
 from native import counts, program, record, records, run, steptrace
 
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(os.path.join(TESTS, 'cli'))
+import validate
+
+with open(os.path.join(TESTS, '..', 'docs', 'schemas', 'replay.schema.json'), encoding='utf-8') as file:
+    SCHEMA = json.load(file)
 COUNTING = os.path.join(native.PROGRAMS, 'libcounting_malloc.so')
 
 
@@ -38,7 +45,9 @@ class Replay(unittest.TestCase):
         done = run([native.STEPTRACE, 'replay', trace, '--json', *options],
                    env=dict(os.environ, COUNTS=self.path('counts')))
         self.assertEqual(done.returncode, expect, done.stderr)
-        return json.loads(done.stdout)
+        told = json.loads(done.stdout)
+        self.assertEqual(list(validate.faults(SCHEMA, told, '$')), [])
+        return told
 
     def counted(self, trace, *options, expect=0):
         """The result, and the calls of malloc, free, realloc that an allocator saw for it: those of

@@ -247,6 +247,25 @@ static uint64_t put_common(struct stepfile_decoder *decoder, struct trace_event 
     return time;
 }
 
+bool stepfile_decoder_name(struct stepfile_decoder *decoder, int record, uint64_t id)
+{
+    static const struct {
+        int record;
+        uint32_t (*resolve)(struct stepfile_decoder *, uint64_t);
+    } rows[] = {{STEP_JAVA_CLASS, resolve_class},
+                {STEP_JAVA_METHOD, resolve_method},
+                {STEP_JAVA_THREAD, resolve_thread},
+                {STEP_JAVA_FRAME, resolve_frame}};
+    size_t row = 0;
+    while (row < sizeof rows / sizeof rows[0] && rows[row].record != record)
+        row++;
+    for (uint32_t i = 0; row < sizeof rows / sizeof rows[0] && i < decoder->record_count; i++)
+        if (decoder->records[i] == record &&
+            step_reader_dictionary_entry(decoder->reader, i, id) != NULL)
+            return rows[row].resolve(decoder, id) != 0;
+    return false;
+}
+
 /* What the macros below name: a record that has but time and thread, and reading it. */
 #define GET(record, ...)                                                                           \
     {                                                                                              \

@@ -37,6 +37,10 @@ bool stepfile_decoder_event(struct stepfile_decoder *decoder, const struct step_
 bool stepfile_decoder_fact(struct stepfile_decoder *decoder, const struct step_record_view *view,
                            struct trace_fact *fact);
 
+/* Puts an entry of a dictionary (STEP_JAVA_CLASS, _METHOD, _THREAD, _FRAME) into the names.  False:
+ * the file does not have it, or not yet. */
+bool stepfile_decoder_name(struct stepfile_decoder *decoder, int record, uint64_t id);
+
 /* The number, as text shows it, of a thread that the file's dictionary has. */
 uint64_t stepfile_decoder_thread_number(const struct stepfile_decoder *decoder, uint64_t id);
 /* The same of a thread with that dictionary entry's name, which is taken off the name. */

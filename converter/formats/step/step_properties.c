@@ -18,7 +18,7 @@ void step_properties_copy(struct step_writer *writer, const struct event_source 
         step_writer_property(writer, key, value);
     }
     if (!has_producer)
-        step_writer_property(writer, "producer", "StepTrace steptrace");
+        step_writer_property(writer, "producer", "StepTrace steptrace " STEPTRACE_VERSION);
     snprintf(resolution, sizeof resolution, "%" PRIu64, resolution_ns);
     step_writer_property(writer, "resolution-ns", resolution);
 }

@@ -235,6 +235,35 @@ struct step_live_report {
 /* True if there is such a file and its process still runs: the trace beside it grows. */
 bool step_live_is_written(const char *path);
 
+/* An event that lies in the live file of a running trace. */
+struct step_live_event {
+    uint32_t kind;    /* STEP_LIVE_ALLOC, EXISTING, FREE_OBJECT, ENTRY; any other event: NONE */
+    uint32_t weight;  /* it stands for so many: where not all is read */
+    uint64_t stream;
+    uint64_t ticks;   /* its time; of a free: that of the latest event before it */
+    uint64_t object;  /* allocations, frees */
+    uint64_t class_;  /* the same as in the trace, as the following: allocations */
+    uint64_t size;    /* bytes */
+    uint64_t stack;   /* a frame; 0: not known */
+    uint64_t thread;  /* not of frees */
+    uint64_t method;  /* entries */
+};
+
+struct step_live_look {
+    void *user;
+    /* How many records of the stream the trace has: those are not told. */
+    uint64_t (*written)(void *user, uint64_t stream);
+    void (*visit)(void *user, const struct step_live_event *event);
+    uint64_t most_bytes; /* of raw records that are read; 0: all */
+};
+
+/* Looks at what a running Java program has not got into its trace yet, without stopping it: each
+ * chunk as far as it was filled at the moment, some later than others; those that are handed on
+ * meanwhile are left out.  `*dropped`: how many records found no room so far.
+ * NOT_FOUND: there is no such file; UNSUPPORTED: it is of a native program. */
+enum step_status step_live_peek(const char *path, const struct step_live_look *look,
+                                uint64_t *dropped, struct step_error *error);
+
 /* Puts into `writer`, whose streams and dictionaries were resumed at what the trace file already
  * has, every record of the live file beyond that.  BUSY: the traced process still runs. */
 enum step_status step_live_recover(const char *path, struct step_writer *writer,

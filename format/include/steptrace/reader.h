@@ -12,6 +12,8 @@
 #ifndef STEPTRACE_READER_H
 #define STEPTRACE_READER_H
 
+#include <stdbool.h>
+
 #include "steptrace/definition.h"
 #include "steptrace/status.h"
 #include "steptrace/value.h"
@@ -96,6 +98,15 @@ struct step_input {
 /* The same for such an input, which is copied; `name` stands for it in messages. */
 enum step_status step_reader_open_input(const struct step_input *input, const char *name,
                                         struct step_reader **out, struct step_error *error);
+
+/* For a trace that its process still writes: takes what was written since it was opened, or since
+ * this was called before, without reading anything twice.  Further blocks come after those that
+ * were there, dictionaries grow; what step_reader_block_info() gave before is no longer good.
+ * `*running`: the process writes on.  Where it does no more, the trace has all that its file will
+ * ever have; if it is not whole then, open it anew for what lies in the live file.  Of any other
+ * reader: OK, and not running. */
+enum step_status step_reader_refresh(struct step_reader *reader, bool *running,
+                                     struct step_error *error);
 
 const struct step_definition *step_reader_borrow_definition(const struct step_reader *reader);
 

@@ -119,6 +119,7 @@ static void make_table(struct step_dictionary *dictionary, size_t slot_count)
     if (end == 0 || end > dictionary->entry_count * 2 + 64)
         return;
     dictionary->table = calloc((size_t) end, sizeof *dictionary->table);
+    dictionary->table_end = end;
     for (size_t i = 0; dictionary->table != NULL && i < dictionary->part_count; i++) {
         const struct step_dictionary_part *part = &dictionary->parts[i];
         for (uint64_t k = 0; k < part->count; k++)
@@ -132,6 +133,17 @@ void step_dictionary_finish(struct step_reader *reader)
         free(reader->dictionaries[i].table);
         reader->dictionaries[i].table = NULL;
         make_table(&reader->dictionaries[i], reader->plan->records[i].slot_count);
+    }
+}
+
+void step_dictionary_regrow(struct step_reader *reader)
+{
+    for (size_t i = 0; i < reader->definition->record_count; i++) {
+        struct step_dictionary *dictionary = &reader->dictionaries[i];
+        if (dictionary->table == NULL || dictionary->table_end == end_of(dictionary))
+            continue;
+        free(dictionary->table);
+        dictionary->table = NULL;
     }
 }
 

@@ -116,6 +116,33 @@ enum step_status step_reader_walk(struct step_reader *reader, const struct step_
         status = visit_found(reader, source, offset, &header, error);
         after_index = header.kind == STEP_BLOCK_INDEX;
         offset += STEP_BLOCK_HEADER_BYTES + header.payload_bytes;
+        if (source == &reader->file)
+            reader->walked_bytes = offset;
+    }
+    return status;
+}
+
+enum step_status step_reader_walk_on(struct step_reader *reader, struct step_error *error)
+{
+    const struct step_byte_source *file = &reader->file;
+    struct step_block_header header;
+    bool after_index = false;
+    enum step_status status = STEP_STATUS_OK;
+    while (status == STEP_STATUS_OK && reader->walked_bytes < file->size &&
+           file->size - reader->walked_bytes >= STEP_BLOCK_HEADER_BYTES &&
+           header_at(reader, file, reader->walked_bytes, &header) &&
+           header.payload_bytes <= file->size - reader->walked_bytes - STEP_BLOCK_HEADER_BYTES) {
+        status = visit_found(reader, file, reader->walked_bytes, &header, error);
+        after_index = header.kind == STEP_BLOCK_INDEX;
+        reader->walked_bytes += STEP_BLOCK_HEADER_BYTES + header.payload_bytes;
+    }
+    if (after_index && file->size - reader->walked_bytes == STEP_FOOTER_BYTES) {
+        const uint8_t *bytes;
+        uint64_t index_offset, file_bytes;
+        reader->whole = step_byte_source_read(file, reader->walked_bytes, STEP_FOOTER_BYTES,
+                                              &reader->head, &bytes, NULL) == STEP_STATUS_OK &&
+                        step_footer_unpack(bytes, &index_offset, &file_bytes) &&
+                        file_bytes == file->size;
     }
     return status;
 }

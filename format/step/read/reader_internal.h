@@ -29,6 +29,7 @@ struct step_dictionary {
     size_t part_capacity;
     uint64_t entry_count;   /* of all parts */
     const uint64_t **table; /* by identifier less 1; NULL where that would be mostly holes */
+    uint64_t table_end;     /* how many it has */
 };
 
 struct step_reader {
@@ -51,6 +52,7 @@ struct step_reader {
     size_t property_count;
     struct step_dictionary *dictionaries; /* by record */
     uint64_t dictionary_memory;
+    uint64_t walked_bytes; /* of the file, up to where blocks were found by walking */
     bool whole;
     bool running; /* its process still writes */
     uint64_t recovered;
@@ -96,6 +98,9 @@ enum step_status step_reader_visit(struct step_reader *reader,
 /* Finds all blocks from `offset` on by their headers, and visits each. */
 enum step_status step_reader_walk(struct step_reader *reader, const struct step_byte_source *source,
                                   uint64_t offset, struct step_error *error);
+/* The same from reader->walked_bytes on, up to the first block that is not all there yet: nothing is
+ * searched for and no damage noted but in whole blocks. */
+enum step_status step_reader_walk_on(struct step_reader *reader, struct step_error *error);
 /* The first definition block from `*offset` on; false where there is none. */
 bool step_reader_find_definition(struct step_reader *reader, uint64_t *offset,
                                  struct step_block_header *header);
@@ -108,6 +113,8 @@ enum step_status step_dictionary_load(struct step_reader *reader,
                                       const struct step_payload *payload, struct step_error *error);
 /* Makes the tables when all are loaded. */
 void step_dictionary_finish(struct step_reader *reader);
+/* Gives up the tables of dictionaries that have grown since. */
+void step_dictionary_regrow(struct step_reader *reader);
 void step_dictionaries_destroy(struct step_reader *reader);
 
 /* Sets a property; both texts are taken over. */

@@ -25,6 +25,6 @@ steptrace dump --kind OF --from-time 3us --to-time 3500 a.hatf
 steptrace convert a.hatf --omit=time+thread+heap+attributes -o - --to=hatf.txt | tail -n 4
 steptrace convert a.hatf --to=memory-replay -o -
 steptrace check a.hatf
-steptrace info a.step
+steptrace info a.step | sed "s|^\(producer.*steptrace\) .*|\1 VERSION|; s|, [0-9,]* bytes.*|, N bytes|"
 steptrace stats a.hatf | head -n 6
 steptrace convert a.hatf -o a.txt; head -n 8 a.txt

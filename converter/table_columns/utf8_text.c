@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sequences as RFC 3629 has them: no longer than need be, no surrogates, up to U+10FFFF. */
-#include "converter/table_export/utf8_text.h"
+#include "converter/table_columns/utf8_text.h"
 
 /* The bytes of the sequence at `at`; 0: it is none. */
 static size_t sequence(const uint8_t *at, size_t left)

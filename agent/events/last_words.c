@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Last words of a session. */
+#include "agent/events/last_words.h"
+
+#include "agent/events/engine.h"
+
+#define PATIENCE_NS UINT64_C(10000000000)
+
+/* Who takes it out speaks for it; so the session stays until it has. */
+static _Atomic(struct session *) waiting;
+
+bool last_words_are_said(struct session *session)
+{
+    if (atomic_load(&session->last_words_said))
+        return true;
+    if (session->engine->last_words == NULL || !session->names_objects ||
+        atomic_load(&session->map->shared->failed) || atomic_load(&session->map->shared->stopping))
+        return true;
+    if (session->last_words_until == 0) {
+        session->last_words_until = clock_monotonic_ns() + PATIENCE_NS;
+        atomic_store(&waiting, session);
+        if (session->engine->collection_ended != NULL)
+            session->engine->collection_ended(); /* wakes the engine's own thread */
+        return false;
+    }
+    struct session *self = session;
+    return clock_monotonic_ns() > session->last_words_until &&
+           atomic_compare_exchange_strong(&waiting, &self, NULL);
+}
+
+void last_words_say(JNIEnv *jni)
+{
+    if (atomic_load_explicit(&waiting, memory_order_relaxed) == NULL)
+        return;
+    struct session *session = atomic_exchange(&waiting, NULL);
+    if (session == NULL)
+        return;
+    session->engine->last_words(session, jni);
+    atomic_store(&session->last_words_said, true);
+}

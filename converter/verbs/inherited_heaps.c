@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A parent's trace is gone through once; at each fork what lives is written, as allocations at time
+ * 0 by no thread, and the child's own records behind it.
+ */
+#include "converter/verbs/inherited_heaps.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/allocs/alloc_source.h"
+#include "converter/allocs/living_blocks.h"
+#include "converter/allocs/recorded_calls.h"
+#include "converter/base/error_report.h"
+#include "converter/base/no_memory.h"
+#include "converter/base/output_file.h"
+#include "converter/open/input.h"
+#include "converter/open/open_trace.h"
+#include "converter/records/copy_trace.h"
+#include "steptrace/hatf_trace.h"
+
+#define STREAM 0u /* comes first among records of one time */
+
+struct forked_child {
+    const char *path;
+    uint64_t forked_ns; /* in the parent's trace */
+};
+
+/* ---- a child's trace ---- */
+
+/* Dictionary entries of the texts, as they are needed; 0: not yet. */
+static enum step_status define(struct step_writer *writer, struct step_bytes attributes,
+                               uint64_t *entry)
+{
+    static uint8_t text[HATF_ATTRIBUTES_MAX + RECORDED_CALL_EXISTING_BYTES];
+    if (*entry != 0)
+        return STEP_STATUS_OK;
+    size_t length = recorded_call_put_existing(attributes, text);
+    const struct step_heap_attributes value = {
+        {text, length < HATF_ATTRIBUTES_MAX ? length : HATF_ATTRIBUTES_MAX}};
+    return step_heap_attributes_define(writer, &value, entry);
+}
+
+static enum step_status put_heaps(const struct living_blocks *living, struct step_writer *writer)
+{
+    enum step_status status = STEP_STATUS_OK;
+    const struct address_block *heap = address_map_from(&living->heaps, 0);
+    for (; heap != NULL && status == STEP_STATUS_OK;
+         heap = address_map_from(&living->heaps, heap->address + 1)) {
+        const struct step_heap_heap_create record = {.heap = heap->address};
+        status = step_heap_heap_create_put(writer, STREAM, &record);
+    }
+    return status;
+}
+
+static enum step_status put_blocks(const struct living_blocks *living, struct step_writer *writer)
+{
+    uint64_t *entries = calloc(living->texts.count + 1, sizeof *entries);
+    enum step_status status = entries != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+    const struct address_block *block = address_map_from(&living->blocks, 0);
+    while (block != NULL && status == STEP_STATUS_OK) {
+        uint64_t *entry = &entries[block->record];
+        status = define(writer, living_blocks_attributes(living, block), entry);
+        const struct step_heap_alloc record = {.attributes = *entry,
+                                               .heap = block->heap,
+                                               .size = block->size,
+                                               .address = block->address};
+        if (status == STEP_STATUS_OK)
+            status = step_heap_alloc_put(writer, STREAM, &record);
+        block = block->address != UINT64_MAX ? address_map_from(&living->blocks, block->address + 1)
+                                             : NULL;
+    }
+    free(entries);
+    return status;
+}
+
+static enum step_status put_number(struct step_writer *writer, const char *key, uint64_t number)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    return step_writer_property(writer, key, text);
+}
+
+static enum step_status copy_blocks(struct step_reader *reader, struct step_writer *writer,
+                                    struct step_error *error)
+{
+    struct step_block *block = NULL;
+    enum step_status status = STEP_STATUS_OK;
+    uint64_t records = 0;
+    for (size_t i = 0; i < step_reader_block_count(reader) && status == STEP_STATUS_OK; i++) {
+        status = stepfile_copy_block(reader, i, &block, writer, &records, error);
+        if (status == STEP_STATUS_OK)
+            status = step_writer_flush_stream(writer, step_reader_block_info(reader, i)->stream);
+    }
+    step_block_destroy(block);
+    return status;
+}
+
+static enum step_status write_records(const struct living_blocks *living,
+                                      const struct forked_child *child, struct step_reader *reader,
+                                      struct step_writer *writer, struct step_error *error)
+{
+    enum step_status status = stepfile_copy_start(reader, writer);
+    if (status == STEP_STATUS_OK)
+        status = put_number(writer, "forked-at-ns", child->forked_ns);
+    if (status == STEP_STATUS_OK)
+        status = put_number(writer, "inherited", living->blocks.count);
+    if (status == STEP_STATUS_OK)
+        status = put_heaps(living, writer);
+    if (status == STEP_STATUS_OK)
+        status = put_blocks(living, writer);
+    if (status == STEP_STATUS_OK)
+        status = step_writer_flush_stream(writer, STREAM);
+    return status == STEP_STATUS_OK ? copy_blocks(reader, writer, error) : status;
+}
+
+static enum step_status write_trace(const struct living_blocks *living,
+                                    const struct forked_child *child, struct step_reader *reader,
+                                    struct output_file *file, struct step_error *error)
+{
+    struct step_writer_options options;
+    struct step_writer *writer;
+    step_writer_options_init(&options);
+    options.definition = &step_hatf_trace_definition;
+    options.output = output_file_as_output(file);
+    enum step_status status = step_writer_create(&options, &writer, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = write_records(living, child, reader, writer, error);
+    enum step_status closed = step_writer_close(writer, status == STEP_STATUS_OK ? error : NULL);
+    step_writer_destroy(writer);
+    return status != STEP_STATUS_OK ? status : closed;
+}
+
+/* The trace stays as it is where that fails. */
+static enum step_status write_anew(const struct living_blocks *living,
+                                   const struct forked_child *child)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct output_file file;
+    struct step_reader *reader;
+    enum step_status status = step_reader_open(child->path, &reader, &error);
+    if (status != STEP_STATUS_OK)
+        return report_error(&error);
+    status = output_file_open(&file, child->path, &error);
+    if (status == STEP_STATUS_OK) {
+        status = write_trace(living, child, reader, &file, &error);
+        if (status == STEP_STATUS_OK)
+            status = output_file_commit(&file, &error);
+        output_file_abort(&file);
+    }
+    step_reader_destroy(reader);
+    if (status != STEP_STATUS_OK && error.status == STEP_STATUS_OK)
+        step_error_set(&error, status, child->path, STEP_NO_OFFSET, "%s", step_status_text(status));
+    return status == STEP_STATUS_OK ? status : report_error(&error);
+}
+
+/* ---- a parent's ---- */
+
+static enum step_status walk(struct alloc_source *source, struct living_blocks *living,
+                             const struct forked_child *children, size_t count)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct hatf_record record;
+    enum step_status status = STEP_STATUS_OK, written = STEP_STATUS_OK;
+    size_t at = 0;
+    while (at < count && written == STEP_STATUS_OK) {
+        status = alloc_source_next(source, &record, &error);
+        if (status != STEP_STATUS_OK && status != STEP_STATUS_END)
+            return report_error(&error);
+        while (at < count && written == STEP_STATUS_OK &&
+               (status == STEP_STATUS_END || record.time > children[at].forked_ns))
+            written = write_anew(living, &children[at++]);
+        if (status == STEP_STATUS_OK && !living_blocks_put(living, &record)) {
+            no_memory(&error);
+            return report_error(&error);
+        }
+    }
+    return written;
+}
+
+/* `children` are in the order of their forks. */
+static enum step_status tell_children(const char *parent, const struct forked_child *children,
+                                      size_t count)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct alloc_source *source;
+    struct living_blocks living;
+    enum step_status status = trace_open_allocs(parent, NULL, NULL, &source, &error);
+    if (status != STEP_STATUS_OK)
+        return report_error(&error);
+    if (living_blocks_init(&living)) {
+        status = walk(source, &living, children, count);
+    } else {
+        no_memory(&error);
+        status = report_error(&error);
+    }
+    living_blocks_reset(&living);
+    alloc_source_destroy(source);
+    return status;
+}
+
+/* ---- who is whose ---- */
+
+/* The program that the child's parent was when it forked: the last that had started by then. */
+static bool is_parent(const struct trace_list *list, size_t parent, size_t child)
+{
+    const struct recorded_trace *of = &list->rows[child], *from = &list->rows[parent];
+    if (of->fork_stamp[0] == '\0' || of->is_growing || strcmp(of->parent, from->process) != 0)
+        return false;
+    for (size_t i = parent + 1; i < child; i++)
+        if (strcmp(list->rows[i].process, from->process) == 0)
+            return false;
+    return parent < child;
+}
+
+static bool forked_ns(const struct recorded_trace *parent, const struct recorded_trace *child,
+                      uint64_t *ns)
+{
+    uint64_t multiplier;
+    unsigned shift;
+    uint64_t stamp = strtoull(child->fork_stamp, NULL, 10);
+    if (sscanf(parent->clock_scale, "%" SCNu64 ">>%u", &multiplier, &shift) != 2 || shift > 63)
+        return false;
+    *ns = (uint64_t) ((unsigned __int128) stamp * multiplier >> shift);
+    return true;
+}
+
+static int by_fork(const void *left, const void *right)
+{
+    const struct forked_child *a = left, *b = right;
+    return (a->forked_ns > b->forked_ns) - (a->forked_ns < b->forked_ns);
+}
+
+enum step_status inherited_heaps_tell(const struct trace_list *list)
+{
+    struct forked_child *children = calloc(list->count + 1, sizeof *children);
+    enum step_status status = children != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+    for (size_t parent = 0; parent < list->count && children != NULL; parent++) {
+        size_t count = 0;
+        for (size_t i = parent + 1; i < list->count; i++)
+            if (is_parent(list, parent, i) &&
+                forked_ns(&list->rows[parent], &list->rows[i], &children[count].forked_ns))
+                children[count++].path = list->rows[i].path;
+        if (count == 0)
+            continue;
+        qsort(children, count, sizeof *children, by_fork);
+        enum step_status one = tell_children(list->rows[parent].path, children, count);
+        status = status == STEP_STATUS_OK ? one : status;
+    }
+    free(children);
+    return status;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace watch: a trace while it is written. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/given_definition.h"
+#include "converter/base/memory_limit.h"
+#include "converter/events/selection_options.h"
+#include "converter/open/input.h"
+#include "converter/verbs/verb.h"
+#include "converter/watch/watch_loop.h"
+#include "converter/watch/watch_selection.h"
+#include "converter/watch/watch_target.h"
+
+#define INTERVAL_DEFAULT_NS UINT64_C(1000000000)
+#define INTERVAL_LEAST_NS UINT64_C(10000000)
+#define INTERVAL_MOST_NS UINT64_C(3600000000000)
+#define TOP_DEFAULT UINT64_C(20)
+#define TOP_MOST UINT64_C(180) /* of text */
+
+static const struct verb_help help = {
+    .name = "watch",
+    .operands = "PID|TRACE [OPTION]...",
+    .text =
+        "Shows a trace while it is written: what lives, what is allocated a second, and by\n"
+        "which classes, call sites, threads and methods. The program is not asked anything:\n"
+        "the trace and its live file are read. `?` tells the keys.\n"};
+
+struct watch_options {
+    struct event_selection selected;
+    struct watch_settings settings;
+    double cpu; /* percent of a core; 0: no limit */
+    bool once;
+    enum watch_axis axis;
+    enum watch_column by; /* WATCH_COLUMNS: not chosen */
+};
+
+static bool take_cpu(void *double_target, const char *value, const char **fault)
+{
+    char *end;
+    double percent = strtod(value, &end);
+    *fault = "a percentage from 0.1 to 100, or all, is expected";
+    if (strcmp(value, "all") == 0) {
+        *(double *) double_target = 0;
+        return true;
+    }
+    if (end == value || (*end != '\0' && strcmp(end, "%") != 0) || !(percent >= 0.1) ||
+        percent > 100)
+        return false;
+    *(double *) double_target = percent;
+    return true;
+}
+
+static bool take_axis(void *axis_target, const char *value, const char **fault)
+{
+    static const char *const words[WATCH_AXES] = {"class", "site", "thread", "method"};
+    *fault = "class, site, thread or method is expected";
+    for (int i = 0; i < WATCH_AXES; i++)
+        if (strcmp(words[i], value) == 0) {
+            *(enum watch_axis *) axis_target = (enum watch_axis) i;
+            return true;
+        }
+    return false;
+}
+
+static bool take_column(void *column_target, const char *value, const char **fault)
+{
+    static const char *const words[WATCH_COLUMNS] = {
+        "live", "live-objects", "allocated", "objects", "rate", "growth", "calls", "name"};
+    *fault = "live, live-objects, allocated, objects, rate, calls or name is expected";
+    for (int i = 0; i < WATCH_COLUMNS; i++)
+        if (i != WATCH_GROWTH && strcmp(words[i], value) == 0) {
+            *(enum watch_column *) column_target = (enum watch_column) i;
+            return true;
+        }
+    return false;
+}
+
+static enum step_status show(struct watch_feed *feed, long pid, const struct watch_options *options)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct watch_view view;
+    watch_view_init(&view, feed, pid);
+    view.axis = options->axis;
+    if (options->by != WATCH_COLUMNS)
+        view.by[options->axis] = options->by;
+    enum step_status status = options->once || options->settings.json
+                                  ? watch_once(&view, &options->settings, &error)
+                                  : watch_on_terminal(&view, &options->settings, &error);
+    watch_view_reset(&view);
+    if (status == STEP_STATUS_OK)
+        return feed->tail.state == WATCH_RUNNING
+                   ? STEP_STATUS_OK
+                   : report_reader_damage(feed->tail.reader, feed->tail.path);
+    if (status == STEP_STATUS_UNSUPPORTED)
+        report_line("%s", error.message);
+    else
+        report_error(&error);
+    return status;
+}
+
+static enum step_status run(const struct arguments *arguments, const struct watch_options *options)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct watch_target target;
+    enum step_status status = watch_target_find(arguments->operands[0], &target, &error);
+    if (status != STEP_STATUS_OK) {
+        report_line("%s", error.message);
+        return STEP_STATUS_NOT_FOUND;
+    }
+    struct watch_feed *feed = calloc(1, sizeof *feed);
+    if (feed == NULL)
+        return report_error(&(struct step_error){.status = STEP_STATUS_NO_MEMORY,
+                                                 .offset = STEP_NO_OFFSET,
+                                                 .message = "out of memory"});
+    status = watch_feed_open(feed, target.path, &options->selected, options->cpu / 100, &error);
+    if (status == STEP_STATUS_OK)
+        status = show(feed, target.pid, options);
+    else
+        report_error(&error);
+    watch_feed_close(feed);
+    free(feed);
+    return status;
+}
+
+static enum step_status check(const struct arguments *arguments,
+                              const struct watch_options *options)
+{
+    const char *late = watch_selection_fault(&options->selected);
+    enum step_status status = arguments_expect(arguments, 1, 1);
+    if (status == STEP_STATUS_OK && late != NULL)
+        status = arguments_fault(
+            arguments, "--%s is known when a trace has ended; stats and heap tell of it", late);
+    if (status == STEP_STATUS_OK && (options->settings.interval_ns < INTERVAL_LEAST_NS ||
+                                     options->settings.interval_ns > INTERVAL_MOST_NS))
+        status = arguments_fault(arguments, "--interval: 10ms to 1h is expected");
+    if (status == STEP_STATUS_OK && !options->settings.json && options->settings.top > TOP_MOST)
+        status = arguments_fault(arguments, "--top: up to 180 is expected, but with --json");
+    return status;
+}
+
+enum step_status verb_watch(int argc, char **argv)
+{
+    struct watch_options options = {.settings = {.interval_ns = INTERVAL_DEFAULT_NS,
+                                                 .top = TOP_DEFAULT},
+                                    .cpu = 1,
+                                    .by = WATCH_COLUMNS};
+    event_selection_init(&options.selected);
+    const struct option_row rows[] = {
+        {"interval", 'i', "T", "from look to look (1s)", take_time, &options.settings.interval_ns},
+        {"cpu", 0, "PERCENT", "of a core, for a running trace (1); all: no limit, all is exact",
+         take_cpu, &options.cpu},
+        {"by", 0, "WHAT", "class, site, thread or method", take_axis, &options.axis},
+        {"sort", 0, "WHAT", "live, live-objects, allocated, objects, rate, calls or name",
+         take_column, &options.by},
+        {"once", 0, NULL, "look once, and print it", take_flag, &options.once},
+        {"json", 0, NULL, "the same, as JSON", take_flag, &options.settings.json},
+        {"top", 'n', "N", "rows of a table of those (20; 0: all)", take_count,
+         &options.settings.top},
+        OBJECT_SELECTION_ROWS(&options.selected),
+        DEFINITION_ROW,
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    enum step_status status = arguments_parse(&arguments, argc, argv);
+    if (status != STEP_STATUS_OK || arguments.help_wanted)
+        return status;
+    status = check(&arguments, &options);
+    return status == STEP_STATUS_OK ? run(&arguments, &options) : status;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A watched trace into its model, a slice at a time.  What is read of a running trace is limited to
+ * a share of one core: where it would take more, some blocks stand for all that came with them, and
+ * the model's figures are estimates, until the trace has ended and all of it is read.
+ */
+#ifndef CONVERTER_WATCH_WATCH_FEED_H
+#define CONVERTER_WATCH_WATCH_FEED_H
+
+#include "converter/watch/watch_model.h"
+#include "converter/watch/watch_tail.h"
+
+struct watch_feed {
+    struct watch_tail tail;
+    struct watch_model model;
+    struct event_selection selected;
+    struct step_block *block;
+    uint8_t *wanted; /* by record */
+    double share;    /* of a core, for a running trace; 0: no limit */
+    size_t next;     /* blocks before it were read or passed over */
+    uint64_t records_met, records_read; /* of the kinds that are read */
+    bool sampled;                       /* not all births were read */
+    bool lost_deaths;                   /* nor all deaths */
+    double record_ns;                   /* what one costs, roughly */
+    double credit_ns;
+};
+
+/* What is borrowed outlives the feed; `path` too. */
+enum step_status watch_feed_open(struct watch_feed *feed, const char *path,
+                                 const struct event_selection *selected, double share,
+                                 struct step_error *error);
+void watch_feed_close(struct watch_feed *feed);
+/* Another selection; all is read anew. */
+enum step_status watch_feed_select(struct watch_feed *feed, const struct event_selection *selected,
+                                   struct step_error *error);
+
+/* Takes what was written since `elapsed_ns` ago, and what lies in the live file. */
+enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns,
+                                    struct step_error *error);
+/* Reads on, for about `slice_ns` of processor time.  `*more`: there is more to read. */
+enum step_status watch_feed_read(struct watch_feed *feed, uint64_t slice_ns, bool *more,
+                                 struct step_error *error);
+
+/* Whether all figures are exact: nothing was estimated, and nothing waits to be read. */
+bool watch_feed_is_exact(const struct watch_feed *feed);
+/* Share of the events that was read, 0 to 1. */
+double watch_feed_progress(const struct watch_feed *feed);
+
+/* What the trace comes to in all: what the headers of blocks tell exactly stands above what was
+ * estimated. */
+struct watch_sums watch_feed_total(const struct watch_feed *feed);
+/* A row's sums, with what lives put right where deaths were lost. */
+struct watch_sums watch_feed_row(const struct watch_feed *feed, const struct watch_row *row);
+
+#endif

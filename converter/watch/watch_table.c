@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows into lines. */
+#include "converter/watch/watch_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "steptrace/show.h"
+
+#define FRAMES_SHOWN 16u
+
+void watch_table_reset(struct watch_table *table)
+{
+    free(table->lines);
+    *table = (struct watch_table){.lines = NULL};
+}
+
+/* ---- names ---- */
+
+static size_t put_text(char *out, size_t out_size, size_t at, struct step_bytes text)
+{
+    return at < out_size ? at + step_show(text, out + at, out_size - at) : at;
+}
+
+static size_t put_plain(char *out, size_t out_size, size_t at, const char *text)
+{
+    return put_text(out, out_size, at,
+                    (struct step_bytes){(const uint8_t *) text, strlen(text)});
+}
+
+static size_t put_method(struct watch_feed *feed, uint32_t id, char *out, size_t out_size,
+                         size_t at)
+{
+    const struct trace_method *method = trace_method_of(&feed->tail.names, id);
+    const struct trace_class *class = trace_class_of(&feed->tail.names, method->class_id);
+    at = put_text(out, out_size, at, class->name);
+    at = put_plain(out, out_size, at, ".");
+    return put_text(out, out_size, at, method->name);
+}
+
+static size_t put_stack(struct watch_feed *feed, uint32_t id, char *out, size_t out_size)
+{
+    size_t at = 0;
+    char line[24];
+    for (unsigned i = 0; id != 0 && i < FRAMES_SHOWN && at + 1 < out_size; i++) {
+        const struct trace_frame *frame = trace_frame_of(&feed->tail.names, id);
+        if (i > 0)
+            at = put_plain(out, out_size, at, " <- ");
+        at = put_method(feed, frame->method_id, out, out_size, at);
+        snprintf(line, sizeof line, ":%" PRIu32, frame->line);
+        if (frame->line != 0)
+            at = put_plain(out, out_size, at, line);
+        id = frame->parent;
+    }
+    return at;
+}
+
+static size_t put_thread(struct watch_feed *feed, uint32_t id, char *out, size_t out_size)
+{
+    const struct trace_thread *thread = trace_thread_of(&feed->tail.names, id);
+    char number[32];
+    if (id == 0)
+        return put_plain(out, out_size, 0, "(no thread)");
+    snprintf(number, sizeof number, "%" PRIu64 " ", thread->known ? thread->number : id);
+    return put_text(out, out_size, put_plain(out, out_size, 0, number), thread->name);
+}
+
+size_t watch_name(struct watch_feed *feed, enum watch_axis axis, uint32_t id, char *out,
+                  size_t out_size)
+{
+    static const int records[WATCH_AXES] = {STEP_JAVA_CLASS, STEP_JAVA_FRAME, STEP_JAVA_THREAD,
+                                            STEP_JAVA_METHOD};
+    out[0] = '\0';
+    stepfile_decoder_name(&feed->tail.decoder, records[axis], id);
+    switch (axis) {
+    case WATCH_CLASSES:
+        return put_text(out, out_size, 0, trace_class_of(&feed->tail.names, id)->name);
+    case WATCH_SITES:
+        return put_stack(feed, id, out, out_size);
+    case WATCH_THREADS:
+        return put_thread(feed, id, out, out_size);
+    default:
+        return put_method(feed, id, out, out_size, 0);
+    }
+}
+
+/* ---- lines ---- */
+
+static bool is_empty(const struct watch_line *line)
+{
+    return line->now.objects == 0 && line->now.calls == 0 && line->now.freed_objects == 0;
+}
+
+static double difference(uint64_t now, uint64_t before)
+{
+    return (double) now - (double) before;
+}
+
+static void fill(struct watch_line *line, struct watch_feed *feed, const struct watch_row *row,
+                 const struct watch_order *order)
+{
+    static const struct watch_sums nothing;
+    bool calls = order->axis == WATCH_METHODS;
+    const struct watch_sums *before =
+        feed->tail.state == WATCH_RUNNING ? &row->before : &nothing; /* of one that ended: of all */
+    line->now = watch_feed_row(feed, row);
+    line->growth = line->growth_objects = line->rate = 0;
+    if (feed->model.has_mark) {
+        line->growth = calls ? difference(line->now.calls, row->marked.calls)
+                             : difference(watch_live_bytes(&line->now),
+                                          watch_live_bytes(&row->marked));
+        line->growth_objects =
+            difference(watch_live_objects(&line->now), watch_live_objects(&row->marked));
+    }
+    if (order->seconds > 0)
+        line->rate = (calls ? difference(line->now.calls, before->calls)
+                            : difference(line->now.bytes, before->bytes)) /
+                     order->seconds;
+}
+
+static double key_of(const struct watch_line *line, enum watch_column by)
+{
+    switch (by) {
+    case WATCH_LIVE_BYTES:
+        return (double) watch_live_bytes(&line->now);
+    case WATCH_LIVE_OBJECTS:
+        return (double) watch_live_objects(&line->now);
+    case WATCH_BYTES:
+        return (double) line->now.bytes;
+    case WATCH_OBJECTS:
+        return (double) line->now.objects;
+    case WATCH_RATE:
+        return line->rate;
+    case WATCH_GROWTH:
+        return line->growth;
+    case WATCH_CALLS:
+        return (double) line->now.calls;
+    default:
+        return 0;
+    }
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+    const struct watch_line *a = left, *b = right;
+    if (a->key != b->key)
+        return a->key > b->key ? -1 : 1;
+    if (a->now.bytes != b->now.bytes)
+        return a->now.bytes > b->now.bytes ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+struct named {
+    struct watch_line line;
+    char *name;
+};
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct named *a = left, *b = right;
+    return strcmp(a->name, b->name);
+}
+
+/* Names are made for the time of sorting; where memory lacks, lines stay as they are. */
+static void sort_by_name(struct watch_table *table, struct watch_feed *feed, enum watch_axis axis)
+{
+    struct named *named = calloc(table->count + 1, sizeof *named);
+    bool ok = named != NULL;
+    char text[WATCH_NAME_TEXT];
+    for (size_t i = 0; ok && i < table->count; i++) {
+        watch_name(feed, axis, table->lines[i].id, text, sizeof text);
+        named[i] = (struct named){table->lines[i], strdup(text)};
+        ok = named[i].name != NULL;
+    }
+    if (ok) {
+        qsort(named, table->count, sizeof *named, compare_names);
+        for (size_t i = 0; i < table->count; i++)
+            table->lines[i] = named[i].line;
+    }
+    for (size_t i = 0; named != NULL && i < table->count; i++)
+        free(named[i].name);
+    free(named);
+}
+
+static void reverse(struct watch_table *table)
+{
+    for (size_t i = 0; i < table->count / 2; i++) {
+        struct watch_line line = table->lines[i];
+        table->lines[i] = table->lines[table->count - 1 - i];
+        table->lines[table->count - 1 - i] = line;
+    }
+}
+
+static bool add_line(struct watch_table *table, const struct watch_line *line)
+{
+    if (table->count == table->capacity) {
+        size_t capacity = table->capacity * 2 + 64;
+        struct watch_line *lines = realloc(table->lines, capacity * sizeof *lines);
+        if (lines == NULL)
+            return false;
+        table->lines = lines;
+        table->capacity = capacity;
+    }
+    table->lines[table->count++] = *line;
+    return true;
+}
+
+static bool has_name(struct watch_feed *feed, const struct watch_order *order, uint32_t id)
+{
+    char name[WATCH_NAME_TEXT];
+    if (order->name == NULL || order->name[0] == '\0')
+        return true;
+    watch_name(feed, order->axis, id, name, sizeof name);
+    return strstr(name, order->name) != NULL;
+}
+
+bool watch_table_make(struct watch_table *table, struct watch_feed *feed,
+                      const struct watch_order *order)
+{
+    const struct id_table *rows = &feed->model.rows[order->axis];
+    table->count = 0;
+    for (uint32_t id = 0; id_table_next(rows, &id); id++) {
+        struct watch_line line = {.id = id};
+        fill(&line, feed, id_table_find(rows, id), order);
+        line.key = key_of(&line, order->by);
+        if (!is_empty(&line) && has_name(feed, order, id) && !add_line(table, &line))
+            return false;
+    }
+    if (order->by == WATCH_NAME)
+        sort_by_name(table, feed, order->axis);
+    else if (table->count > 1)
+        qsort(table->lines, table->count, sizeof *table->lines, compare_lines);
+    if (order->reversed)
+        reverse(table);
+    return true;
+}

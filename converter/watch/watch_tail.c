@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the headers of blocks tell, as they come. */
+#include "converter/watch/watch_tail.h"
+
+#include "converter/base/given_definition.h"
+#include "converter/formats/step/stepfile.h"
+
+/* Numbers of streams are small but in damaged files. */
+#define STREAMS_MOST (UINT64_C(1) << 24)
+
+uint64_t watch_tail_time_ns(const struct watch_tail *tail, uint64_t ticks)
+{
+    uint64_t time_ns;
+    return __builtin_mul_overflow(ticks, tail->decoder.resolution_ns, &time_ns) ? UINT64_MAX
+                                                                                : time_ns;
+}
+
+static void count_block(struct watch_tail *tail, const struct step_block_info *info)
+{
+    uint64_t last_ns = watch_tail_time_ns(tail, info->time_max), end;
+    for (size_t i = 0; i < info->type_count; i++) {
+        enum step_text_kind kind = stepfile_decoder_kind(&tail->decoder, info->counts[i].record);
+        if (kind < EVENT_KIND_COUNT) {
+            tail->kinds[kind] += info->counts[i].count;
+            tail->events += info->counts[i].count;
+        }
+    }
+    if (last_ns > tail->last_ns)
+        tail->last_ns = last_ns;
+    uint64_t *written = info->stream < STREAMS_MOST
+                            ? id_table_get(&tail->streams, (uint32_t) info->stream)
+                            : NULL;
+    if (written != NULL &&
+        !__builtin_add_overflow(info->first_record, info->record_count, &end) && end > *written)
+        *written = end;
+}
+
+static void count_blocks(struct watch_tail *tail)
+{
+    size_t count = step_reader_block_count(tail->reader);
+    for (; tail->counted < count; tail->counted++)
+        count_block(tail, step_reader_block_info(tail->reader, tail->counted));
+}
+
+uint64_t watch_tail_written(const struct watch_tail *tail, uint64_t stream)
+{
+    const uint64_t *written =
+        stream < STREAMS_MOST ? id_table_find(&tail->streams, (uint32_t) stream) : NULL;
+    return written != NULL ? *written : 0;
+}
+
+static void note_state(struct watch_tail *tail)
+{
+    tail->state = step_reader_is_running(tail->reader) ? WATCH_RUNNING
+                  : step_reader_is_whole(tail->reader) ? WATCH_WHOLE
+                                                       : WATCH_CUT;
+}
+
+static bool has_events(const struct watch_tail *tail)
+{
+    for (uint32_t i = 0; i < tail->decoder.record_count; i++)
+        if (stepfile_decoder_kind(&tail->decoder, i) < EVENT_KIND_COUNT)
+            return true;
+    return false;
+}
+
+static enum step_status open_reader(struct watch_tail *tail, struct step_error *error)
+{
+    enum step_status status = open_with_given_definition(tail->path, &tail->reader, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = stepfile_decoder_init(&tail->decoder, tail->reader, &tail->names, error);
+    if (status == STEP_STATUS_OK && !has_events(tail))
+        status = step_error_set(error, STEP_STATUS_UNSUPPORTED, tail->path, STEP_NO_OFFSET,
+                                stepfile_reader_has_heap_events(tail->reader)
+                                    ? "a native program's trace; only a Java program's can be "
+                                      "watched (`steptrace stats` reads it)"
+                                    : "the trace has no events of a Java program");
+    return status;
+}
+
+enum step_status watch_tail_open(struct watch_tail *tail, const char *path,
+                                 struct step_error *error)
+{
+    *tail = (struct watch_tail){.path = path};
+    trace_names_init(&tail->names);
+    id_table_init(&tail->streams, sizeof(uint64_t));
+    enum step_status status = open_reader(tail, error);
+    if (status == STEP_STATUS_OK) {
+        note_state(tail);
+        count_blocks(tail);
+    }
+    return status;
+}
+
+void watch_tail_reset(struct watch_tail *tail)
+{
+    stepfile_decoder_reset(&tail->decoder);
+    step_reader_destroy(tail->reader);
+    step_reader_destroy(tail->before);
+    trace_names_reset(&tail->names);
+    id_table_reset(&tail->streams);
+    tail->reader = tail->before = NULL;
+}
+
+/* Names stay what they are, and with them the reader that they borrow their texts from. */
+static enum step_status open_anew(struct watch_tail *tail, struct step_error *error)
+{
+    stepfile_decoder_reset(&tail->decoder);
+    tail->before = tail->reader;
+    tail->reader = NULL;
+    enum step_status status = open_reader(tail, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    for (size_t i = 0; i < EVENT_KIND_COUNT; i++)
+        tail->kinds[i] = 0;
+    tail->events = 0;
+    tail->counted = 0;
+    note_state(tail);
+    if (tail->state == WATCH_RUNNING) /* of another process: what was known is of no use */
+        tail->state = WATCH_CUT;
+    count_blocks(tail);
+    return STEP_STATUS_OK;
+}
+
+enum step_status watch_tail_refresh(struct watch_tail *tail, bool *opened_anew,
+                                    struct step_error *error)
+{
+    bool running;
+    *opened_anew = false;
+    if (tail->state != WATCH_RUNNING)
+        return STEP_STATUS_OK;
+    enum step_status status = step_reader_refresh(tail->reader, &running, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (!running && !step_reader_is_whole(tail->reader)) {
+        status = open_anew(tail, error);
+        *opened_anew = status == STEP_STATUS_OK;
+        return status;
+    }
+    note_state(tail);
+    count_blocks(tail);
+    return STEP_STATUS_OK;
+}

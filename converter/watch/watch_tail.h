@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trace that is watched: opened once, and then what was written since. */
+#ifndef CONVERTER_WATCH_WATCH_TAIL_H
+#define CONVERTER_WATCH_WATCH_TAIL_H
+
+#include "converter/formats/step/event_of_record.h"
+
+enum watch_state {
+    WATCH_RUNNING, /* its process writes it */
+    WATCH_WHOLE,   /* written to its end */
+    WATCH_CUT      /* its process was killed, or what it wrote was cut off */
+};
+
+struct watch_tail {
+    const char *path; /* borrowed */
+    struct step_reader *reader;
+    struct step_reader *before; /* the one that names were taken from before; or NULL */
+    struct stepfile_decoder decoder;
+    struct trace_names names;
+    enum watch_state state;
+    uint64_t dropped;         /* records that found no room, as the live file tells */
+    struct id_table streams;  /* uint64_t: how many records of a stream are in the file */
+    size_t counted;           /* blocks that these and the following are of */
+    uint64_t kinds[EVENT_KIND_COUNT];
+    uint64_t events;
+    uint64_t last_ns;
+};
+
+/* Errors are those of step_reader_open(); UNSUPPORTED: the trace is none of a Java program. */
+enum step_status watch_tail_open(struct watch_tail *tail, const char *path,
+                                 struct step_error *error);
+void watch_tail_reset(struct watch_tail *tail);
+/* Takes what was written since. `*opened_anew`: its process has ended without closing it, and all
+ * was read once more; blocks that were there have kept their numbers. */
+enum step_status watch_tail_refresh(struct watch_tail *tail, bool *opened_anew,
+                                    struct step_error *error);
+
+/* How many records of the stream are in the file. */
+uint64_t watch_tail_written(const struct watch_tail *tail, uint64_t stream);
+uint64_t watch_tail_time_ns(const struct watch_tail *tail, uint64_t ticks);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A live file as its chunks.  It is read, not mapped, and nothing in it is trusted. */
+#include "format/live/live_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/core/grow.h"
+
+#define CHUNK_LIMIT (UINT32_C(1) << 26)
+
+bool live_file_read(struct live_file *file, uint64_t offset, void *out, size_t length)
+{
+    size_t done = 0;
+    while (done < length) {
+        ssize_t got =
+            pread(file->descriptor, (char *) out + done, length - done, (off_t) (offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        done += (size_t) got;
+    }
+    return true;
+}
+
+enum step_status live_file_open(struct live_file *file)
+{
+    file->descriptor = open(file->path, O_RDONLY | O_CLOEXEC);
+    if (file->descriptor < 0)
+        return step_error_set(file->error, errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO,
+                              file->path, STEP_NO_OFFSET, "%s", strerror(errno));
+    struct stat status;
+    if (fstat(file->descriptor, &status) != 0)
+        return step_error_set(file->error, STEP_STATUS_IO, file->path, STEP_NO_OFFSET, "%s",
+                              strerror(errno));
+    file->size = (uint64_t) status.st_size;
+    if (!live_file_read(file, 0, &file->header, sizeof file->header) ||
+        memcmp(file->header.magic, STEP_LIVE_MAGIC, sizeof file->header.magic) != 0)
+        return step_error_set(file->error, STEP_STATUS_FORMAT, file->path, 0,
+                              "not a StepTrace live file");
+    if (file->header.version != STEP_LIVE_VERSION || file->header.page_bytes != STEP_LIVE_PAGE)
+        return step_error_set(file->error, STEP_STATUS_UNSUPPORTED, file->path, 8,
+                              "live file version %u is not supported", file->header.version);
+    return STEP_STATUS_OK;
+}
+
+enum step_status live_file_check_owner(struct live_file *file)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+    if (fcntl(file->descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
+        return step_error_set(file->error, STEP_STATUS_BUSY, file->path, STEP_NO_OFFSET,
+                              "process %d is still writing it", (int) lock.l_pid);
+    return STEP_STATUS_OK;
+}
+
+void live_file_close(struct live_file *file)
+{
+    free(file->chunks);
+    file->chunks = NULL;
+    if (file->descriptor >= 0)
+        close(file->descriptor);
+    file->descriptor = -1;
+}
+
+bool step_live_is_written(const char *path)
+{
+    struct live_file file = {.path = path, .descriptor = -1};
+    bool is = live_file_open(&file) == STEP_STATUS_OK && live_file_check_owner(&file) == STEP_STATUS_BUSY;
+    live_file_close(&file);
+    return is;
+}
+
+static enum step_status note_chunk(struct live_file *file, uint64_t offset,
+                                   const struct step_live_chunk *chunk)
+{
+    if (file->count == file->capacity) {
+        struct found_chunk *grown =
+            step_grown(file->chunks, &file->capacity, file->capacity + 1, sizeof *grown);
+        if (grown == NULL)
+            return step_error_set(file->error, STEP_STATUS_NO_MEMORY, file->path, offset,
+                                  "out of memory");
+        file->chunks = grown;
+    }
+    file->chunks[file->count++] = (struct found_chunk){
+        offset, chunk->stream, chunk->order, chunk->first_record, chunk->thread, chunk->used};
+    return STEP_STATUS_OK;
+}
+
+enum step_status live_file_find_chunks(struct live_file *file)
+{
+    uint64_t offset = STEP_LIVE_PAGE;
+    while (offset + sizeof(struct step_live_chunk) <= file->size) {
+        struct step_live_chunk chunk;
+        if (!live_file_read(file, offset, &chunk, sizeof chunk))
+            break;
+        bool good = chunk.magic == STEP_LIVE_CHUNK_MAGIC && chunk.size_bytes >= STEP_LIVE_PAGE &&
+                    chunk.size_bytes <= CHUNK_LIMIT && chunk.size_bytes % STEP_LIVE_PAGE == 0;
+        if (good && chunk.state != STEP_LIVE_FREE && chunk.used != 0 && chunk.used % 8 == 0 &&
+            chunk.used <= chunk.size_bytes - sizeof chunk) {
+            enum step_status status = note_chunk(file, offset, &chunk);
+            if (status != STEP_STATUS_OK)
+                return status;
+        }
+        offset += good ? chunk.size_bytes : STEP_LIVE_PAGE;
+    }
+    return STEP_STATUS_OK;
+}

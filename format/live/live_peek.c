@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A look at what a running program has not got into its trace yet. */
+#include <stdlib.h>
+
+#include "format/live/live_file.h"
+#include "format/live/live_records.h"
+
+struct peek {
+    const struct step_live_look *look;
+    struct live_file file;
+    struct step_live_header clock;
+    uint64_t *words; /* of a chunk */
+    size_t capacity;
+    uint32_t stride; /* each so-many-th chunk is read */
+};
+
+static uint32_t kind_of(uint64_t word)
+{
+    return (uint32_t) (word & ((1u << STEP_LIVE_KIND_BITS) - 1));
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct found_chunk *a = left, *b = right;
+    if (a->stream != b->stream)
+        return a->stream < b->stream ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+/* Leaves the chunks that have something the trace does not have. */
+static void choose_chunks(struct peek *peek)
+{
+    struct live_file *file = &peek->file;
+    uint64_t bytes = 0;
+    size_t kept = 0;
+    if (file->count > 1)
+        qsort(file->chunks, file->count, sizeof *file->chunks, by_place);
+    for (size_t i = 0; i < file->count; i++) {
+        const struct found_chunk *chunk = &file->chunks[i];
+        bool is_last = i + 1 == file->count || chunk[1].stream != chunk->stream;
+        if (!is_last &&
+            chunk[1].first_record <= peek->look->written(peek->look->user, chunk->stream))
+            continue;
+        bytes += chunk->used;
+        file->chunks[kept++] = *chunk;
+    }
+    file->count = kept;
+    peek->stride = 1;
+    if (peek->look->most_bytes > 0 && bytes > peek->look->most_bytes) {
+        uint64_t stride = bytes / peek->look->most_bytes + 1;
+        peek->stride = stride < file->count ? (uint32_t) stride : (uint32_t) file->count;
+    }
+}
+
+/* What a record says of those that follow it in the chunk. */
+struct chunk_state {
+    struct step_live_event event;
+    uint64_t stamp, last_object;
+};
+
+static void take_alloc(struct chunk_state *state, const uint64_t *words, uint32_t kind)
+{
+    struct step_live_event *event = &state->event;
+    event->kind = kind == STEP_LIVE_EXISTING ? STEP_LIVE_EXISTING : STEP_LIVE_ALLOC;
+    event->class_ = words[1] & UINT32_MAX;
+    event->size = (words[1] >> 32) * 8;
+    if (kind == STEP_LIVE_ALLOC_NEXT)
+        state->last_object++;
+    else
+        event->object = words[2];
+    if (kind == STEP_LIVE_ALLOC)
+        state->last_object = words[2];
+    if (kind != STEP_LIVE_EXISTING)
+        event->object = state->last_object;
+}
+
+static void take_stamp(const struct peek *peek, struct chunk_state *state, uint64_t word,
+                       bool is_short)
+{
+    uint64_t payload = word >> STEP_LIVE_KIND_BITS;
+    state->stamp = is_short ? state->stamp + (payload >> STEP_LIVE_METHOD_BITS) : payload;
+    state->event.ticks = live_stamp_ns(&peek->clock, state->stamp) / peek->clock.resolution_ns;
+}
+
+static void take_event(const struct peek *peek, struct chunk_state *state, const uint64_t *words)
+{
+    uint32_t kind = kind_of(words[0]);
+    uint64_t payload = words[0] >> STEP_LIVE_KIND_BITS;
+    struct step_live_event *event = &state->event;
+    bool is_short = kind == STEP_LIVE_ENTRY_SHORT || kind == STEP_LIVE_EXIT_SHORT ||
+                    kind == STEP_LIVE_FRAME_POP_SHORT || kind == STEP_LIVE_ENTRY_NEW_SHORT;
+    event->kind = STEP_LIVE_NONE;
+    event->object = 0;
+    if (kind != STEP_LIVE_FREE_OBJECT)
+        take_stamp(peek, state, words[0], is_short);
+    switch (kind) {
+    case STEP_LIVE_ALLOC:
+    case STEP_LIVE_ALLOC_NEXT:
+    case STEP_LIVE_EXISTING:
+        take_alloc(state, words, kind);
+        break;
+    case STEP_LIVE_FREE_OBJECT:
+        event->kind = STEP_LIVE_FREE_OBJECT;
+        event->object = payload;
+        break;
+    case STEP_LIVE_ENTRY:
+    case STEP_LIVE_ENTRY_NEW:
+        event->kind = STEP_LIVE_ENTRY;
+        event->method = words[1];
+        break;
+    case STEP_LIVE_ENTRY_SHORT:
+    case STEP_LIVE_ENTRY_NEW_SHORT:
+        event->kind = STEP_LIVE_ENTRY;
+        event->method = payload & ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1);
+        break;
+    default:
+        break;
+    }
+}
+
+static void visit_words(struct peek *peek, const struct found_chunk *chunk, size_t count)
+{
+    const struct step_live_look *look = peek->look;
+    uint64_t written = look->written(look->user, chunk->stream), number = chunk->first_record;
+    struct chunk_state state = {.event = {.weight = peek->stride,
+                                          .stream = chunk->stream,
+                                          .thread = chunk->thread}};
+    state.event.ticks = live_stamp_ns(&peek->clock, peek->file.header.free_stamp) /
+                        peek->clock.resolution_ns;
+    for (size_t at = 0, length; at < count; at += length) {
+        const uint64_t *words = peek->words + at;
+        length = live_record_words(words, count - at);
+        if (length == 0 || length == SIZE_MAX)
+            break;
+        if (!live_record_is_event(words[0])) {
+            if (kind_of(words[0]) == STEP_LIVE_THREAD_SWITCH)
+                state.event.thread = words[0] >> STEP_LIVE_KIND_BITS;
+            else if (kind_of(words[0]) == STEP_LIVE_STACK)
+                state.event.stack = words[0] >> STEP_LIVE_KIND_BITS;
+            continue;
+        }
+        take_event(peek, &state, words);
+        if (number++ >= written)
+            look->visit(look->user, &state.event);
+    }
+}
+
+/* Is the chunk still what it was when its header was read? */
+static bool is_same(struct peek *peek, const struct found_chunk *chunk)
+{
+    struct step_live_chunk now;
+    return live_file_read(&peek->file, chunk->offset, &now, sizeof now) &&
+           now.state != STEP_LIVE_FREE && now.stream == chunk->stream &&
+           now.order == chunk->order && now.used >= chunk->used;
+}
+
+static enum step_status visit_chunk(struct peek *peek, const struct found_chunk *chunk)
+{
+    size_t bytes = (size_t) chunk->used;
+    if (bytes > peek->capacity) {
+        free(peek->words);
+        peek->words = malloc(bytes);
+        peek->capacity = peek->words != NULL ? bytes : 0;
+        if (peek->words == NULL)
+            return step_error_set(peek->file.error, STEP_STATUS_NO_MEMORY, peek->file.path,
+                                  chunk->offset, "out of memory");
+    }
+    if (live_file_read(&peek->file, chunk->offset + sizeof(struct step_live_chunk), peek->words,
+                       bytes) &&
+        is_same(peek, chunk))
+        visit_words(peek, chunk, bytes / sizeof *peek->words);
+    return STEP_STATUS_OK;
+}
+
+enum step_status step_live_peek(const char *path, const struct step_live_look *look,
+                                uint64_t *dropped, struct step_error *error)
+{
+    struct peek peek = {.look = look, .file = {.path = path, .descriptor = -1, .error = error}};
+    *dropped = 0;
+    enum step_status status = live_file_open(&peek.file);
+    if (status == STEP_STATUS_OK && peek.file.header.definition != STEP_LIVE_DEFINITION_JAVA)
+        status = step_error_set(error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
+                                "the live file is of a native program");
+    if (status == STEP_STATUS_OK)
+        status = live_file_find_chunks(&peek.file);
+    if (status == STEP_STATUS_OK) {
+        *dropped = peek.file.header.dropped;
+        peek.clock = live_clock(&peek.file.header);
+        choose_chunks(&peek);
+    }
+    for (size_t i = 0; i < peek.file.count && status == STEP_STATUS_OK; i += peek.stride)
+        status = visit_chunk(&peek, &peek.file.chunks[i]);
+    free(peek.words);
+    live_file_close(&peek.file);
+    return status;
+}

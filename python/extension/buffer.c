@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of a column, as an object with the buffer protocol. */
+#include "python/extension/extension.h"
+
+#include <stdlib.h>
+
+struct buffer {
+    PyObject_HEAD void *memory;
+    Py_ssize_t length;
+};
+
+static struct buffer *of(PyObject *self)
+{
+    return (struct buffer *) self;
+}
+
+PyObject *buffer_create(struct extension_state *state, void *memory, size_t length)
+{
+    struct buffer *buffer = PyObject_New(struct buffer, state->buffer_type);
+    if (buffer == NULL) {
+        free(memory);
+        return NULL;
+    }
+    buffer->memory = memory;
+    buffer->length = memory != NULL ? (Py_ssize_t) length : 0;
+    return (PyObject *) buffer;
+}
+
+static void dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    free(of(self)->memory);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static int get(PyObject *self, Py_buffer *view, int flags)
+{
+    static char nothing[8];
+    void *memory = of(self)->memory != NULL ? of(self)->memory : nothing;
+    return PyBuffer_FillInfo(view, self, memory, of(self)->length, 0, flags);
+}
+
+static Py_ssize_t length(PyObject *self)
+{
+    return of(self)->length;
+}
+
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, (void *) dealloc},
+    {Py_tp_doc, (void *) "Memory of a column."},
+    {Py_bf_getbuffer, (void *) get},
+    {Py_sq_length, (void *) length},
+    {0, NULL},
+};
+
+PyType_Spec buffer_spec = {"steptrace._tables.Buffer", sizeof(struct buffer), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A query out of Python's numbers: (columns, ranges, threads, class glob, part). */
+#include "python/extension/extension.h"
+
+/* `count` items of a sequence of whatever size; NULL with an exception, or where it is None. */
+static void *take_items(PyObject *sequence, size_t item_bytes, size_t *count)
+{
+    *count = 0;
+    if (sequence == Py_None)
+        return NULL;
+    Py_ssize_t size = PySequence_Size(sequence);
+    if (size < 0)
+        return NULL;
+    *count = (size_t) size;
+    void *items = PyMem_Calloc(*count + 1, item_bytes);
+    if (items == NULL)
+        PyErr_NoMemory();
+    return items;
+}
+
+static bool take_number(PyObject *number, uint64_t *out)
+{
+    *out = number != NULL ? PyLong_AsUnsignedLongLongMask(number) : 0;
+    return number != NULL && PyErr_Occurred() == NULL;
+}
+
+/* A number, item `i` of a tuple. */
+static bool take_part_of(PyObject *tuple, Py_ssize_t i, uint64_t *out)
+{
+    return take_number(PyTuple_GetItem(tuple, i), out);
+}
+
+static bool take_columns(PyObject *given, struct parsed_query *out)
+{
+    uint64_t column;
+    out->columns = take_items(given, sizeof *out->columns, &out->query.column_count);
+    for (size_t i = 0; out->columns != NULL && i < out->query.column_count; i++) {
+        PyObject *item = PySequence_GetItem(given, (Py_ssize_t) i);
+        bool good = take_number(item, &column);
+        Py_XDECREF(item);
+        if (!good)
+            return false;
+        out->columns[i] = (size_t) column;
+    }
+    out->query.columns = out->columns;
+    return PyErr_Occurred() == NULL;
+}
+
+static bool take_ranges(PyObject *given, const struct table *table, struct parsed_query *out)
+{
+    uint64_t column = 0;
+    out->ranges = take_items(given, sizeof *out->ranges, &out->query.range_count);
+    for (size_t i = 0; out->ranges != NULL && i < out->query.range_count; i++) {
+        struct table_range *range = &out->ranges[i];
+        PyObject *item = PySequence_GetItem(given, (Py_ssize_t) i);
+        bool good = item != NULL && PyTuple_Check(item) && take_part_of(item, 0, &column) &&
+                    take_part_of(item, 1, &range->least) && take_part_of(item, 2, &range->most);
+        Py_XDECREF(item);
+        if (!good)
+            return false;
+        range->column = (size_t) column;
+        range->is_signed = column < table->column_count && table->columns[column].type == TABLE_INT;
+    }
+    out->query.ranges = out->ranges;
+    return PyErr_Occurred() == NULL;
+}
+
+static bool take_threads(PyObject *given, struct parsed_query *out)
+{
+    out->threads = take_items(given, sizeof *out->threads, &out->query.thread_count);
+    for (size_t i = 0; out->threads != NULL && i < out->query.thread_count; i++) {
+        PyObject *item = PySequence_GetItem(given, (Py_ssize_t) i);
+        bool good = take_number(item, &out->threads[i]);
+        Py_XDECREF(item);
+        if (!good)
+            return false;
+    }
+    out->query.threads = out->threads;
+    return PyErr_Occurred() == NULL;
+}
+
+static bool take_class(PyObject *given, struct parsed_query *out)
+{
+    if (given == Py_None)
+        return true;
+    out->class_bytes = PyUnicode_AsUTF8String(given);
+    char *text = NULL;
+    if (out->class_bytes == NULL || PyBytes_AsStringAndSize(out->class_bytes, &text, NULL) < 0)
+        return false;
+    out->query.class_glob = text;
+    return true;
+}
+
+static bool take_part(PyObject *given, struct parsed_query *out)
+{
+    uint64_t first, end;
+    if (given == Py_None)
+        return true;
+    if (!PyTuple_Check(given) || !take_part_of(given, 0, &first) || !take_part_of(given, 1, &end) ||
+        !take_part_of(given, 2, &out->part.rows))
+        return false;
+    out->part.first_block = (size_t) first;
+    out->part.end_block = (size_t) end;
+    out->query.part = &out->part;
+    return true;
+}
+
+bool query_parse(PyObject *tuple, const struct table *table, struct parsed_query *out)
+{
+    *out = (struct parsed_query){0};
+    PyObject *columns, *ranges, *threads, *glob, *part;
+    if (PyArg_ParseTuple(tuple, "OOOOO", &columns, &ranges, &threads, &glob, &part) &&
+        take_columns(columns, out) && take_ranges(ranges, table, out) &&
+        take_threads(threads, out) && take_class(glob, out) && take_part(part, out))
+        return true;
+    if (PyErr_Occurred() == NULL)
+        PyErr_SetString(PyExc_TypeError, "a query is of numbers");
+    return false;
+}
+
+void query_reset(struct parsed_query *parsed)
+{
+    PyMem_Free(parsed->columns);
+    PyMem_Free(parsed->ranges);
+    PyMem_Free(parsed->threads);
+    Py_CLEAR(parsed->class_bytes);
+}

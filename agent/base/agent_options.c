@@ -32,9 +32,9 @@ struct word {
 };
 
 static const struct word event_words[] = {
-    {"class", EVENT_CLASS},         {"alloc", EVENT_ALLOC},   {"free", EVENT_FREE},
-    {"thread", EVENT_THREAD},       {"method", EVENT_METHOD}, {"all", EVENT_ALL},
-    {"reference", EVENT_REFERENCE},
+    {"class", EVENT_CLASS},   {"alloc", EVENT_ALLOC},   {"free", EVENT_FREE},
+    {"thread", EVENT_THREAD}, {"method", EVENT_METHOD}, {"reference", EVENT_REFERENCE},
+    {"all", EVENT_ALL},
 };
 static const struct word engine_words[] = {{"jvmti", ENGINE_JVMTI}, {"bytecode", ENGINE_BYTECODE}};
 static const struct word overflow_words[] = {{"block", OVERFLOW_BLOCK}, {"drop", OVERFLOW_DROP}};
@@ -671,8 +671,8 @@ void options_event_names(uint32_t events, char *out, size_t out_size)
 {
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < 5 && used < out_size; i++)
-        if ((events & event_words[i].value) != 0)
+    for (size_t i = 0; i < sizeof event_words / sizeof event_words[0] && used < out_size; i++)
+        if (event_words[i].value != EVENT_ALL && (events & event_words[i].value) != 0)
             used += (size_t) snprintf(out + used, out_size - used, "%s%s", used == 0 ? "" : "+",
                                       event_words[i].name);
 }

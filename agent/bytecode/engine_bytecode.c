@@ -368,8 +368,8 @@ static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
 static void JNICALL on_vm_object_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
                                        jclass class, jlong size_bytes)
 {
-    vm_objects_on_alloc(jvmti, jni, thread, object, class, size_bytes);
-    if (engine.references)
+    (void) jvmti, (void) thread;
+    if (vm_objects_alloc(jni, object, class, size_bytes) && engine.references)
         stores_of_vm(jni, object);
 }
 

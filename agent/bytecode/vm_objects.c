@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/base/method_verdicts.h"
+#include "agent/deaths/identity.h"
 #include "agent/events/events.h"
 #include "agent/records/threads.h"
 
@@ -84,13 +85,24 @@ static bool is_reported_by_probe(JNIEnv *jni)
            (rule->caller < count && has_probes(jni, frames[rule->caller].method));
 }
 
-void JNICALL vm_objects_on_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
-                                 jclass class, jlong size_bytes)
+/* An array that Java code made, with its probe, which a native method had called: the VM tells of
+ * some of these as of its own. */
+static bool is_known(JNIEnv *jni, jobject object)
 {
-    (void) jvmti, (void) thread;
-    if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
-        return;
-    if (is_reported_by_probe(jni))
-        return;
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return false;
+    bool found = session->finds_objects && identity_find(jni, identity_key(object), object) != 0;
+    probe_leave(os);
+    return found;
+}
+
+bool vm_objects_alloc(JNIEnv *jni, jobject object, jclass class, jlong size_bytes)
+{
+    if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL ||
+        is_reported_by_probe(jni) || is_known(jni, object))
+        return false;
     event_alloc(jni, NULL, object, class, size_bytes, ALLOC_BY_VM);
+    return true;
 }

@@ -6,11 +6,10 @@
 
 #include "agent/base/tracer.h"
 
-/* JVMTI's event; many of these objects are reported by the code that called the native method. */
-void JNICALL vm_objects_on_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
-                                 jclass class, jlong size_bytes);
-/* Puts functions of the agent before those of JNI that make objects without a constructor, or takes
- * them away again. */
+/* JVMTI's event; false: the code that called the native method tells of the object. */
+bool vm_objects_alloc(JNIEnv *jni, jobject object, jclass class, jlong size_bytes);
+/* Puts functions of the agent before those of JNI that make objects without a constructor, and
+ * (`stores`) that store references, or takes them away again. */
 void jni_calls_intercept(bool on, bool stores);
 /* An array that nobody reports. */
 jbyteArray jni_calls_plain_bytes(JNIEnv *jni, jsize length);

@@ -332,8 +332,9 @@ void heap_graph_take_if_due(JNIEnv *jni)
         return;
     uint64_t period = session->options.snapshot_every_ns, now = clock_monotonic_ns();
     if (period != 0) {
-        due = session->snapshot_due_ns != 0 && now >= session->snapshot_due_ns;
-        if (due || session->snapshot_due_ns == 0)
+        bool starting = atomic_load(&session->frozen_stamp) != 0;
+        due = !starting && session->snapshot_due_ns != 0 && now >= session->snapshot_due_ns;
+        if (due || starting || session->snapshot_due_ns == 0)
             session->snapshot_due_ns = now + period;
     }
     probe_leave(os);

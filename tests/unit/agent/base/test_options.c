@@ -44,6 +44,31 @@ static void test_every_key(void)
     CU_ASSERT_EQUAL(options.exclude.count, 1);
 }
 
+static void test_references(void)
+{
+    char names[64];
+    CU_ASSERT_TRUE(
+        options_parse(&options, "events=reference,snapshot=start+end+every:30s,collect=4k"));
+    CU_ASSERT_EQUAL(options.events, EVENT_ALLOC | EVENT_FREE | EVENT_REFERENCE);
+    CU_ASSERT_EQUAL(options.snapshots, SNAPSHOT_START | SNAPSHOT_END);
+    CU_ASSERT_EQUAL(options.snapshot_every_ns, UINT64_C(30000000000));
+    CU_ASSERT_TRUE(options.collects);
+    CU_ASSERT_EQUAL(options.collect_every_bytes, 4096);
+    options_event_names(options.events, names, sizeof names);
+    CU_ASSERT_STRING_EQUAL(names, "alloc+free+reference");
+    CU_ASSERT_TRUE(options_parse(&options, "collect=0,events=all"));
+    CU_ASSERT_TRUE(options.collects);
+    CU_ASSERT_EQUAL(options.collect_every_bytes, 0);
+    CU_ASSERT_EQUAL(options.events, EVENT_ALL);
+    CU_ASSERT_FALSE(options_parse(&options, "events=reference,engine=jvmti"));
+    CU_ASSERT_FALSE(options_parse(&options, "collect=1m,engine=jvmti"));
+    CU_ASSERT_FALSE(options_parse(&options, "snapshot=end,events=alloc"));
+    CU_ASSERT_FALSE(options_parse(&options, "snapshot=middle"));
+    CU_ASSERT_FALSE(options_parse(&options, "snapshot=every:0s"));
+    CU_ASSERT_FALSE(options_parse(&options, "snapshot="));
+    CU_ASSERT_FALSE(options_parse(&options, "collect=-1"));
+}
+
 static void test_file_names(void)
 {
     char wanted[64];
@@ -181,6 +206,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("options", NULL, NULL);
     CU_add_test(suite, "defaults", test_defaults);
     CU_add_test(suite, "every key", test_every_key);
+    CU_add_test(suite, "references", test_references);
     CU_add_test(suite, "file names", test_file_names);
     CU_add_test(suite, "faults", test_faults);
     CU_add_test(suite, "options file", test_options_file);

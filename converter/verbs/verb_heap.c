@@ -505,7 +505,7 @@ enum step_status verb_heap(int argc, char **argv)
         status = check_options(&arguments, &options);
     const char *trace = arguments.operands[0];
     if (goes_on && status == STEP_STATUS_OK)
-        status = options.retained ? run_retained(&options, trace)
+        status = options.retained                             ? run_retained(&options, trace)
                  : heap_of_dump_is_meant(trace, options.from) ? run_import(&options, trace)
                                                               : run_heap(&options, trace);
     gates_reset(&options.gates);

@@ -75,7 +75,8 @@ static void take_no_signals(void)
 /* Limits that were meant for the program; where they are hard they hold here too. */
 static void lift_limits(void)
 {
-    static const unsigned kinds[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_CPU, RLIMIT_NOFILE};
+    static const unsigned kinds[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_CPU,
+                                     RLIMIT_NOFILE};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         struct rlimit limit;
         if (getrlimit(kinds[i], &limit) != 0)

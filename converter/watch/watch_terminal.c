@@ -100,7 +100,7 @@ void watch_terminal_show(const struct watch_screen *screen)
         attrset((int) attributes_of(screen->looks[i]));
         mvaddnstr((int) i, 0, screen->lines[i], -1);
     }
-    attrset(A_NORMAL);
+    attrset((int) A_NORMAL);
     refresh();
 }
 

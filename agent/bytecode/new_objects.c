@@ -168,7 +168,8 @@ void object_probe_leave(struct os_thread *os, JNIEnv *jni)
     bool collects = os->collects;
     os->collects = false;
     probe_leave(os);
-    if (__builtin_expect(collects && !tracer.dying, 0) &&
+    /* The reaper's own objects are told of too. */
+    if (__builtin_expect(collects && !tracer.dying, 0) && !reaper_is_mine() &&
         (*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti) == JVMTI_ERROR_NONE)
         reaper_pass(jni);
 }

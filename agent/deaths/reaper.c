@@ -34,6 +34,7 @@ static sem_t wanted;
 static bool started;
 /* Held during a pass and while the table is given back. */
 static pthread_mutex_t pass_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uintptr_t pass_owner; /* the thread that holds it, 0: none */
 /* Whether the slot behind a reference is zero when, and only when, it is cleared: shown by a
  * reference that the JVM itself says is cleared.  Until then the JVM is asked about each. */
 static bool slots_report;
@@ -221,6 +222,23 @@ void reaper_keep_pace(const struct session *session, const struct os_thread *os)
                    clock_monotonic_ns() - from);
 }
 
+static void lock_passes(void)
+{
+    pthread_mutex_lock(&pass_lock);
+    atomic_store(&pass_owner, (uintptr_t) pthread_self());
+}
+
+static void unlock_passes(void)
+{
+    atomic_store(&pass_owner, 0);
+    pthread_mutex_unlock(&pass_lock);
+}
+
+bool reaper_is_mine(void)
+{
+    return atomic_load_explicit(&pass_owner, memory_order_relaxed) == (uintptr_t) pthread_self();
+}
+
 /* The lock comes first: whoever waits for all probes to end while it holds it must not wait for
  * this one. */
 static void pass_once(JNIEnv *jni, bool last)
@@ -229,7 +247,7 @@ static void pass_once(JNIEnv *jni, bool last)
     struct pass *pass = calloc(1, sizeof *pass);
     if (pass == NULL)
         return;
-    pthread_mutex_lock(&pass_lock);
+    lock_passes();
     struct session *session = probe_enter(&os);
     if (session != NULL) {
         if (session->options.engine == ENGINE_BYTECODE && session->keeps_references &&
@@ -242,7 +260,7 @@ static void pass_once(JNIEnv *jni, bool last)
         }
         probe_leave(os);
     }
-    pthread_mutex_unlock(&pass_lock);
+    unlock_passes();
     free(pass);
 }
 
@@ -258,12 +276,12 @@ void reaper_last_pass(JNIEnv *jni)
 
 void reaper_stop_passes(void)
 {
-    pthread_mutex_lock(&pass_lock);
+    lock_passes();
 }
 
 void reaper_go_on(void)
 {
-    pthread_mutex_unlock(&pass_lock);
+    unlock_passes();
 }
 
 static void visit_page(const struct weak_page *page,
@@ -298,7 +316,7 @@ static void delete_references(JNIEnv *jni, const struct weak_page *page)
 
 void reaper_clear(JNIEnv *jni)
 {
-    pthread_mutex_lock(&pass_lock);
+    lock_passes();
     if (atomic_load(&tracer.session) == NULL) {
         uint64_t since = threads_order_probes();
         while (!threads_have_left(since))
@@ -314,7 +332,7 @@ void reaper_clear(JNIEnv *jni)
         weak_table_reset(&reaper_table);
         identity_reset();
     }
-    pthread_mutex_unlock(&pass_lock);
+    unlock_passes();
 }
 
 /* Before, this thread may be wanted for its last words. */

@@ -27,6 +27,8 @@ void reaper_last_pass(JNIEnv *jni);
 /* Called by a thread that has filled a page: while the reaper is far behind the program it waits a
  * little, unless the session never waits. */
 void reaper_keep_pace(const struct session *session, const struct os_thread *os);
+/* This thread is in a pass, or has stopped them: it must not ask for another. */
+bool reaper_is_mine(void);
 /* No pass runs until reaper_go_on(), nor is any reference given back; called outside of probes. */
 void reaper_stop_passes(void);
 void reaper_go_on(void);

@@ -37,7 +37,7 @@ static struct edge *take_place(struct edge_pool *pool, unsigned bits)
         return malloc(count * sizeof(struct edge));
     struct edge *place = pool->free[bits];
     if (place != NULL) {
-        memcpy(&pool->free[bits], place, sizeof pool->free[bits]);
+        memcpy(&pool->free[bits], (const void *) place, sizeof(void *));
         return place;
     }
     if (pool->chunks == NULL || pool->chunk_used + count > CHUNK_EDGES) {
@@ -59,7 +59,7 @@ static void give_place(struct edge_pool *pool, struct edge *place, unsigned bits
         free(place);
         return;
     }
-    memcpy(place, &pool->free[bits], sizeof pool->free[bits]);
+    memcpy((void *) place, &pool->free[bits], sizeof(void *));
     pool->free[bits] = place;
 }
 

@@ -127,6 +127,6 @@ int watch_terminal_key(unsigned wait_ms, bool *ended)
     *ended = stopped != 0 || (code == ERR && !isatty(STDIN_FILENO));
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (keys[i].code == code)
-            return keys[i].key;
+            return (int) keys[i].key;
     return code >= 0 && code < KEY_MIN ? code : WATCH_KEY_NONE;
 }

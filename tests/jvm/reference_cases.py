@@ -163,5 +163,5 @@ def snapshots(session):
                                            for row in ends), f"{ends}")
 
 
-TABLE = {"references": references, "references_refused": references_refused,
+TABLE = {"references": references, "references_refused": references_refused, "collect": collect,
          "snapshots": snapshots}

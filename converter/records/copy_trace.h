@@ -3,6 +3,8 @@
 #ifndef CONVERTER_RECORDS_COPY_TRACE_H
 #define CONVERTER_RECORDS_COPY_TRACE_H
 
+#include <stdbool.h>
+
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
 
@@ -18,5 +20,9 @@ enum step_status stepfile_copy_start(struct step_reader *reader, struct step_wri
 enum step_status stepfile_copy_block(struct step_reader *reader, size_t i,
                                      struct step_block **block, struct step_writer *writer,
                                      uint64_t *records, struct step_error *error);
+
+/* Whether it is a STEP trace with records that Java's events do not have: references, snapshots,
+ * dated deaths.  They are kept only by copying. */
+bool stepfile_has_graph(const char *path);
 
 #endif

@@ -13,6 +13,7 @@
 #include "converter/heap/heap_export.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/open/pour.h"
+#include "converter/records/copy_trace.h"
 #include "converter/records/metatf_records.h"
 #include "converter/records/record_export.h"
 #include "converter/table_export/table_export.h"
@@ -285,8 +286,10 @@ static enum step_status convert_trace(const struct arguments *arguments,
         input_close(&input);
         return status;
     }
-    if (input.source->is_foreign && conversion->to->takes_any_records) {
-        const char *path = input.spool >= 0 ? input.spool_path : in;
+    const char *path = input.spool >= 0 ? input.spool_path : in;
+    if (conversion->to->takes_any_records &&
+        (input.source->is_foreign ||
+         (event_selection_is_all(&conversion->selected) && stepfile_has_graph(path)))) {
         status = record_export(path, conversion->output, RECORDS_AS_STEP, conversion->sink.level,
                                &conversion->records);
         input_close(&input);

@@ -98,6 +98,9 @@ def references(session):
         require(tuple(listing.found) == WANTED, "\n".join(
             f"{a} | {b}" for a, b in zip(list(WANTED) + [""] * 99, listing.found)))
         compared(listing, "run.step")
+    session.step("convert", "run.step", "-o", "copy.step")
+    require(session.step("dump", "--record", "ReferenceStore", "copy.step") ==
+            session.step("dump", "--record", "ReferenceStore", "run.step"), "convert loses stores")
 
 
 def references_refused(session):

@@ -60,8 +60,12 @@ def look(what, code=0):
     return json.loads(text)
 
 
+def died_in(told):
+    return told if told["total"]["freed_objects"] > 0 else None
+
+
 def check_numbers(pid):
-    told = look(str(pid))
+    told = wait_for("a collection", lambda: died_in(look(str(pid))))
     expect("state", told["state"] == "running" and told["process"] == pid, told["state"])
     expect("class", told["classes"][0]["name"] == "[B", told["classes"])
     expect("site", told["sites"][0]["name"].startswith("Ticker.main:"), told["sites"])
@@ -73,8 +77,11 @@ def check_numbers(pid):
 
 
 class Terminal:
+    count = 0
+
     def __init__(self, command, width=80, height=24, environment=()):
-        self.socket = f"steptrace-{os.getpid()}"
+        Terminal.count += 1  # the server before may not have ended yet
+        self.socket = f"steptrace-{os.getpid()}-{Terminal.count}"
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(width), "-y", str(height),
                   " ".join(["env", "LC_ALL=C.UTF-8", *environment, *command]) + "; echo code $?; sleep 60")
 

@@ -7,8 +7,8 @@
 #ifndef AGENT_REWRITER_CLASS_FILE_H
 #define AGENT_REWRITER_CLASS_FILE_H
 
-#include "agent/rewriter/class_arena.h"
-#include "agent/rewriter/class_bytes.h"
+#include "agent/class_bytes/class_arena.h"
+#include "agent/class_bytes/class_bytes.h"
 #include "agent/rewriter/rewrite.h"
 
 #define VERSION_FRAMES 50 /* the first that has StackMapTable */

@@ -4,7 +4,7 @@
  * Math.tan() (leaf_calls.h) entry() and exit(). */
 #include <stdlib.h>
 
-#include "agent/rewriter/class_bytes.h"
+#include "agent/class_bytes/class_bytes.h"
 #include "agent/rewriter/rewrite.h"
 
 #define CLASS_VERSION 52

@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-#include "converter/base/standard_input.h"
 #include "converter/events/event_source.h"
+#include "converter/files/standard_input.h"
 #include "steptrace/hatf.h"
 #include "steptrace/reader.h"
 

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 
 #define AGENT "libtracer.so"
 #define TRACE "run.step"

@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_directory.h"
-#include "converter/base/output_stream.h"
-#include "converter/base/standard_input.h"
 #include "converter/ctf/ctf_metadata.h"
 #include "converter/ctf/ctf_stream.h"
 #include "converter/ctf/ctf_types.h"
 #include "converter/ctf/ctf_values.h"
+#include "converter/files/output_directory.h"
+#include "converter/files/output_stream.h"
+#include "converter/files/standard_input.h"
 #include "converter/open/input.h"
 #include "converter/records/record_dump.h"
 

@@ -3,8 +3,8 @@
 #ifndef CONVERTER_CTF_CTF_STREAM_H
 #define CONVERTER_CTF_CTF_STREAM_H
 
-#include "converter/base/output_file.h"
 #include "converter/ctf/ctf_metadata.h"
+#include "converter/files/output_file.h"
 #include "format/core/bytes.h"
 
 struct ctf_stream {

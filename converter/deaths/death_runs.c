@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "format/core/grow.h"
 
 enum { BUFFER_DEATHS = 1 << 20, LEAST_READ = 64 };

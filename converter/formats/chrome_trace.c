@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
 #include "converter/events/call_events.h"
+#include "converter/files/output_file.h"
+#include "converter/files/output_stream.h"
 #include "converter/formats/call_formats.h"
 #include "format/json/json_output.h"
 

@@ -6,7 +6,7 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/gates/gate_options.h"
 #include "converter/gates/gate_verdict.h"
 #include "converter/open/input.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/heap/heap_writer.h"
 #include "steptrace/packed.h"

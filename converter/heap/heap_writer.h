@@ -6,8 +6,8 @@
 #ifndef CONVERTER_HEAP_HEAP_WRITER_H
 #define CONVERTER_HEAP_HEAP_WRITER_H
 
-#include "converter/base/output_stream.h"
 #include "converter/events/event_sink.h"
+#include "converter/files/output_stream.h"
 #include "converter/heap/heap_export.h"
 #include "converter/heap/heap_snapshot.h"
 

@@ -3,7 +3,7 @@
 #ifndef CONVERTER_KEEPERS_HPROF_WRITER_H
 #define CONVERTER_KEEPERS_HPROF_WRITER_H
 
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/graph/graph_moment.h"
 
 /* `lost` counts references that have no place in the dump: elements behind the end that an array's

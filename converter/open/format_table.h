@@ -6,9 +6,9 @@
 
 #include "converter/allocs/alloc_sink.h"
 #include "converter/allocs/alloc_source.h"
-#include "converter/base/standard_input.h"
 #include "converter/events/event_sink.h"
 #include "converter/events/event_source.h"
+#include "converter/files/standard_input.h"
 #include "converter/heap/heap_writer.h"
 
 enum format_kind { FORMAT_OF_TRACES, FORMAT_OF_HEAPS, FORMAT_OF_CALLS };

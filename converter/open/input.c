@@ -4,7 +4,7 @@
 #include "converter/allocs/alloc_filter.h"
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/open/chosen_objects.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "converter/base/standard_input.h"
+#include "converter/files/standard_input.h"
 
 enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 200, MOST_DAMAGE_REPORTED = 20 };
 

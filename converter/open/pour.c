@@ -2,7 +2,7 @@
 /* A sink of one kind or the other is opened, fed and closed. */
 #include "converter/open/pour.h"
 
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 
 struct flow {
     const struct pouring *how;

@@ -3,7 +3,7 @@
 #ifndef CONVERTER_RECORDS_METATF_READING_H
 #define CONVERTER_RECORDS_METATF_READING_H
 
-#include "converter/base/standard_input.h"
+#include "converter/files/standard_input.h"
 #include "converter/formats/metatf/metatf_trace.h"
 
 struct metatf_records_reading {

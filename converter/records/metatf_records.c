@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
+#include "converter/files/output_file.h"
+#include "converter/files/output_stream.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/open/input.h"
 #include "converter/records/metatf_line.h"

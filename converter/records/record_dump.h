@@ -3,7 +3,7 @@
 #ifndef CONVERTER_RECORDS_RECORD_DUMP_H
 #define CONVERTER_RECORDS_RECORD_DUMP_H
 
-#include "converter/base/standard_input.h"
+#include "converter/files/standard_input.h"
 #include "converter/records/record_filter.h"
 
 struct record_dump {

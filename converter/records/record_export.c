@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/open/input.h"
 #include "converter/records/copy_trace.h"
 #include "converter/records/record_dump.h"

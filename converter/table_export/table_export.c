@@ -12,7 +12,7 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/table_export/native_output.h"
 #include "converter/table_export/parquet_file.h"
 #include "converter/tables/table.h"

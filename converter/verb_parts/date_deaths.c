@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/output_file.h"
 #include "converter/base/quantity.h"
+#include "converter/files/output_file.h"
 #include "converter/open/input.h"
 #include "converter/records/record_dump.h"
 

@@ -3,7 +3,7 @@
 #include "converter/verb_parts/heap_of_dump.h"
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 
 #include <errno.h>
 #include <inttypes.h>

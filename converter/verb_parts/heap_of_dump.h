@@ -3,7 +3,7 @@
 #ifndef CONVERTER_VERB_PARTS_HEAP_OF_DUMP_H
 #define CONVERTER_VERB_PARTS_HEAP_OF_DUMP_H
 
-#include "converter/base/standard_input.h"
+#include "converter/files/standard_input.h"
 #include "converter/formats/memory_infra/memory_infra.h"
 #include "converter/open/format_table.h"
 

@@ -7,7 +7,7 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/memory_limit.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/verbs/verb.h"
 
 const struct verb verbs[] = {

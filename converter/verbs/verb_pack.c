@@ -12,7 +12,7 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/formats/step/stepfile.h"
 #include "converter/open/input.h"
 #include "converter/records/copy_trace.h"

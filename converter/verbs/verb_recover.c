@@ -11,7 +11,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/open/input.h"
 #include "converter/records/copy_trace.h"
 #include "converter/verbs/verb.h"

@@ -8,7 +8,7 @@
 
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/open/input.h"
 #include "converter/replay/replay_report.h"
 #include "converter/verb_parts/component.h"

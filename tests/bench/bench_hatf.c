@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "converter/allocs/alloc_source.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/formats/step/stepfile.h"
 #include "converter/open/open_trace.h"
 #include "steptrace/packed.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/formats/hatf/hatf_format.h"
 #include "steptrace/packed.h"
 

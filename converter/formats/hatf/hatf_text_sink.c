@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/formats/hatf/hatf_format.h"
 
 #define BUFFER_BYTES ((size_t) 1 << 17)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/formats/hatf/hatf_format.h"
 
 enum { FIELDS = 4, FIELD_BYTES_MOST = 8, BUFFER_BYTES = 1 << 16 };

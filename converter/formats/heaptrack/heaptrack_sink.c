@@ -9,8 +9,8 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/base/object_table.h"
-#include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
+#include "converter/files/output_file.h"
+#include "converter/files/output_stream.h"
 #include "converter/formats/heaptrack/heaptrack_format.h"
 #include "converter/formats/heaptrack/heaptrack_lines.h"
 #include "converter/formats/heaptrack/heaptrack_stacks.h"

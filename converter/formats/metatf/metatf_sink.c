@@ -9,7 +9,7 @@
 
 #include "converter/base/arguments.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
 #include "steptrace/hatf_metatf.h"

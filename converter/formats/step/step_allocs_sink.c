@@ -12,7 +12,7 @@
 #include "converter/base/arguments.h"
 #include "converter/base/name_index.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/formats/step/alloc_forms.h"
 #include "converter/formats/step/step_properties.h"
 #include "converter/formats/step/stepfile.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/formats/step/event_of_record.h"
 #include "converter/formats/step/step_properties.h"
 #include "converter/formats/step/stepfile.h"

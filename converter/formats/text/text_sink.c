@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/formats/text/text_format.h"
 #include "steptrace/show.h"
 #include "steptrace/text.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/formats/step/stepfile.h"
 #include "converter/heap/heap_sites.h"
 #include "converter/open/open_trace.h"

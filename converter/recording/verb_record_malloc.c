@@ -13,8 +13,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "converter/recording/recorded_traces.h"
 #include "converter/verb_parts/component.h"
-#include "converter/verbs/recorded_traces.h"
 #include "converter/verbs/verb.h"
 
 #define TEXT_MAX ((size_t) 8192)

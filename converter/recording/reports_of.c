@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the verb `report`. */
-#include "converter/verbs/reports_of.h"
+#include "converter/recording/reports_of.h"
 
 #include <glob.h>
 #include <limits.h>

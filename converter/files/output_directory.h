@@ -4,8 +4,8 @@
  * when it is complete.  What an earlier run wrote under that name is replaced at once; anything
  * else that is there is left alone.  It has no directories in it.
  */
-#ifndef CONVERTER_BASE_OUTPUT_DIRECTORY_H
-#define CONVERTER_BASE_OUTPUT_DIRECTORY_H
+#ifndef CONVERTER_FILES_OUTPUT_DIRECTORY_H
+#define CONVERTER_FILES_OUTPUT_DIRECTORY_H
 
 #include <stdbool.h>
 

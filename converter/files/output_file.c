@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Temporary names, spooling, and cleaning up. */
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

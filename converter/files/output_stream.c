@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stdio's buffer before an output. */
-#include "converter/base/output_stream.h"
+#include "converter/files/output_stream.h"
 
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Standard input as a trace: its first bytes, which tell the format, then either read on as it
  * comes, or copied into a file that can be sought in. */
-#ifndef CONVERTER_BASE_STANDARD_INPUT_H
-#define CONVERTER_BASE_STANDARD_INPUT_H
+#ifndef CONVERTER_FILES_STANDARD_INPUT_H
+#define CONVERTER_FILES_STANDARD_INPUT_H
 
 #include <stddef.h>
 

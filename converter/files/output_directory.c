@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Temporary names, exchanging, and cleaning up. */
-#include "converter/base/output_directory.h"
+#include "converter/files/output_directory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 
 static enum step_status io_error(const char *path, struct step_error *error, const char *what)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading ahead by a few bytes; copying. */
-#include "converter/base/standard_input.h"
+#include "converter/files/standard_input.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 
 #define COPY_BYTES ((size_t) 1 << 16)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The traces that a recorded program and those that it started have left. */
-#ifndef CONVERTER_VERBS_RECORDED_TRACES_H
-#define CONVERTER_VERBS_RECORDED_TRACES_H
+#ifndef CONVERTER_RECORDING_RECORDED_TRACES_H
+#define CONVERTER_RECORDING_RECORDED_TRACES_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of one class's rewriting: pieces that are given back together. */
-#ifndef AGENT_REWRITER_CLASS_ARENA_H
-#define AGENT_REWRITER_CLASS_ARENA_H
+#ifndef AGENT_CLASS_BYTES_CLASS_ARENA_H
+#define AGENT_CLASS_BYTES_CLASS_ARENA_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pages of traces that have just been recorded. */
-#ifndef CONVERTER_VERBS_REPORTS_OF_H
-#define CONVERTER_VERBS_REPORTS_OF_H
+#ifndef CONVERTER_RECORDING_REPORTS_OF_H
+#define CONVERTER_RECORDING_REPORTS_OF_H
 
 #include <time.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which files are of a recording, and each one's end. */
-#include "converter/verbs/recorded_traces.h"
+#include "converter/recording/recorded_traces.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include "converter/base/error_report.h"
 #include "converter/open/format_table.h"
-#include "converter/verbs/inherited_heaps.h"
+#include "converter/recording/inherited_heaps.h"
 #include "converter/verbs/verb.h"
 #include "steptrace/live.h"
 #include "steptrace/reader.h"

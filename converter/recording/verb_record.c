@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
+#include "converter/recording/reports_of.h"
 #include "converter/verb_parts/component.h"
 #include "converter/verb_parts/elf_kind.h"
-#include "converter/verbs/reports_of.h"
 #include "converter/verbs/verb.h"
 
 #define TEXT_MAX ((size_t) 8192)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/rewriter/class_arena.h"
+#include "agent/class_bytes/class_arena.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stdio stream over an output of the libraries, for those who print. */
-#ifndef CONVERTER_BASE_OUTPUT_STREAM_H
-#define CONVERTER_BASE_OUTPUT_STREAM_H
+#ifndef CONVERTER_FILES_OUTPUT_STREAM_H
+#define CONVERTER_FILES_OUTPUT_STREAM_H
 
 #include <stdbool.h>
 #include <stdio.h>

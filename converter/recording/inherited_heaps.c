@@ -3,7 +3,7 @@
  * A parent's trace is gone through once; at each fork what lives is written, as allocations at time
  * 0 by no thread, and the child's own records behind it.
  */
-#include "converter/verbs/inherited_heaps.h"
+#include "converter/recording/inherited_heaps.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "converter/allocs/recorded_calls.h"
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
 #include "converter/open/input.h"
 #include "converter/open/open_trace.h"
 #include "converter/records/copy_trace.h"

@@ -3,8 +3,8 @@
  * Bytes of class files, which are big-endian: loads, and an output that grows and keeps its first
  * failure.
  */
-#ifndef AGENT_REWRITER_CLASS_BYTES_H
-#define AGENT_REWRITER_CLASS_BYTES_H
+#ifndef AGENT_CLASS_BYTES_CLASS_BYTES_H
+#define AGENT_CLASS_BYTES_CLASS_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>

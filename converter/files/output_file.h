@@ -4,8 +4,8 @@
  * complete, so that nobody ever meets half of it.  Standard output ("-"), pipes and devices are
  * written as they are.
  */
-#ifndef CONVERTER_BASE_OUTPUT_FILE_H
-#define CONVERTER_BASE_OUTPUT_FILE_H
+#ifndef CONVERTER_FILES_OUTPUT_FILE_H
+#define CONVERTER_FILES_OUTPUT_FILE_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -12,9 +12,9 @@
 #include "converter/attach/attach_protocol.h"
 #include "converter/attach/shared_place.h"
 #include "converter/base/error_report.h"
-#include "converter/base/output_file.h"
+#include "converter/files/output_file.h"
+#include "converter/recording/reports_of.h"
 #include "converter/verb_parts/component.h"
-#include "converter/verbs/reports_of.h"
 #include "converter/verbs/verb.h"
 
 #define OPTIONS_MOST ((size_t) 8192)

@@ -39,7 +39,7 @@ def running(session):
     """A busy program is read again and again, and while it is being stopped."""
     for events in ("all,include=facts/**", "class+alloc+free+thread"):
         process = session.start(session.java("Busy", "-Xmx64m", f"file=run.step,events={events},"
-                                             "buffer=4m,limit=60m"))
+                                             "buffer=4m,limit=2m"))
         states, faults = [], []
         try:
             expect_line(process, "busy")

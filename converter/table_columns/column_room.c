@@ -140,6 +140,11 @@ static bool append_names(struct whole_column *column, const struct table_vector 
 {
     const uint32_t *codes = vector->codes + from;
     int32_t *values = (int32_t *) column->values + at;
+    if (vector->dictionary->count == 0) { /* no row has a name */
+        for (size_t i = 0; i < count; i++)
+            values[i] = -1;
+        return true;
+    }
     if (!has_places(column, vector->dictionary->count))
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -184,6 +189,8 @@ bool whole_column_append(struct whole_column *column, const struct table_vector 
                          size_t from, size_t count, size_t at, size_t capacity)
 {
     bool good = true;
+    if (count == 0)
+        return append_validity(column, vector, from, count, at, capacity);
     switch (column->type) {
     case TABLE_NAME:
         good = append_names(column, vector, from, count, at);

@@ -17,6 +17,13 @@ static inline uint64_t text_hash_more(uint64_t hash, const char *bytes, size_t l
     return hash;
 }
 
+/* As the key of a table: its high bits in its low ones, and not 0. */
+static inline uint64_t text_hash_key(uint64_t hash)
+{
+    hash ^= hash >> 32;
+    return hash != 0 ? hash : 1;
+}
+
 static inline uint64_t text_hash(const char *text)
 {
     return text_hash_more(TEXT_HASH_START, text, strlen(text));

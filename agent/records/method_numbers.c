@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/hash_numbers.h"
 #include "agent/base/text_hash.h"
 #include "agent/records/classes.h"
 #include "agent/records/methods.h"
-
-#define FIRST_SIZE 4096u
 
 _Atomic(struct method_page *) method_pages[METHOD_PAGES];
 static _Atomic uint32_t last_number;
@@ -161,51 +160,17 @@ bool method_know(struct session *session, uint32_t number, jmethodID method)
     return id != 0;
 }
 
-struct known_method {
-    uint64_t hash; /* 0: free */
-    uint32_t number;
-};
-
 static struct {
     pthread_mutex_t lock;
-    struct known_method *methods;
-    size_t size, count;
+    struct hash_numbers numbers;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static struct known_method *place_of(uint64_t hash)
-{
-    size_t slot = (size_t) (hash >> 8) & (table.size - 1);
-    while (table.methods[slot].hash != 0 && table.methods[slot].hash != hash)
-        slot = (slot + 1) & (table.size - 1);
-    return &table.methods[slot];
-}
-
-/* Makes room for one more. */
-static bool grow(void)
-{
-    if (table.count < table.size / 2)
-        return true;
-    struct known_method *old = table.methods;
-    size_t old_size = table.size, size = old_size != 0 ? 2 * old_size : FIRST_SIZE;
-    struct known_method *methods = calloc(size, sizeof *methods);
-    if (methods == NULL)
-        return table.count + 1 < table.size;
-    table.methods = methods;
-    table.size = size;
-    for (size_t i = 0; i < old_size; i++)
-        if (old[i].hash != 0)
-            *place_of(old[i].hash) = old[i];
-    free(old);
-    return true;
-}
 
 static uint64_t hash_method(uint64_t loader, const char *const names[3])
 {
     uint64_t hash = text_hash_more(TEXT_HASH_START, (const char *) &loader, sizeof loader);
     for (size_t i = 0; i < 3; i++) /* with the 0 byte between */
         hash = text_hash_more(hash, names[i], strlen(names[i]) + 1);
-    hash ^= hash >> 32;
-    return hash != 0 ? hash : 1;
+    return text_hash_key(hash);
 }
 
 uint32_t method_number_of(uint64_t loader, const char *class_name, const char *method_name,
@@ -214,13 +179,11 @@ uint32_t method_number_of(uint64_t loader, const char *class_name, const char *m
     uint64_t hash = hash_method(loader, (const char *const[]){class_name, method_name, descriptor});
     uint32_t number = 0;
     pthread_mutex_lock(&table.lock);
-    if (grow()) {
-        struct known_method *method = place_of(hash);
-        if (method->hash == 0 && (number = method_new_number()) != 0) {
-            *method = (struct known_method){hash, number};
-            table.count++;
-        }
-        number = method->number;
+    struct hash_number *place = hash_numbers_place(&table.numbers, hash);
+    if (place != NULL) {
+        if (place->hash == 0 && (number = method_new_number()) != 0)
+            hash_numbers_put(&table.numbers, place, hash, number);
+        number = (uint32_t) place->number;
     }
     pthread_mutex_unlock(&table.lock);
     return number;

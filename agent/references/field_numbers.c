@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of numbers, and a table by name as that of methods (agent/records/method_numbers.c). */
+/* Pages of sites by number, and their numbers by name. */
 #include "agent/references/field_numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/hash_numbers.h"
 #include "agent/base/text_hash.h"
 #include "agent/references/fields.h"
 
 #define PAGE_SITES 1024u
 #define PAGES 16384u
-#define FIRST_SIZE 4096u
 #define TRIES 8u /* to find a field, in each session */
 
 struct field_site {
@@ -20,16 +20,10 @@ struct field_site {
     _Atomic uint64_t tries; /* session << 40 | how many failed */
 };
 
-struct site_key {
-    uint64_t hash; /* 0: free */
-    uint32_t number;
-};
-
 static _Atomic(struct field_site *) pages[PAGES];
 static struct {
     pthread_mutex_t lock;
-    struct site_key *keys;
-    size_t size, count;
+    struct hash_numbers numbers;
     uint32_t last;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -40,32 +34,6 @@ static struct field_site *site_at(uint32_t number)
             ? atomic_load_explicit(&pages[number / PAGE_SITES], memory_order_acquire)
             : NULL;
     return page != NULL ? &page[number % PAGE_SITES] : NULL;
-}
-
-static struct site_key *place_of(uint64_t hash)
-{
-    size_t slot = (size_t) (hash >> 8) & (table.size - 1);
-    while (table.keys[slot].hash != 0 && table.keys[slot].hash != hash)
-        slot = (slot + 1) & (table.size - 1);
-    return &table.keys[slot];
-}
-
-static bool grow(void)
-{
-    if (table.count < table.size / 2)
-        return true;
-    struct site_key *old = table.keys;
-    size_t old_size = table.size, size = old_size != 0 ? 2 * old_size : FIRST_SIZE;
-    struct site_key *keys = calloc(size, sizeof *keys);
-    if (keys == NULL)
-        return table.count + 1 < table.size;
-    table.keys = keys;
-    table.size = size;
-    for (size_t i = 0; i < old_size; i++)
-        if (old[i].hash != 0)
-            *place_of(old[i].hash) = old[i];
-    free(old);
-    return true;
 }
 
 static bool name_site(struct field_site *site, const char *owner, const char *name,
@@ -110,8 +78,7 @@ static uint64_t hash_site(uint64_t loader, const char *const names[3], bool is_s
     for (size_t i = 0; i < 3; i++) /* with the 0 byte between */
         hash = text_hash_more(hash, names[i], strlen(names[i]) + 1);
     hash = text_hash_more(hash, is_static ? "s" : "i", 1);
-    hash ^= hash >> 32;
-    return hash != 0 ? hash : 1;
+    return text_hash_key(hash);
 }
 
 uint32_t field_site_number(uint64_t loader, bool unique, const char *owner, const char *name,
@@ -119,16 +86,14 @@ uint32_t field_site_number(uint64_t loader, bool unique, const char *owner, cons
 {
     uint64_t hash = hash_site(loader, (const char *const[]){owner, name, descriptor}, is_static);
     uint32_t number = 0;
+    struct hash_number *place;
     pthread_mutex_lock(&table.lock);
     if (unique) {
         number = new_site(owner, name, descriptor, is_static);
-    } else if (grow()) {
-        struct site_key *key = place_of(hash);
-        if (key->hash == 0 && (number = new_site(owner, name, descriptor, is_static)) != 0) {
-            *key = (struct site_key){hash, number};
-            table.count++;
-        }
-        number = key->number;
+    } else if ((place = hash_numbers_place(&table.numbers, hash)) != NULL) {
+        if (place->hash == 0 && (number = new_site(owner, name, descriptor, is_static)) != 0)
+            hash_numbers_put(&table.numbers, place, hash, number);
+        number = (uint32_t) place->number;
     }
     pthread_mutex_unlock(&table.lock);
     return number;

@@ -1,64 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An open-addressed table of hashes: one of 64 bits is taken for the field itself. */
+/* Numbers of a session's fields, by the hash of class, name and descriptor. */
 #include "agent/references/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/hash_numbers.h"
 #include "agent/base/text_hash.h"
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
 
-#define FIRST_SIZE 1024u
 #define TEXT_LIMIT 131072u
-
-struct known_field {
-    uint64_t hash; /* 0: free */
-    uint64_t number;
-};
 
 static struct {
     pthread_mutex_t lock;
     uint64_t session; /* that it is about */
-    struct known_field *fields;
-    size_t size, count;
+    struct hash_numbers numbers;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static struct known_field *place_of(uint64_t hash)
-{
-    size_t slot = (size_t) (hash >> 8) & (table.size - 1);
-    while (table.fields[slot].hash != 0 && table.fields[slot].hash != hash)
-        slot = (slot + 1) & (table.size - 1);
-    return &table.fields[slot];
-}
-
-/* Makes room for one more. */
-static bool grow(void)
-{
-    if (table.count < table.size / 2)
-        return true;
-    struct known_field *old = table.fields;
-    size_t old_size = table.size, size = old_size != 0 ? 2 * old_size : FIRST_SIZE;
-    struct known_field *fields = calloc(size, sizeof *fields);
-    if (fields == NULL)
-        return table.count + 1 < table.size;
-    table.fields = fields;
-    table.size = size;
-    for (size_t i = 0; i < old_size; i++)
-        if (old[i].hash != 0)
-            *place_of(old[i].hash) = old[i];
-    free(old);
-    return true;
-}
 
 static void begin_session(const struct session *session)
 {
     if (table.session == session->number)
         return;
     table.session = session->number;
-    table.count = 0;
-    if (table.fields != NULL)
-        memset(table.fields, 0, table.size * sizeof *table.fields);
+    hash_numbers_clear(&table.numbers);
 }
 
 static uint64_t define(struct session *session, uint64_t class, const char *name,
@@ -88,20 +53,15 @@ uint64_t field_number(struct session *session, uint64_t class, const char *name,
 {
     uint64_t hash = text_hash_more(TEXT_HASH_START, (const char *) &class, sizeof class);
     hash = text_hash_more(hash, name, strlen(name) + 1);
-    hash = text_hash_more(hash, descriptor, strlen(descriptor));
-    hash ^= hash >> 32;
-    hash += hash == 0;
+    hash = text_hash_key(text_hash_more(hash, descriptor, strlen(descriptor)));
     uint64_t number = 0;
     pthread_mutex_lock(&table.lock);
     begin_session(session);
-    if (grow()) {
-        struct known_field *field = place_of(hash);
-        if (field->hash == 0 &&
-            (number = define(session, class, name, descriptor, modifiers)) != 0) {
-            *field = (struct known_field){hash, number};
-            table.count++;
-        }
-        number = field->number;
+    struct hash_number *place = hash_numbers_place(&table.numbers, hash);
+    if (place != NULL) {
+        if (place->hash == 0 && (number = define(session, class, name, descriptor, modifiers)) != 0)
+            hash_numbers_put(&table.numbers, place, hash, number);
+        number = place->number;
     }
     pthread_mutex_unlock(&table.lock);
     return number;

@@ -129,8 +129,8 @@ bool shared_map_open(struct recording *recording, const char *live_path)
     if (recorder.is_wiped_in_forks)
         madvise(recording->base, recording->range_bytes, MADV_DONTFORK);
     struct live_map *map = &recording->map;
-    live_map_init(map, &recording->control->shared, recording->options.buffer_bytes,
-                  recording->options.overflow == OVERFLOW_DROP);
+    struct live_shared *shared = &recording->control->shared;
+    live_map_init(map, shared, shared->limit_bytes, recording->options.overflow == OVERFLOW_DROP);
     map->header = (struct step_live_header *) (void *) recording->base;
     map->allocate = allocate;
     map->grow = grow;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "capture/log.h"
@@ -17,6 +18,9 @@
 
 #define PAGE UINT64_C(4096)
 #define AHEAD_BYTES (UINT64_C(4) << 20)
+#define NEEDED_BYTES (UINT64_C(1) << 20) /* what the program takes at once */
+#define DISK_SHARE 4u
+#define BUFFER_LEAST (UINT64_C(256) << 10)
 #define IMAGES_MOST 10000u
 
 static bool log_error(const struct step_error *error)
@@ -153,6 +157,20 @@ static bool map_live_file(struct native_trace *trace)
     return true;
 }
 
+/* Chunks that wait take a part of the disk at most: a program which is faster than its drain would
+ * else leave no room for the trace. */
+static uint64_t buffer_bytes(const struct native_trace *trace)
+{
+    struct statvfs disk;
+    uint64_t wanted = trace->numbers.buffer_bytes;
+    if (fstatvfs(trace->live_file, &disk) != 0)
+        return wanted;
+    uint64_t most = (uint64_t) disk.f_bavail * disk.f_frsize / DISK_SHARE;
+    if (most < BUFFER_LEAST)
+        most = BUFFER_LEAST;
+    return wanted < most ? wanted : most;
+}
+
 static void fill_live_file(struct native_trace *trace)
 {
     struct step_live_header *header = trace->header;
@@ -168,8 +186,24 @@ static void fill_live_file(struct native_trace *trace)
     trace->control->layout = DRAIN_LAYOUT;
     trace->control->range_bytes = trace->numbers.range_bytes;
     atomic_store(&trace->control->ready_bytes, DRAIN_FIRST_BYTES + AHEAD_BYTES);
-    live_map_init(&trace->map, &trace->control->shared, trace->numbers.buffer_bytes, false);
+    live_map_init(&trace->map, &trace->control->shared, buffer_bytes(trace), false);
     trace->map.header = header;
+}
+
+/* As far ahead as the disk lets it; how far the file then goes, 0: not even what is needed next. */
+static uint64_t set_aside_ahead(struct native_trace *trace, uint64_t ready)
+{
+    const struct drain_control *control = trace->control;
+    uint64_t now = atomic_load(&trace->header->file_bytes);
+    const uint64_t ends[] = {now + 2 * AHEAD_BYTES, now + AHEAD_BYTES, now + NEEDED_BYTES};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        uint64_t end = ends[i] < control->range_bytes ? ends[i] : control->range_bytes;
+        if (end <= ready)
+            return ready;
+        if (set_aside(trace, end))
+            return end;
+    }
+    return 0;
 }
 
 bool native_trace_grow(struct native_trace *trace)
@@ -181,16 +215,15 @@ bool native_trace_grow(struct native_trace *trace)
         wanted = control->range_bytes;
     if (ready >= wanted || atomic_load(&control->shared.failed))
         return !atomic_load(&control->shared.failed);
-    wanted = wanted + AHEAD_BYTES < control->range_bytes ? wanted + AHEAD_BYTES : wanted;
-    bool done = set_aside(trace, wanted);
-    if (done) {
-        atomic_store(&control->ready_bytes, wanted);
+    uint64_t end = set_aside_ahead(trace, ready);
+    if (end != 0) {
+        atomic_store(&control->ready_bytes, end);
     } else {
         control->shared.code = errno;
         atomic_store(&control->shared.failed, true);
     }
     futex_gate_open(&control->shared.room);
-    return done;
+    return end != 0;
 }
 
 /* ---- start and end ---- */
@@ -203,6 +236,10 @@ static bool open_writer(struct native_trace *trace)
     options.definition = &step_hatf_trace_definition;
     options.output = trace_file_output(trace->file);
     options.level = (int) trace->numbers.level;
+    if (!trace_file_reserve(trace->file, 0)) {
+        errno = trace->file->code;
+        return log_errno(trace->path);
+    }
     return step_writer_create(&options, &trace->writer, &error) == STEP_STATUS_OK ||
            log_error(&error);
 }

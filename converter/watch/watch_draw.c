@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "converter/base/quantity.h"
-#include "converter/watch/watch_view.h"
+#include "converter/watch/watch_drawing.h"
 #include "steptrace/show.h"
 
 /* Rows from which on there is more than the state, what lives, and the table. */
@@ -16,90 +16,12 @@
 #define ROWS_FOR_CURVE 14u
 #define ROWS_FOR_LARGE_CURVE 22u
 
-struct drawing {
-    struct watch_view *view;
-    struct watch_screen *screen;
-    size_t row;
-};
-
-/* ---- lines ---- */
-
-/* Copies as much of the text as has room, in cells of the terminal; returns how many it takes. */
-static size_t fit(const struct watch_screen *screen, const char *text, size_t width, char *out)
-{
-    const uint8_t *at = (const uint8_t *) text;
-    size_t cells = 0, left = strlen(text), length = 0;
-    while (left > 0 && cells < width) {
-        size_t bytes = step_show_length(at, left);
-        bytes = bytes > 0 ? bytes : 1;
-        if (bytes > 1 && !screen->unicode)
-            out[length++] = '?';
-        else
-            for (size_t i = 0; i < bytes; i++)
-                out[length++] = (char) at[i];
-        cells++;
-        at += bytes;
-        left -= bytes;
-    }
-    out[length] = '\0';
-    return cells;
-}
-
-static void put_line(struct drawing *drawing, enum watch_look look, const char *text)
-{
-    struct watch_screen *screen = drawing->screen;
-    if (drawing->row >= screen->height)
-        return;
-    char *line = screen->lines[drawing->row];
-    size_t cells = fit(screen, text, screen->width, line);
-    size_t length = strlen(line);
-    for (; look == WATCH_TURNED && cells < screen->width; cells++)
-        line[length++] = ' ';
-    line[length] = '\0';
-    screen->looks[drawing->row++] = look;
-}
-
-__attribute__((format(printf, 3, 4))) static void put(struct drawing *drawing, enum watch_look look,
-                                                      const char *format, ...)
-{
-    char text[WATCH_LINE_BYTES];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
-    va_end(values);
-    put_line(drawing, look, text);
-}
-
-static struct quantity signed_bytes(double bytes)
-{
-    struct quantity quantity = quantity_of_bytes(fabs(bytes)), out;
-    snprintf(out.text, sizeof out.text, "%c%.30s", bytes < 0 ? '-' : '+', quantity.text);
-    return out;
-}
+/* ---- the head ---- */
 
 static uint64_t whole(double value)
 {
     return value >= 1 ? (uint64_t) value : 0;
 }
-
-/* "12.3k": a number for a narrow column. */
-static struct quantity short_count(double value, bool with_sign)
-{
-    static const char units[] = " kMGTPE";
-    struct quantity out;
-    double size = fabs(value);
-    size_t unit = 0;
-    for (; size >= 99999.5 && units[unit + 1] != '\0'; unit++)
-        size /= 1000;
-    const char *sign = value < 0 ? "-" : with_sign ? "+" : "";
-    if (unit == 0)
-        snprintf(out.text, sizeof out.text, "%s%.0f", sign, size);
-    else
-        snprintf(out.text, sizeof out.text, "%s%.0f%c", sign, size, units[unit]);
-    return out;
-}
-
-/* ---- the head ---- */
 
 static const char *state_text(const struct watch_view *view)
 {
@@ -123,8 +45,8 @@ static void put_state(struct drawing *drawing)
         snprintf(damage, sizeof damage, ", damaged: %zu", damaged);
     uint64_t now_ns =
         tail->last_ns > view->feed->model.last_ns ? tail->last_ns : view->feed->model.last_ns;
-    put(drawing, WATCH_TURNED, "%s%s %s%s%s, %s", view->frozen ? "[frozen] " : "", name,
-        state_text(view), pid, damage, quantity_of_ns((double) now_ns).text);
+    drawing_put(drawing, WATCH_TURNED, "%s%s %s%s%s, %s", view->frozen ? "[frozen] " : "", name,
+                state_text(view), pid, damage, quantity_of_ns((double) now_ns).text);
 }
 
 static const char *about(const struct watch_view *view)
@@ -139,13 +61,13 @@ static void put_live(struct drawing *drawing)
     char growth[96] = "";
     if (model->has_mark)
         snprintf(growth, sizeof growth, "  %s since the mark, %s ago",
-                 signed_bytes((double) watch_live_bytes(&view->total) -
-                              (double) watch_live_bytes(&model->total.marked))
+                 drawing_signed_bytes((double) watch_live_bytes(&view->total) -
+                                      (double) watch_live_bytes(&model->total.marked))
                      .text,
                  quantity_of_ns((double) (model->last_ns - model->marked_ns)).text);
-    put(drawing, WATCH_STRONG, "live %s%s in %s objects%s", about(view),
-        quantity_of_bytes((double) watch_live_bytes(&view->total)).text,
-        quantity_of_count(watch_live_objects(&view->total)).text, growth);
+    drawing_put(drawing, WATCH_STRONG, "live %s%s in %s objects%s", about(view),
+                quantity_of_bytes((double) watch_live_bytes(&view->total)).text,
+                quantity_of_count(watch_live_objects(&view->total)).text, growth);
 }
 
 static void put_numbers(struct drawing *drawing)
@@ -161,20 +83,22 @@ static void put_numbers(struct drawing *drawing)
         snprintf(read, sizeof read, "  read: %.0f %%", 100 * watch_feed_progress(feed));
     else if (feed->tail.dropped > 0)
         snprintf(read, sizeof read, "  dropped: %s", quantity_of_count(feed->tail.dropped).text);
-    put(drawing, WATCH_PLAIN, "allocated %s%s in %s objects%s", about(view),
-        quantity_of_bytes((double) view->total.bytes).text,
-        quantity_of_count(view->total.objects).text, read);
+    drawing_put(drawing, WATCH_PLAIN, "allocated %s%s in %s objects%s", about(view),
+                quantity_of_bytes((double) view->total.bytes).text,
+                quantity_of_count(view->total.objects).text, read);
     if (rates.seconds <= 0)
-        put(drawing, WATCH_PLAIN, "a second: -");
+        drawing_put(drawing, WATCH_PLAIN, "a second: -");
     else if (view->total.objects == 0)
-        put(drawing, WATCH_PLAIN, "a second: %s calls", quantity_of_count(whole(rates.calls)).text);
+        drawing_put(drawing, WATCH_PLAIN, "a second: %s calls",
+                    quantity_of_count(whole(rates.calls)).text);
     else
-        put(drawing, WATCH_PLAIN, "a second: %s in %s objects, %s freed%s%s%s",
-            quantity_of_bytes(rates.bytes > 0 ? rates.bytes : 0).text,
-            quantity_of_count(whole(rates.objects)).text,
-            quantity_of_count(whole(rates.freed_objects)).text, view->total.calls > 0 ? ", " : "",
-            view->total.calls > 0 ? quantity_of_count(whole(rates.calls)).text : "",
-            view->total.calls > 0 ? " calls" : "");
+        drawing_put(drawing, WATCH_PLAIN, "a second: %s in %s objects, %s freed%s%s%s",
+                    quantity_of_bytes(rates.bytes > 0 ? rates.bytes : 0).text,
+                    quantity_of_count(whole(rates.objects)).text,
+                    quantity_of_count(whole(rates.freed_objects)).text,
+                    view->total.calls > 0 ? ", " : "",
+                    view->total.calls > 0 ? quantity_of_count(whole(rates.calls)).text : "",
+                    view->total.calls > 0 ? " calls" : "");
 }
 
 /* ---- the curve ---- */
@@ -210,153 +134,8 @@ static void put_curve(struct drawing *drawing, size_t rows)
                                                         : " ";
             at += snprintf(text + at, sizeof text - (size_t) at, "%s", mark);
         }
-        put_line(drawing, WATCH_GRAPH, text);
+        drawing_line(drawing, WATCH_GRAPH, text);
     }
-}
-
-/* ---- the table ---- */
-
-struct column_row {
-    enum watch_column column;
-    const char *title;
-    unsigned width;
-};
-
-static const struct column_row object_table[] = {
-    {WATCH_LIVE_BYTES, "live", 11}, {WATCH_LIVE_OBJECTS, "objects", 9},
-    {WATCH_GROWTH, "growth", 12},   {WATCH_BYTES, "allocated", 11},
-    {WATCH_RATE, "a second", 11},   {WATCH_OBJECTS, "all", 9}};
-static const struct column_row method_table[] = {{WATCH_CALLS, "calls", 9},
-                                                 {WATCH_GROWTH, "growth", 9},
-                                                 {WATCH_RATE, "a second", 9},
-                                                 {WATCH_BYTES, "allocated", 11},
-                                                 {WATCH_LIVE_BYTES, "live", 11}};
-
-struct layout {
-    const struct column_row *columns[8];
-    size_t count;
-    size_t name_width;
-    bool calls;
-};
-
-static void add_column(struct layout *layout, const struct column_row *column, size_t least)
-{
-    for (size_t i = 0; i < layout->count; i++)
-        if (layout->columns[i] == column)
-            return;
-    if (layout->name_width < least + column->width)
-        return;
-    layout->columns[layout->count++] = column;
-    layout->name_width -= column->width;
-}
-
-/* What the table is sorted by is there whatever the width; then the others, as they have room. */
-static void lay_out(const struct drawing *drawing, struct layout *layout)
-{
-    const struct watch_view *view = drawing->view;
-    bool calls = view->axis == WATCH_METHODS, marked = view->feed->model.has_mark;
-    const struct column_row *table = calls ? method_table : object_table;
-    size_t rows = calls ? sizeof method_table / sizeof *table : sizeof object_table / sizeof *table;
-    size_t width = drawing->screen->width, least = width / 3 < 16 ? width / 3 : 16;
-    *layout = (struct layout){.name_width = width > 1 ? width - 1 : 0, .calls = calls};
-    for (size_t i = 0; i < rows; i++)
-        if (table[i].column == view->by[view->axis])
-            add_column(layout, &table[i], 0);
-    for (size_t i = 0; i < rows; i++)
-        if (marked || table[i].column != WATCH_GROWTH)
-            add_column(layout, &table[i], least);
-}
-
-static struct quantity cell(const struct layout *layout, const struct watch_line *line,
-                            enum watch_column column, bool has_rates, bool marked)
-{
-    struct quantity none = {"-"};
-    switch (column) {
-    case WATCH_LIVE_BYTES:
-        return quantity_of_bytes((double) watch_live_bytes(&line->now));
-    case WATCH_LIVE_OBJECTS:
-        return short_count((double) watch_live_objects(&line->now), false);
-    case WATCH_BYTES:
-        return quantity_of_bytes((double) line->now.bytes);
-    case WATCH_OBJECTS:
-        return short_count((double) line->now.objects, false);
-    case WATCH_CALLS:
-        return short_count((double) line->now.calls, false);
-    case WATCH_GROWTH:
-        if (!marked)
-            return none;
-        return layout->calls ? short_count(line->growth, true) : signed_bytes(line->growth);
-    case WATCH_RATE:
-        if (!has_rates)
-            return none;
-        return layout->calls ? short_count(line->rate, false)
-                             : quantity_of_bytes(line->rate > 0 ? line->rate : 0);
-    default:
-        return none;
-    }
-}
-
-static void put_titles(struct drawing *drawing, const struct layout *layout)
-{
-    static const char *const names[WATCH_AXES] = {"class", "call site", "thread", "method"};
-    const struct watch_view *view = drawing->view;
-    char text[WATCH_LINE_BYTES];
-    size_t at = 0;
-    for (size_t i = 0; i < layout->count; i++) {
-        bool sorts = layout->columns[i]->column == view->by[view->axis];
-        char title[32];
-        snprintf(title, sizeof title, "%s%s", sorts ? (view->reversed ? "^" : "v") : "",
-                 layout->columns[i]->title);
-        at += (size_t) snprintf(text + at, sizeof text - at, "%*s", (int) layout->columns[i]->width,
-                                title);
-    }
-    snprintf(text + at, sizeof text - at, " %s%s", view->by[view->axis] == WATCH_NAME ? "v" : "",
-             names[view->axis]);
-    put_line(drawing, WATCH_STRONG, text);
-}
-
-/* Of a class that has no room the last part is worth most. */
-static const char *shortened(const struct watch_view *view, char *name, size_t length, size_t width)
-{
-    if (view->axis != WATCH_CLASSES || length <= width || width < 6)
-        return name;
-    char *tail = name + length - (width - 2);
-    while ((*tail & 0xc0) == 0x80)
-        tail++;
-    tail -= 2;
-    tail[0] = tail[1] = '.';
-    return tail;
-}
-
-static void put_rows(struct drawing *drawing, const struct layout *layout, size_t rows)
-{
-    struct watch_view *view = drawing->view;
-    bool has_rates =
-             view->was_settled && (view->feed->tail.state != WATCH_RUNNING || view->seconds > 0),
-         marked = view->feed->model.has_mark;
-    size_t last = view->table.count > rows ? view->table.count - rows : 0;
-    view->page = rows;
-    view->top = view->top < last ? view->top : last;
-    for (size_t i = view->top; i < view->table.count && i - view->top < rows; i++) {
-        char text[WATCH_LINE_BYTES], name[WATCH_NAME_TEXT];
-        const struct watch_line *line = &view->table.lines[i];
-        size_t at = 0;
-        size_t length = watch_name(view->feed, view->axis, line->id, name, sizeof name);
-        for (size_t k = 0; k < layout->count; k++)
-            at += (size_t) snprintf(
-                text + at, sizeof text - at, "%*s", (int) layout->columns[k]->width,
-                cell(layout, line, layout->columns[k]->column, has_rates, marked).text);
-        snprintf(text + at, sizeof text - at, " %s",
-                 shortened(view, name, length, layout->name_width));
-        put_line(drawing, WATCH_PLAIN, text);
-    }
-    if (view->table.count == 0 && rows > 0)
-        put(drawing, WATCH_DIM, "%s",
-            view->name[0] != '\0'          ? " no such name"
-            : view->axis == WATCH_SITES    ? " no call stacks (agent: stack=N)"
-            : view->axis == WATCH_METHODS  ? " no methods (agent: events=method)"
-            : view->feed->tail.events == 0 ? " nothing yet"
-                                           : " nothing");
 }
 
 static void put_tabs(struct drawing *drawing)
@@ -372,7 +151,7 @@ static void put_tabs(struct drawing *drawing)
         at += (size_t) snprintf(text + at, sizeof text - at, " /%s", view->name);
     if (view->selection[0] != '\0')
         snprintf(text + at, sizeof text - at, " only %s", view->selection);
-    put_line(drawing, WATCH_PLAIN, text);
+    drawing_line(drawing, WATCH_PLAIN, text);
 }
 
 /* ---- the foot, and help ---- */
@@ -382,14 +161,15 @@ static void put_foot(struct drawing *drawing)
     const struct watch_view *view = drawing->view;
     drawing->row = drawing->screen->height - 1;
     if (view->input != WATCH_NO_INPUT)
-        put(drawing, WATCH_TURNED, "%s %s_",
-            view->input == WATCH_INPUT_NAME ? "name has:" : "only (class=GLOB site=GLOB size=>1k):",
-            view->typed);
+        drawing_put(drawing, WATCH_TURNED, "%s %s_",
+                    view->input == WATCH_INPUT_NAME ? "name has:"
+                                                    : "only (class=GLOB site=GLOB size=>1k):",
+                    view->typed);
     else if (view->message[0] != '\0')
-        put(drawing, WATCH_TURNED, "%s", view->message);
+        drawing_put(drawing, WATCH_TURNED, "%s", view->message);
     else if (drawing->screen->height >= ROWS_FOR_KEYS)
-        put(drawing, WATCH_DIM,
-            "q quit  1-4 tables  s sort  / find  f only  space freeze  m mark  ? help");
+        drawing_put(drawing, WATCH_DIM,
+                    "q quit  1-4 tables  s sort  / find  f only  space freeze  m mark  ? help");
 }
 
 static void put_help(struct drawing *drawing)
@@ -406,13 +186,13 @@ static void put_help(struct drawing *drawing)
         "q            quit",
         "~            estimated: not all could be read in the time allowed (--cpu)"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
-        put_line(drawing, WATCH_PLAIN, lines[i]);
+        drawing_line(drawing, WATCH_PLAIN, lines[i]);
 }
 
 void watch_view_draw(struct watch_view *view, struct watch_screen *screen)
 {
     struct drawing drawing = {view, screen, 0};
-    struct layout layout;
+    struct drawing_layout layout;
     screen->width = screen->width < WATCH_WIDTH_MOST ? screen->width : WATCH_WIDTH_MOST;
     screen->height = screen->height < WATCH_ROWS_MOST ? screen->height : WATCH_ROWS_MOST;
     for (size_t i = 0; i < screen->height; i++) {
@@ -432,10 +212,11 @@ void watch_view_draw(struct watch_view *view, struct watch_screen *screen)
         if (height >= ROWS_FOR_CURVE)
             put_curve(&drawing, height >= ROWS_FOR_LARGE_CURVE ? 5 : 3);
         put_tabs(&drawing);
-        lay_out(&drawing, &layout);
+        drawing_lay_out(&drawing, &layout);
         if (height >= ROWS_FOR_KEYS)
-            put_titles(&drawing, &layout);
-        put_rows(&drawing, &layout, height > drawing.row + foot ? height - drawing.row - foot : 0);
+            drawing_titles(&drawing, &layout);
+        drawing_rows(&drawing, &layout,
+                     height > drawing.row + foot ? height - drawing.row - foot : 0);
     }
     if (foot > 0 || view->input != WATCH_NO_INPUT || view->message[0] != '\0')
         put_foot(&drawing);

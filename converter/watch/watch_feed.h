@@ -48,6 +48,8 @@ bool watch_feed_is_exact(const struct watch_feed *feed);
 /* Share of the events that was read, 0 to 1. */
 double watch_feed_progress(const struct watch_feed *feed);
 
+/* ---- watch_figures.c ---- */
+
 /* What the trace comes to in all: what the headers of blocks tell exactly stands above what was
  * estimated. */
 struct watch_sums watch_feed_total(const struct watch_feed *feed);

@@ -26,6 +26,27 @@ struct metatf_writer_rest {
     struct step_error error;
 };
 
+/* ---- metatf_pieces.c ---- */
+
+/* The first error, also into *error (may be NULL). */
+enum step_status metatf_writer_status(const struct metatf_writer *writer, struct step_error *error);
+enum step_status metatf_writer_fail(struct metatf_writer *writer, enum step_status status,
+                                    const char *message);
+/* False: out of memory. */
+bool metatf_grow_section(struct metatf_writing *writing, size_t extra);
+void metatf_write_out(struct metatf_writer *writer, const void *data, size_t length);
+/* Bytes of the header's and the index's integers, and of an entry of the index. */
+unsigned metatf_writer_int_bytes(const struct metatf_writer *writer);
+size_t metatf_entry_bytes(const struct metatf_writer *writer);
+void metatf_write_header(struct metatf_writer *writer, uint64_t sections, uint64_t start,
+                         uint64_t records);
+/* What all sections have, as pieces of the file. */
+void metatf_flush_pieces(struct metatf_writer *writer);
+void metatf_write_dtd(struct metatf_writer *writer);
+void metatf_write_index(struct metatf_writer *writer);
+
+/* ---- metatf_record.c ---- */
+
 /* Takes back what the record changed that is being put. */
 void metatf_writer_roll_back(struct metatf_writer *writer);
 

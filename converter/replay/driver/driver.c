@@ -3,7 +3,6 @@
  * The replay driver: runs prepared operations (replay_ops.h) against the allocator that was
  * preloaded into it.  It allocates nothing by itself: its own memory is mapped.
  */
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -15,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "converter/replay/driver/allocator.h"
 #include "converter/replay/driver/replay_ops.h"
 
 #define PAGE 4096u
@@ -23,17 +23,6 @@
 #define STACK_BYTES (256u << 10)
 #define SLOW_NS 2000u /* a pass of the loop that was off the CPU for longer is looked into */
 #define LONG_PAUSE_NS 10000000u /* after which memory is looked at */
-
-/* What the loop calls. */
-struct allocator {
-    void *(*malloc)(size_t);
-    void *(*realloc)(void *, size_t);
-    void (*free)(void *);
-    /* NULL: there are no heaps */
-    void *(*heap_create)(void);
-    void (*heap_destroy)(void *);
-    void *(*heap_malloc)(void *, size_t);
-};
 
 /* How far a thread of the trace is: others wait for it. */
 struct progress {
@@ -121,103 +110,6 @@ static void *map_memory(uint64_t bytes)
         _exit(1);
     }
     return memory;
-}
-
-/* ---- allocators ---- */
-
-static char empty_block[64];
-
-static void *empty_malloc(size_t size)
-{
-    (void) size;
-    return empty_block;
-}
-
-static void *empty_realloc(void *block, size_t size)
-{
-    (void) size;
-    return block != NULL ? block : empty_block;
-}
-
-static void empty_free(void *block)
-{
-    (void) block;
-}
-
-static void *empty_create(void)
-{
-    return empty_block;
-}
-
-static void *empty_heap_malloc(void *heap, size_t size)
-{
-    (void) size;
-    return heap;
-}
-
-static const struct allocator empty_allocator = {empty_malloc, empty_realloc, empty_free,
-                                                 empty_create, empty_free,    empty_heap_malloc};
-
-/* mimalloc has heaps as such; jemalloc has arenas. */
-static int (*je_mallctl)(const char *, void *, size_t *, void *, size_t);
-static void *(*je_mallocx)(size_t, int);
-
-static void *arena_create(void)
-{
-    unsigned arena = 0;
-    size_t length = sizeof arena;
-    if (je_mallctl("arenas.create", &arena, &length, NULL, 0) != 0)
-        return NULL;
-    return (void *) ((uintptr_t) arena + 1);
-}
-
-static void arena_destroy(void *heap)
-{
-    char name[64];
-    snprintf(name, sizeof name, "arena.%u.destroy", (unsigned) ((uintptr_t) heap - 1));
-    je_mallctl(name, NULL, NULL, NULL, 0);
-}
-
-/* MALLOCX_ARENA and MALLOCX_TCACHE_NONE, as jemalloc's header defines them. */
-static void *arena_malloc(void *heap, size_t size)
-{
-    int arena = (int) (((uintptr_t) heap - 1 + 1) << 20);
-    return je_mallocx(size != 0 ? size : 1, arena | 1 << 8);
-}
-
-static void find_heaps(struct allocator *allocator)
-{
-    *(void **) &allocator->heap_create = dlsym(RTLD_DEFAULT, "mi_heap_new");
-    *(void **) &allocator->heap_destroy = dlsym(RTLD_DEFAULT, "mi_heap_destroy");
-    *(void **) &allocator->heap_malloc = dlsym(RTLD_DEFAULT, "mi_heap_malloc");
-    if (allocator->heap_create != NULL && allocator->heap_destroy != NULL &&
-        allocator->heap_malloc != NULL)
-        return;
-    allocator->heap_create = NULL;
-    *(void **) &je_mallctl = dlsym(RTLD_DEFAULT, "mallctl");
-    *(void **) &je_mallocx = dlsym(RTLD_DEFAULT, "mallocx");
-    if (je_mallctl == NULL || je_mallocx == NULL)
-        return;
-    allocator->heap_create = arena_create;
-    allocator->heap_destroy = arena_destroy;
-    allocator->heap_malloc = arena_malloc;
-}
-
-static void choose_allocator(void)
-{
-    struct replay_control *control = driver.control;
-    Dl_info info;
-    if (control->is_empty) {
-        driver.allocator = empty_allocator;
-        snprintf(control->allocator, sizeof control->allocator, "none");
-    } else {
-        driver.allocator = (struct allocator){malloc, realloc, free, NULL, NULL, NULL};
-        find_heaps(&driver.allocator);
-        void *(*function)(size_t) = malloc;
-        if (dladdr(*(void **) &function, &info) != 0 && info.dli_fname != NULL)
-            snprintf(control->allocator, sizeof control->allocator, "%s", info.dli_fname);
-    }
-    control->has_heaps = driver.allocator.heap_create != NULL;
 }
 
 /* ---- samples ---- */
@@ -338,7 +230,7 @@ static void *allocate_as(uint32_t how, uint64_t size)
 {
     void *block = NULL;
     if (driver.control->is_empty)
-        return empty_block;
+        return driver.allocator.malloc(size);
     if (how == REPLAY_AS_CALLOC)
         return calloc(1, size);
     return posix_memalign(&block, (size_t) 1 << (how - REPLAY_ALIGNED), size) == 0 ? block : NULL;
@@ -623,7 +515,7 @@ int main(int count, char **words)
     if (driver.control == MAP_FAILED)
         return 1;
     struct replay_control *control = driver.control;
-    choose_allocator();
+    allocator_choose(driver.control, &driver.allocator);
     driver.slots = map_memory(REPLAY_SLOTS_MOST * sizeof(void *));
     driver.heaps = map_memory(REPLAY_HEAPS_MOST * sizeof(void *));
     driver.progress = map_memory(REPLAY_THREADS_MOST * sizeof *driver.progress);

@@ -18,6 +18,7 @@
     X(HASH, "hash", true)        /* the words from which identity hashes are drawn */              \
     X(NATIVES, "natives", true)  /* stubs before native methods */                                 \
     X(DEFINE, "define", true)    /* ClassLoader.defineClass0() */                                  \
+    X(REFLECT, "reflect", true)  /* native methods of Class */                                     \
     X(SLOTS, "slots", true)      /* what the JVM keeps where a reference points to */              \
     X(HEADERS, "headers", true)  /* the class and the length in an object's header */              \
     X(RECYCLE, "recycle", false) /* the references of dead objects are used again */               \

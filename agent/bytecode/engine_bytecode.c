@@ -441,6 +441,7 @@ static void start(JNIEnv *jni, const struct session *session)
         reaper_start(jni);
         engine_notify(true, JVMTI_EVENT_VM_OBJECT_ALLOC);
         jni_calls_intercept(true, engine.references);
+        vm_natives_intercept(jni);
     }
     if (engine.references)
         engine_notify(true, JVMTI_EVENT_CLASS_PREPARE);

@@ -289,7 +289,10 @@ union probe_function {
     [PROBE_STORE_COPY] = {.objects_number = on_store_copy},                                        \
     [PROBE_STORE_RANGE] = {.range = on_store_range},                                               \
     [PROBE_STORE_OFFSET] = {.offset = on_store_offset}, [PROBE_STORE_SET] = {.set = on_store_set}, \
-    [PROBE_STORE_EXCHANGED] = {.exchanged = on_store_exchanged}
+    [PROBE_STORE_EXCHANGED] = {.exchanged = on_store_exchanged},                                   \
+    [PROBE_STORES_OF] = {.object = on_stores_of},                                                  \
+    [PROBE_STORES_OF_ELEMENTS] = {.object = on_stores_of_elements},                                \
+    [PROBE_STORES_OF_STATICS] = {.object = on_stores_of_statics}
 
 /* Both in the order of enum probe. */
 static const union probe_function recording[PROBE_COUNT] = {

@@ -25,14 +25,15 @@
 #include "format/core/hash.h"
 
 /* The start snapshot has reported objects whose constructors had not run yet.  In a JVM that starts
- * there are none; in one that runs, a look at the tag for a while finds them. */
-static bool may_be_of_snapshot(struct session *session, struct os_thread *os)
+ * there are none; in one that runs, a look at the tag for a while finds them.  Below some native
+ * methods the JVM will tell of the object once more: see vm_natives.c. */
+static bool may_be_told_twice(struct session *session, struct os_thread *os)
 {
     if (atomic_load_explicit(&session->frozen_stamp, memory_order_acquire) != 0)
         return true;
     if (__builtin_expect(os->checked == session->number, 1))
         return false;
-    if (clock_raw_unordered() - tracer.scale.zero > session->check_until)
+    if (os->vm_natives == 0 && clock_raw_unordered() - tracer.scale.zero > session->check_until)
         os->checked = session->number;
     return true;
 }
@@ -227,7 +228,7 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
 {
     if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
         return;
-    if (__builtin_expect(may_be_of_snapshot(session, os), 0)) {
+    if (__builtin_expect(may_be_told_twice(session, os), 0)) {
         report_tagged(session, os, jni, object);
         return;
     }

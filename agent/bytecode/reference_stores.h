@@ -15,6 +15,8 @@ void store_clone(struct session *session, struct os_thread *os, JNIEnv *jni, job
                  jobject object);
 /* All references of an object that the JVM has filled itself. */
 void stores_of_object(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
+/* The same of one that the JVM has told nothing of, and a probe has come upon. */
+void stores_of_seen(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
 /* An array of arrays with that many dimensions made at once. */
 void stores_of_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
                       jint dimensions);
@@ -40,5 +42,8 @@ void JNICALL on_store_set(JNIEnv *jni, jclass class, jboolean done, jobject hold
                           jobject value);
 void JNICALL on_store_exchanged(JNIEnv *jni, jclass class, jobject found, jobject wanted,
                                 jobject holder, jlong offset, jobject value);
+void JNICALL on_stores_of(JNIEnv *jni, jclass class, jobject object);
+void JNICALL on_stores_of_elements(JNIEnv *jni, jclass class, jobject array);
+void JNICALL on_stores_of_statics(JNIEnv *jni, jclass class, jobject of);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What no probe sees being stored, as the JVM stores it itself, read when it has: the references of
- * objects that it makes, and the constants of static fields. */
+ * objects that it makes, or that its native methods store into, and the constants of static fields.
+ */
 #include "agent/bytecode/reference_stores.h"
 #include "agent/references/fields.h"
 
@@ -83,6 +84,18 @@ void stores_of_object(struct session *session, struct os_thread *os, JNIEnv *jni
     (*jni)->DeleteLocalRef(jni, class);
 }
 
+/* What refers to each other only the VM has made: not much. */
+#define SIGHTS_MOST 32u
+
+void stores_of_seen(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
+{
+    if (!stores_wanted(session) || os->sights == SIGHTS_MOST)
+        return;
+    os->sights++;
+    stores_of_object(session, os, jni, object);
+    os->sights--;
+}
+
 void stores_of_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
                       jint dimensions)
 {
@@ -117,4 +130,28 @@ void stores_of_constants(JNIEnv *jni, jclass class)
     if (stores_wanted(session))
         store_fields(session, os, jni, NULL, class);
     probe_leave(os);
+}
+
+void JNICALL on_stores_of(JNIEnv *jni, jclass class, jobject object)
+{
+    (void) class;
+    stores_of_vm(jni, object);
+}
+
+void JNICALL on_stores_of_elements(JNIEnv *jni, jclass class, jobject array)
+{
+    jsize length = array != NULL ? (*jni)->GetArrayLength(jni, array) : 0;
+    (void) class;
+    for (jsize i = 0; i < length; i++) {
+        jobject element = (*jni)->GetObjectArrayElement(jni, array, i);
+        stores_of_vm(jni, element);
+        (*jni)->DeleteLocalRef(jni, element);
+    }
+}
+
+void JNICALL on_stores_of_statics(JNIEnv *jni, jclass class, jobject of)
+{
+    (void) class;
+    if (of != NULL)
+        stores_of_constants(jni, of);
 }

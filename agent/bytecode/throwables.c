@@ -11,6 +11,8 @@
 #include "agent/base/method_verdicts.h"
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/reference_stores.h"
+#include "agent/references/field_numbers.h"
+#include "agent/references/fields.h"
 #include "format/core/hash.h"
 
 #define INVOKESPECIAL 0xb7
@@ -28,14 +30,13 @@ static jfieldID field_of_throwable(JNIEnv *jni, const char *name, const char *de
     return field;
 }
 
-/* A part has some frames; the next one is as long an array, and stands after the arrays.  Another
- * array of objects there is new, too; what else is there is none of its own. */
+/* A part, which is known, has some frames; the next one is as long an array, and stands after the
+ * arrays.  Another array of objects there is new, too; what else is there is none of its own. */
 static jobject part_traced(struct session *session, struct os_thread *os, JNIEnv *jni,
                            jobjectArray part)
 {
     jsize length = (*jni)->GetArrayLength(jni, part);
     jobject next = NULL;
-    object_made(session, os, jni, part);
     for (jsize i = 0; i < length; i++) {
         jobject element = (*jni)->GetObjectArrayElement(jni, part, i);
         if (element != NULL && i >= TRACE_ARRAYS &&
@@ -43,10 +44,25 @@ static jobject part_traced(struct session *session, struct os_thread *os, JNIEnv
             continue;
         if (element != NULL && i >= TRACE_ARRAYS && (*jni)->GetArrayLength(jni, element) == length)
             next = element;
-        else
-            object_made(session, os, jni, element);
+        object_made(session, os, jni, element);
+        if (element != NULL && stores_wanted(session))
+            store_into_element(session, os, jni, part, i, element);
     }
     return next;
+}
+
+static uint64_t backtrace_number(struct session *session, JNIEnv *jni, jfieldID field)
+{
+    static _Atomic uint64_t known; /* of a session */
+    uint64_t mine = session->number << FIELD_SESSION_SHIFT, number = atomic_load(&known) - mine;
+    if (number != 0 && number >> FIELD_SESSION_SHIFT == 0)
+        return number;
+    jclass class = (*jni)->FindClass(jni, "java/lang/Throwable");
+    number = class != NULL ? field_number_of_id(session, jni, class, field) : 0;
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, class);
+    atomic_store(&known, mine | number);
+    return number;
 }
 
 void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
@@ -62,6 +78,9 @@ void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni
     }
     struct recent_objects recent = os->recent; /* the message, perhaps, which comes next */
     jobject part = (*jni)->GetObjectField(jni, object, field);
+    object_made(session, os, jni, part);
+    if (part != NULL && stores_wanted(session))
+        store_into_field(session, os, jni, object, part, backtrace_number(session, jni, field));
     if (part != NULL)
         part = part_traced(session, os, jni, part);
     while (part != NULL && (*jni)->PushLocalFrame(jni, 32) == JNI_OK)

@@ -85,8 +85,8 @@ static bool is_reported_by_probe(JNIEnv *jni)
            (rule->caller < count && has_probes(jni, frames[rule->caller].method));
 }
 
-/* An array that Java code made, with its probe, which a native method had called: the VM tells of
- * some of these as of its own. */
+/* An array that Java code made, with its probe, below a native method: the VM tells of some of
+ * these as of its own.  Where objects are not found so, they have tags (vm_natives.c). */
 static bool is_known(JNIEnv *jni, jobject object)
 {
     struct os_thread *os;

@@ -11,6 +11,9 @@ bool vm_objects_alloc(JNIEnv *jni, jobject object, jclass class, jlong size_byte
 /* Puts functions of the agent before those of JNI that make objects without a constructor, and
  * (`stores`) that store references, or takes them away again. */
 void jni_calls_intercept(bool on, bool stores);
+/* Puts the agent before those native methods of Class that may have the JVM run Java code, once in
+ * a process. */
+void vm_natives_intercept(JNIEnv *jni);
 /* An array that nobody reports. */
 jbyteArray jni_calls_plain_bytes(JNIEnv *jni, jsize length);
 /* An object whose constructor is not run. */

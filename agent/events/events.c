@@ -303,11 +303,12 @@ static const struct method_entry *cached_method(struct session *session, struct 
 
 /* No event has reported an object that the VM made where it posts none. */
 uint64_t event_tagged_object(struct session *session, struct live_stream *stream, uint64_t thread,
-                             JNIEnv *jni, jobject object)
+                             JNIEnv *jni, jobject object, bool *is_new)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
     jlong tag = 0, size = 0;
     uint64_t id = 0;
+    *is_new = false;
     if ((*jvmti)->GetTag(jvmti, object, &tag) == JVMTI_ERROR_NONE)
         id = object_of_tag(session, tag);
     if (id == 0 && session->options.existing) {
@@ -317,6 +318,7 @@ uint64_t event_tagged_object(struct session *session, struct live_stream *stream
             (*jvmti)->GetObjectSize(jvmti, object, &size) == JVMTI_ERROR_NONE)
             id = record_object(session, stream, thread, object, class_id, (uint64_t) size, tag, 0,
                                session->options.engine == ENGINE_JVMTI);
+        *is_new = id != 0;
         (*jni)->DeleteLocalRef(jni, class);
     }
     return id;
@@ -327,11 +329,12 @@ static uint64_t this_object(struct session *session, struct live_stream *stream,
                             JNIEnv *jni)
 {
     jobject object = NULL;
+    bool is_new;
     if ((session->options.events & EVENT_ALLOC) == 0 ||
         (*tracer.jvmti)->GetLocalInstance(tracer.jvmti, NULL, 0, &object) != JVMTI_ERROR_NONE ||
         object == NULL)
         return 0;
-    uint64_t id = event_tagged_object(session, stream, thread, jni, object);
+    uint64_t id = event_tagged_object(session, stream, thread, jni, object, &is_new);
     (*jni)->DeleteLocalRef(jni, object);
     return id;
 }

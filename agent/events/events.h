@@ -23,9 +23,9 @@ void event_free(jlong tag);
 void event_free_many(struct session *session, const uint64_t *objects, size_t count, uint64_t stamp,
                      uint64_t collection);
 /* The id behind the object's tag; an object that has none is reported now, if the session takes
- * existing objects.  0: it has no id. */
+ * existing objects (`*is_new`).  0: it has no id. */
 uint64_t event_tagged_object(struct session *session, struct live_stream *stream, uint64_t thread,
-                             JNIEnv *jni, jobject object);
+                             JNIEnv *jni, jobject object, bool *is_new);
 void event_class_load(jthread thread, jclass class);
 void event_thread_start(jthread thread, bool is_virtual);
 void event_thread_end(JNIEnv *jni, jthread thread, bool is_virtual);

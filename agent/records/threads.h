@@ -83,11 +83,13 @@ struct os_thread {
     _Atomic int holds;     /* hold.h */
     uint64_t session;      /* the one that `stream` belongs to */
     uint64_t checked;      /* the session whose start snapshot this thread has passed */
+    uint32_t vm_natives;   /* open calls that are seen to there: agent/bytecode/vm_natives.c */
     /* the last sampled object, for doubles that have lost their tag: see events.c */
     uint64_t last_object, last_class, last_size_bytes;
     struct recent_objects recent;
     struct live_stream *stream;
     struct java_thread *own;     /* the platform thread */
+    uint32_t sights;             /* first sights of objects, within each other: object_ids.h */
     bool collects;               /* collect=: the probe ends with a collection */
     bool ended;                  /* its end was recorded: what follows is the VM's own */
     struct java_thread *current; /* what runs on it now: own, or a virtual thread */

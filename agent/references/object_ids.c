@@ -23,6 +23,13 @@ static inline struct known_object *entry_of(struct os_thread *os, uintptr_t plac
     return &os->known_objects[step_hash(place) >> (64 - KNOWN_LOG2)];
 }
 
+static first_sight_hook *at_first_sight;
+
+void object_ids_at_first_sight(first_sight_hook *hook)
+{
+    at_first_sight = hook;
+}
+
 /* 0: not known. */
 static inline uint64_t find(const struct session *session, struct os_thread *os, jobject object)
 {
@@ -71,9 +78,12 @@ uint64_t object_id_of(struct session *session, struct os_thread *os, struct live
     uint64_t id = find(session, os, object);
     if (__builtin_expect(id != 0, 1))
         return id;
+    bool is_new = false;
     id = identity_find(jni, identity_key(object), object);
     if (id == 0)
-        id = event_tagged_object(session, stream, thread, jni, object);
+        id = event_tagged_object(session, stream, thread, jni, object, &is_new);
     object_id_note(session, os, object, id);
+    if (is_new && at_first_sight != NULL)
+        at_first_sight(session, os, jni, object);
     return id;
 }

@@ -15,6 +15,11 @@
  * session takes existing objects. */
 uint64_t object_id_of(struct session *session, struct os_thread *os, struct live_stream *stream,
                       uint64_t thread, JNIEnv *jni, jobject object);
+/* Called for each such object, between probe_enter() and probe_leave(). */
+typedef void first_sight_hook(struct session *session, struct os_thread *os, JNIEnv *jni,
+                              jobject object);
+/* Before any session. */
+void object_ids_at_first_sight(first_sight_hook *hook);
 /* The object, which is new, has got this id. */
 void object_id_note(const struct session *session, struct os_thread *os, jobject object,
                     uint64_t id);

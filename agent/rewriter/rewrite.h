@@ -50,6 +50,8 @@
  * - storeOffset(Object,long,Object), storeSet(boolean,Object,long,Object),
  *   storeExchanged(Object,Object,Object,long,Object): after methods of Unsafe: holder, offset, what
  *   was stored, with what compareAndSet() said, or what compareAndExchange() found and wanted.
+ * - storesOf(Object), storesOfElements(Object), storesOfStatics(Object): after native methods that
+ *   store into an object, into the elements of an array, into static fields of a class.
  *   keep(Object)             before toString() of a StringBuilder or StringBuffer; does nothing,
  * but C2 takes a builder whose uses it knows all out of the code, and makes the string and its
  * array without a constructor; not native
@@ -100,7 +102,10 @@
     X(STORE_OFFSET, "storeOffset", "(Ljava/lang/Object;JLjava/lang/Object;)V")                     \
     X(STORE_SET, "storeSet", "(ZLjava/lang/Object;JLjava/lang/Object;)V")                          \
     X(STORE_EXCHANGED, "storeExchanged",                                                           \
-      "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;JLjava/lang/Object;)V")
+      "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;JLjava/lang/Object;)V")              \
+    X(STORES_OF, "storesOf", "(Ljava/lang/Object;)V")                                              \
+    X(STORES_OF_ELEMENTS, "storesOfElements", "(Ljava/lang/Object;)V")                             \
+    X(STORES_OF_STATICS, "storesOfStatics", "(Ljava/lang/Object;)V")
 
 enum probe {
 #define PROBE_NAME(name, text, descriptor) PROBE_##name,

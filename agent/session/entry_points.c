@@ -9,6 +9,7 @@
 
 #include "agent/base/internals.h"
 #include "agent/bytecode/engine_bytecode.h"
+#include "agent/bytecode/reference_stores.h"
 #include "agent/deaths/reaper.h"
 #include "agent/events/engine.h"
 #include "agent/hotspot/archive_dump.h"
@@ -173,6 +174,7 @@ static bool initialize(JavaVM *vm)
     thread_at_end(reaper_thread_ended);
     thread_at_end(stacks_thread_ended);
     thread_at_end(object_ids_thread_ended);
+    object_ids_at_first_sight(stores_of_seen);
     triggers_initialize();
     reaper_also(heap_graph_take_if_due);
     pthread_atfork(NULL, NULL, after_fork);

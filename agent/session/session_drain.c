@@ -197,6 +197,8 @@ static void close_trace(struct drain *drain)
     internals_describe(internals);
     drain_put_text(drain, "internals", internals);
     drain_put_text(drain, "end", session_end_name(session->end));
+    if (session->snapshot_count > 0)
+        drain_put_number(drain, "snapshots", session->snapshot_count);
     drain_put_number(drain, "dropped", atomic_load(&session->map->header->dropped));
     drain_put_waits(drain);
     drain_close(drain);

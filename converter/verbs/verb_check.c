@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace check: is the trace closed? */
+#include <string.h>
+
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/records/metatf_records.h"
 #include "converter/verb_parts/check_run.h"
+#include "converter/verb_parts/snapshot_check.h"
 #include "converter/verbs/verb.h"
 
 #define LIMIT_DEFAULT UINT64_C(20)
@@ -34,8 +37,17 @@ static void begin_json(struct check_run *run, const char *path)
     json_begin_array(run->json, "breaches");
 }
 
+/* --graph; what the trace's rules came to stays what it was. */
+static enum step_status check_graph(const struct input *input, uint64_t limit,
+                                    struct json_output *json, enum step_status status)
+{
+    const char *path = input->spool >= 0 ? input->spool_path : input->source->path;
+    enum step_status of_graph = snapshots_print(path, limit, json);
+    return status == STEP_STATUS_OK ? of_graph : status;
+}
+
 static enum step_status check_input(struct input *input, const char *path, uint64_t limit,
-                                    bool as_json)
+                                    bool as_json, bool with_graph)
 {
     struct json_output json;
     struct check_run *run =
@@ -60,6 +72,8 @@ static enum step_status check_input(struct input *input, const char *path, uint6
     } else if (as_json) {
         check_run_put_verdict(run, "failed", 0, run->operations->breach_count(run));
     }
+    if (with_graph)
+        status = check_graph(input, limit, run->json, status);
     if (as_json) {
         json_end_object(&json);
         json_finish(&json);
@@ -68,16 +82,27 @@ static enum step_status check_input(struct input *input, const char *path, uint6
     return status;
 }
 
+static bool is_step(const struct input *input)
+{
+    struct trace_summary summary = {0};
+    if (input->allocs != NULL || input->source->is_foreign)
+        return false;
+    input->source->operations->summary(input->source, &summary);
+    return summary.format != NULL && strcmp(summary.format, "step") == 0;
+}
+
 enum step_status verb_check(int argc, char **argv)
 {
     uint64_t limit = LIMIT_DEFAULT;
     const struct trace_format *from = NULL;
-    bool as_json = false;
+    bool as_json = false, with_graph = false;
     struct event_selection selected;
     event_selection_init(&selected);
     const struct option_row rows[] = {
         {"limit", 0, "N", "print at most N breaches (20)", take_count, &limit},
         FROM_ROW(&from),
+        {"graph", 0, NULL, "compare the stores of references with each snapshot", take_flag,
+         &with_graph},
         {"json", 0, NULL, "as JSON", take_flag, &as_json},
         {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
          &selected.dtd_path},
@@ -95,11 +120,15 @@ enum step_status verb_check(int argc, char **argv)
     status = input_open(&input, arguments.operands[0], from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
+    if (with_graph && !is_step(&input)) {
+        input_close(&input);
+        return arguments_fault(&arguments, "--graph is for STEP traces");
+    }
     if (input.source->is_foreign && metatf_records_are_meant(input.source->path, from))
         status = as_json ? arguments_fault(&arguments, "--json is not for Meta-TF's own records")
                          : metatf_records_check(input.source->path, selected.dtd_path);
     else
-        status = check_input(&input, arguments.operands[0], limit, as_json);
+        status = check_input(&input, arguments.operands[0], limit, as_json, with_graph);
     input_close(&input);
     return status;
 }

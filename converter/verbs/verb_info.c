@@ -164,7 +164,8 @@ static enum step_status print_not_probed(void *user, const struct trace_fact *fa
 {
     uint64_t *count = user;
     static const char *const missing[] = {"", "method events", "allocations",
-                                          "method events and allocations"};
+                                          "method events and allocations", "stores of references"};
+    const size_t last = sizeof missing / sizeof missing[0] - 1;
     if (fact->kind != TRACE_NOT_PROBED || ++*count > NOT_PROBED_TOLD)
         return STEP_STATUS_OK;
     if (*count == 1)
@@ -176,7 +177,7 @@ static enum step_status print_not_probed(void *user, const struct trace_fact *fa
         putchar('.');
     print_shown(fact->method_name, stdout);
     print_shown(fact->descriptor, stdout);
-    printf(" (%s: ", missing[fact->missing & 3]);
+    printf(" (%s: ", missing[fact->missing <= last ? fact->missing : 0]);
     print_shown(fact->reason, stdout);
     printf(")\n");
     return STEP_STATUS_OK;

@@ -225,7 +225,49 @@ def snapshots():
     assert 'snapshot 2 is not complete' in run('heap', '--retained', 'in.step', '--at', 'end').stderr
 
 
-PARTS = {f.__name__: f for f in (deaths, retained, paths, hprof, check, snapshots)}
+def graph():
+    """check --graph: what stores and a snapshot do not both have (rules about classes are breached)."""
+    head = HEAD + '0 start 0 0\n0 init 0 0\n' + ''.join(  # noqa: F405
+        f'0 existing 1 0 1 {16 * o} {o}\n' for o in range(1, 7)) + '0 existing 1 0 2 64 7\n'
+    first = ('2 snapshot 2 0 1 start\n2 root 2 0 1 22 0 0 0\n2 has-field 2 0 0 2 4\n'
+             '2 has-field 2 0 2 3 1\n2 has-other 2 0 3 4 4\n2 snapshot-end 2 0 1 4 3 1 5\n')
+    stores = ('2 field 3 1 2 0 1\n2 field 4 1 1 3 1\n2 field 5 1 3 5 2\n2 element 5 1 7 3 2\n'
+              '2 element 5 1 7 3 3\n2 field 5 1 6 6 1\n')
+    # 1.left is the same; 3.right has another target, nothing told of 5.left; the static field and an
+    # element are only the stores'; 6 is not come to
+    edges = '2 has-field {0} 0 1 3 1\n2 has-field {0} 0 3 4 2\n2 has-field {0} 0 5 3 1\n2 has-element {0} 0 7 3 2\n'
+    second = '2 snapshot {0} 0 {1} command\n2 root {0} 0 1 22 0 0 0\n2 root {0} 0 7 21 0 0 0\n' + edges
+    second += '2 snapshot-end {0} 0 {1} 2 4 2 0\n'
+    make(head + first + stores + second.format(6, 2) + second.format(7, 3) + '0 end 9 0\n')
+    text = run('check', '--graph', '--json', 'in.step', code=3).stdout
+    valid('check', text)
+    found = json.loads(text)['snapshots']
+    counts = [[s[k] for k in ('number', 'references', 'missing', 'other', 'surplus')] for s in found]
+    assert counts == [[2, 4, 1, 1, 2], [3, 4, 0, 0, 0]], counts
+    places = {p.get('field', p.get('elements_of')): [p[k] for k in ('missing', 'other', 'surplus')]
+              for p in found[0]['places']}
+    assert places == {'t/Node.left': [1, 0, 0], 't/Node.right': [0, 1, 0], 't/Main.root': [0, 0, 1],
+                      '[Lt/Node;': [0, 0, 1]}, places
+    told = run('check', '--graph', '--limit=1', 'in.step', code=3).stdout
+    assert '4 references, 50.0000 % as the stores have them; 1 missing (0 of them constants of classes), 1 other, 2 ' \
+        'surplus' in told, told
+    assert 'and 3 more' in told, told
+    # what only the JVM has, as a root, are constants
+    lone = '2 snapshot 6 0 2 end\n2 root 6 0 7 22 0 0 0\n2 has-element 6 0 7 3 1\n2 snapshot-end 6 0 2 2 1 1 0\n'
+    make(head + first + lone + '0 end 9 0\n')
+    found = json.loads(run('check', '--graph', '--json', 'in.step', code=3).stdout)['snapshots'][0]
+    assert (found['missing'], found['constants']) == (1, 1), found
+    make(head + first + lone.replace('end\n2 root', 'end\n2 has-field 6 0 1 7 1\n2 root') + '0 end 9 0\n')
+    found = json.loads(run('check', '--graph', '--json', 'in.step', code=3).stdout)['snapshots'][0]
+    assert (found['missing'], found['constants']) == (2, 0), found
+    # one that never ends counts as far as it goes; without any there is nothing to compare
+    make(head + first + stores + '2 snapshot 6 0 2 command\n' + edges.format(6) + '0 end 9 0\n')
+    assert 'not complete: 4 references' in run('check', '--graph', 'in.step', code=3).stdout
+    make(head + first + stores + '0 end 9 0\n')
+    assert 'no snapshot after' in run('check', '--graph', 'in.step', code=3).stdout
+
+
+PARTS = {f.__name__: f for f in (deaths, retained, paths, hprof, check, snapshots, graph)}
 with tempfile.TemporaryDirectory() as directory:
     os.chdir(directory)
     PARTS[sys.argv[1]]()

@@ -10,7 +10,7 @@ import facts
 import trace_text
 from session import Failure, Skip, expect_line, shown
 
-NAMES = ("frames", "archive", "tan", "hash", "natives", "define", "slots", "headers", "recycle")
+NAMES = ("frames", "archive", "tan", "hash", "natives", "define", "reflect", "slots", "headers", "recycle")
 PROGRAMS = ("Methods", "Allocations", "Frees", "Clones", "Throwing")
 
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libnativecalls.so: the native methods of java-tests/facts/NativeCalls.java and Daemon.java. */
+/* libnativecalls.so: the native methods of java-tests/facts/NativeCalls.java, NativeStores.java
+ * and Daemon.java. */
 #include <fcntl.h>
 #include <jni.h>
 #include <stdio.h>
@@ -80,6 +81,31 @@ JNIEXPORT void JNICALL Java_facts_NativeCalls_arrays(JNIEnv *jni, jclass class, 
         keep(jni, class, (*jni)->NewDoubleArray(jni, i));
         keep(jni, class, (*jni)->NewStringUTF(jni, "from C"));
     }
+}
+
+JNIEXPORT jobjectArray JNICALL Java_facts_NativeStores_stores(JNIEnv *jni, jclass class,
+                                                              jobject holder, jobjectArray array,
+                                                              jobject a, jobject b);
+JNIEXPORT jobjectArray JNICALL Java_facts_NativeStores_stores(JNIEnv *jni, jclass class,
+                                                              jobject holder, jobjectArray array,
+                                                              jobject a, jobject b)
+{
+    const char *type = "Lfacts/NativeStores$Node;";
+    jclass sub = (*jni)->GetObjectClass(jni, holder), node = (*jni)->GetSuperclass(jni, sub);
+    jfieldID next = (*jni)->GetFieldID(jni, sub, "next", type);
+    jfieldID own = (*jni)->GetFieldID(jni, sub, "own", type);
+    jfieldID first = (*jni)->GetStaticFieldID(jni, node, "first", type);
+    (void) class;
+    (*jni)->SetObjectField(jni, holder, next, a);
+    (*jni)->SetObjectField(jni, holder, own, b);
+    (*jni)->SetObjectField(jni, holder, next, NULL);
+    (*jni)->SetStaticObjectField(jni, node, first, b);
+    (*jni)->SetStaticObjectField(jni, sub, first, a);
+    (*jni)->SetObjectArrayElement(jni, array, 1, a);
+    (*jni)->SetObjectArrayElement(jni, array, 99, a);
+    (*jni)->ExceptionClear(jni);
+    (*jni)->SetObjectArrayElement(jni, array, 2, NULL);
+    return (*jni)->NewObjectArray(jni, 2, node, b);
 }
 
 #define OWN_TEXT "the program's\n"

@@ -3,9 +3,12 @@
 import json
 
 from reference_graph import Replay
-from session import Failure, answer, expect_line, finish, shown
+from session import COLLECTORS, Failure, Skip, answer, expect_line, finish, shown
 
 NODE, NODES, STORES = "Stores$Node", "[Stores$Node", "Stores"
+
+SYSTEM_ROOT = 22
+OPTIONS = "file=run.step,events=class+alloc+free+thread+reference,snapshot=start+end"
 
 # What facts/Stores does: where, and what is stored there.
 WANTED = (
@@ -35,9 +38,15 @@ def require(condition, text):
 class Listing(Replay):
     """The stores of the program's own objects and classes, as WANTED has them."""
 
-    def __init__(self):
+    def __init__(self, program=STORES):
         super().__init__()
+        self.program = program
         self.found = []
+        self.system_roots = set()
+
+    def _Root(self, r):
+        if r["kind"] == SYSTEM_ROOT:
+            self.system_roots.add(r["target"])
 
     def class_of(self, holder):
         name = self.class_names.get(self.classes.get(holder), "?")
@@ -47,40 +56,36 @@ class Listing(Replay):
         super()._FieldStore(r)
         field = self._field(r)
         owner = self.class_names.get(field["class"], "?").replace("facts/", "")
-        if owner.startswith("Stores") and not field["name"].isupper():
+        if owner.startswith(self.program) and not field["name"].isupper():
             self.found.append(f"{owner}.{field['name']} {self.class_of(r['target'])}")
 
     def _ElementStore(self, r):
         super()._ElementStore(r)
-        if "Stores" in self.class_of(r["holder"]):
+        if self.program in self.class_of(r["holder"]):
             self.found.append(
                 f"{self.class_of(r['holder'])}[{r['index']}] {self.class_of(r['target'])}")
 
     def _RangeStore(self, r):
         super()._RangeStore(r)
-        if "Stores" in self.class_of(r["holder"]):
+        if self.program in self.class_of(r["holder"]):
             last = r["index"] + r["length"] - 1
             self.found.append(f"{self.class_of(r['holder'])}[{r['index']}..{last}] of "
                               f"{self.class_of(r['source'])}[{r['source_index']}..]")
 
     def _CloneStore(self, r):
         super()._CloneStore(r)
-        if "Stores" in self.class_of(r["holder"]):
+        if self.program in self.class_of(r["holder"]):
             self.found.append(f"clone {self.class_of(r['holder'])}")
 
 
-def is_of_jvm(replay, holder, place):
-    """What the JVM stores where no probe sees it: the constants that a class has resolved, the
-    parameter types of a method handle's type, what it resolves for them, statics that come from the archive (CDS)."""
-    name = replay.name(holder, place)
-    return name in ("[Ljava/lang/Object;[]", "[Ljava/lang/Class;[]") or ".archived" in name \
-        or name.startswith("java/lang/invoke/MemberName.")
-
-
 def compared(replay, trace):
+    """Of all edges, those that no store told of are constants that classes have resolved: in arrays
+    that roots of the JVM's own have, and no object."""
     require(replay.walks, f"{trace}: no snapshot to compare with")
-    for edges, missing, _ in replay.walks:
-        wrong = [row for row in missing if not is_of_jvm(replay, row[0], row[1])]
+    for edges, missing, walk in replay.walks:
+        held = {target for _, _, target in walk.edges()}
+        wrong = [row for row in missing if row[0] in held or row[0] not in replay.system_roots or
+                 row[1][0] != "element"]
         require(edges > 1000 and not wrong and len(missing) < 200,
                 f"{trace}: {edges} edges, not replayed: " +
                 ", ".join(f"{replay.name(row[0], row[1])} {row}" for row in wrong[:9]))
@@ -89,18 +94,78 @@ def compared(replay, trace):
 
 def references(session):
     """Each store is there, once; replayed, they give the graph that the JVM finds at the end."""
-    options = "file=run.step,events=class+alloc+free+thread+reference,snapshot=start+end"
-    for events in ("", "+method"):
-        result = session.run(session.java("Stores", "", options.replace(",snap", events + ",snap")))
-        require((result.returncode, result.stdout) == (0, b"true\n"), shown(result.stderr))
-        session.step("check", "run.step")
-        listing = Listing().run(session.steptrace, session.path("run.step"))
-        require(tuple(listing.found) == WANTED, "\n".join(
-            f"{a} | {b}" for a, b in zip(list(WANTED) + [""] * 99, listing.found)))
-        compared(listing, "run.step")
+    result = session.run(session.java("Stores", "", OPTIONS))
+    require((result.returncode, result.stdout) == (0, b"true\n"), shown(result.stderr))
+    listing = Listing().run(session.steptrace, session.path("run.step"))
+    require(tuple(listing.found) == WANTED, "\n".join(
+        f"{a} | {b}" for a, b in zip(list(WANTED) + [""] * 99, listing.found)))
+    compared(listing, "run.step")
+    (found,), ((edges, missing, _),) = graph_of(session), listing.walks
+    require((found["references"], found["missing"] + found["other"]) == (edges, len(missing)),
+            f"check --graph finds {found}, not {edges} and {len(missing)}")
     session.step("convert", "run.step", "-o", "copy.step")
     require(session.step("dump", "--record", "ReferenceStore", "copy.step") ==
             session.step("dump", "--record", "ReferenceStore", "run.step"), "convert loses stores")
+    result = session.run(session.java("Stores", "", OPTIONS.replace(",snap", "+method,snap")))
+    require((result.returncode, result.stdout) == (0, b"true\n"), shown(result.stderr))
+    same_graph(session, "with method events")
+
+
+def graph_of(session):
+    """The snapshots of run.step as `check --graph` compares them with the stores."""
+    session.step("check", "run.step")
+    out = json.loads(session.step("check", "--graph", "--json", "--limit=1000", "run.step"))
+    require(out["snapshots"], "no snapshot to compare with")
+    return out["snapshots"]
+
+
+def same_graph(session, what):
+    """But for what classes have resolved, stores and snapshot are one graph."""
+    for snapshot in graph_of(session):
+        wrong = [place for place in snapshot["places"] if place["missing"] + place["other"] > 0]
+        require(snapshot["complete"] and snapshot["references"] > 1000 and snapshot["other"] == 0
+                and snapshot["missing"] == snapshot["constants"],
+                f"{what}: {snapshot['references']} references, not replayed: {wrong[:9]}")
+
+
+# In fields and elements of: stores by JNI, in the order of native_calls.c.
+NATIVE = ("NativeStores$Node.next NativeStores$Node", "NativeStores$Sub.own NativeStores$Node",
+          "NativeStores$Node.next null", "NativeStores$Node.first NativeStores$Node",
+          "NativeStores$Node.first NativeStores$Node", "[NativeStores$Node[1] NativeStores$Node",
+          "[NativeStores$Node[2] null", "[NativeStores$Node[0] NativeStores$Node",
+          "[NativeStores$Node[1] NativeStores$Node")
+
+
+def references_native(session):
+    """JNI's functions that store references, and an array that it makes full."""
+    result = session.run(session.java("NativeStores", "", OPTIONS))
+    require((result.returncode, result.stdout) == (0, b"true\n"), shown(result.stderr))
+    same_graph(session, "NativeStores")
+    listing = Listing("NativeStores").run(session.steptrace, session.path("run.step"))
+    require(tuple(listing.found) == NATIVE, "\n".join(
+        f"{a} | {b}" for a, b in zip(list(NATIVE) + [""] * 9, listing.found)))
+    info = json.loads(session.step("info", "--json", "run.step"))
+    require(info["properties"]["snapshots"] == "2", f"{info['properties']}")
+
+
+def references_collectors(session):
+    """The same graph with each collector of this JDK."""
+    for collector in set(COLLECTORS) - {"G1"}:
+        session.collector = collector
+        if session.run([session.tool("java"), COLLECTORS[collector], "-version"]).returncode != 0:
+            continue
+        result = session.run(session.java("Stores", "", OPTIONS))
+        require((result.returncode, result.stdout) == (0, b"true\n"), shown(result.stderr))
+        same_graph(session, collector)
+
+
+def references_virtual(session):
+    """Virtual threads, on their carriers and ended: what they hold and what holds them."""
+    if session.version() < 21:
+        raise Skip("no virtual threads")
+    result = session.run(session.java("VirtualThreads", "", OPTIONS))
+    require((result.returncode, result.stdout) == (0, b"some moved: true\n"), shown(result.stderr))
+    same_graph(session, "VirtualThreads")
 
 
 def references_refused(session):
@@ -166,5 +231,6 @@ def snapshots(session):
                                            for row in ends), f"{ends}")
 
 
-TABLE = {"references": references, "references_refused": references_refused, "collect": collect,
+TABLE = {"references": references, "references_native": references_native,
+         "references_collectors": references_collectors, "references_virtual": references_virtual, "references_refused": references_refused, "collect": collect,
          "snapshots": snapshots}

@@ -122,4 +122,16 @@ public final class StepTraceProbe {
     public static void storeExchanged(Object found, Object wanted, Object holder, long offset, Object value) {
         record("storeExchanged", found == wanted ? 1 : 0, holder);
     }
+
+    public static void storesOf(Object object) {
+        record("storesOf", 0, object);
+    }
+
+    public static void storesOfElements(Object array) {
+        record("storesOfElements", 0, array);
+    }
+
+    public static void storesOfStatics(Object of) {
+        record("storesOfStatics", 0, of);
+    }
 }

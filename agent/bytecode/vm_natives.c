@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The native methods of Class that make objects and, to do so, may have the JVM run Java code: a
+ * class loader, to load what a method's signature names.  The JVM tells of whatever was allocated
+ * until they return, its own objects and those of that code, which probes tell of too; so
+ * meanwhile these tell of objects through tags (new_objects.c).
+ */
+#include "agent/bytecode/vm_objects.h"
+
+#include <dlfcn.h>
+
+#include "agent/base/internals.h"
+#include "agent/bytecode/java_probes.h"
+#include "agent/records/threads.h"
+
+typedef jobject(JNICALL list_function)(JNIEnv *, jclass);
+typedef jobject(JNICALL choice_function)(JNIEnv *, jclass, jboolean);
+
+/* NULL: there is no session, or it compares objects with those that it knows, or does without. */
+static struct os_thread *enter(void)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return NULL;
+    bool compares = session->finds_objects || !internal_is_allowed(INTERNAL_REFLECT);
+    if (!compares) {
+        os->vm_natives++;
+        os->checked = 0;
+    }
+    probe_leave(os);
+    return compares ? NULL : os;
+}
+
+/* enumerator, name of the method, of the JVM's function, result; those with a choice, public
+ * members only, and those without */
+#define CHOICE_NATIVES(X)                                                                          \
+    X(FIELDS, "getDeclaredFields0", "JVM_GetClassDeclaredFields", "[Ljava/lang/reflect/Field;")    \
+    X(METHODS, "getDeclaredMethods0", "JVM_GetClassDeclaredMethods",                               \
+      "[Ljava/lang/reflect/Method;")                                                               \
+    X(CONSTRUCTORS, "getDeclaredConstructors0", "JVM_GetClassDeclaredConstructors",                \
+      "[Ljava/lang/reflect/Constructor;")
+#define LIST_NATIVES(X)                                                                            \
+    X(CLASSES, "getDeclaredClasses0", "JVM_GetDeclaredClasses", "[Ljava/lang/Class;")              \
+    X(NEST, "getNestMembers0", "JVM_GetNestMembers", "[Ljava/lang/Class;")                         \
+    X(COMPONENTS, "getRecordComponents0", "JVM_GetRecordComponents",                               \
+      "[Ljava/lang/reflect/RecordComponent;")                                                      \
+    X(SUBCLASSES, "getPermittedSubclasses0", "JVM_GetPermittedSubclasses", "[Ljava/lang/Class;")   \
+    X(ENCLOSING, "getEnclosingMethod0", "JVM_GetEnclosingMethodInfo", "[Ljava/lang/Object;")
+
+enum native_number {
+#define ENUMERATOR(number, name, symbol, result) NATIVE_##number,
+    CHOICE_NATIVES(ENUMERATOR) LIST_NATIVES(ENUMERATOR)
+#undef ENUMERATOR
+        NATIVE_COUNT
+};
+
+union native_function {
+    void *address;
+    list_function *list;
+    choice_function *choice;
+};
+
+/* The JVM's. */
+static union native_function originals[NATIVE_COUNT];
+
+#define DEFINE_CHOICE(number, name, symbol, result)                                                \
+    static jobject JNICALL on_##number(JNIEnv *jni, jclass class, jboolean of_public)              \
+    {                                                                                              \
+        struct os_thread *os = enter();                                                            \
+        jobject members = originals[NATIVE_##number].choice(jni, class, of_public);                \
+        if (os != NULL)                                                                            \
+            os->vm_natives--;                                                                      \
+        return members;                                                                            \
+    }
+#define DEFINE_LIST(number, name, symbol, result)                                                  \
+    static jobject JNICALL on_##number(JNIEnv *jni, jclass class)                                  \
+    {                                                                                              \
+        struct os_thread *os = enter();                                                            \
+        jobject members = originals[NATIVE_##number].list(jni, class);                             \
+        if (os != NULL)                                                                            \
+            os->vm_natives--;                                                                      \
+        return members;                                                                            \
+    }
+CHOICE_NATIVES(DEFINE_CHOICE)
+LIST_NATIVES(DEFINE_LIST)
+#undef DEFINE_CHOICE
+#undef DEFINE_LIST
+
+/* JNI's table wants texts that are not const. */
+static struct native {
+    const char *symbol;
+    char name[32], descriptor[64];
+    union native_function ours;
+} natives[NATIVE_COUNT] = {
+#define CHOICE_ROW(number, name, symbol, result)                                                   \
+    [NATIVE_##number] = {symbol, name, "(Z)" result, {.choice = on_##number}},
+#define LIST_ROW(number, name, symbol, result)                                                     \
+    [NATIVE_##number] = {symbol, name, "()" result, {.list = on_##number}},
+    CHOICE_NATIVES(CHOICE_ROW) LIST_NATIVES(LIST_ROW)
+#undef CHOICE_ROW
+#undef LIST_ROW
+};
+
+/* One that this JDK has not, or with other parameters, stays as it is. */
+static bool intercept(JNIEnv *jni, jclass class, void *library, size_t number)
+{
+    struct native *native = &natives[number];
+    originals[number].address = dlsym(library, native->symbol);
+    JNINativeMethod method = {native->name, native->descriptor, native->ours.address};
+    bool done = originals[number].address != NULL && java_probes_register(jni, class, &method, 1);
+    (*jni)->ExceptionClear(jni);
+    return done;
+}
+
+void vm_natives_intercept(JNIEnv *jni)
+{
+    static bool done;
+    if (!internal_try(INTERNAL_REFLECT))
+        return;
+    void *library = done ? NULL : dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+    jclass class = library != NULL ? (*jni)->FindClass(jni, "java/lang/Class") : NULL;
+    for (size_t i = 0; i < NATIVE_COUNT && class != NULL; i++)
+        done |= intercept(jni, class, library, i);
+    if (done)
+        internal_used(INTERNAL_REFLECT);
+    else
+        internal_refused(INTERNAL_REFLECT, "the JVM has no such functions");
+    (*jni)->DeleteLocalRef(jni, class);
+}

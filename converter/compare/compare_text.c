@@ -31,6 +31,8 @@ static void print_runs(const struct compare_report *report, enum measure_side si
             print_shown_text(run->program, stdout);
             putchar(')');
         }
+        if (death_dates_are_exact(&run->deaths))
+            printf(", exact deaths");
         putchar('\n');
         title = "";
     }

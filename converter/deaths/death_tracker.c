@@ -269,7 +269,8 @@ bool death_tracker_init(struct death_tracker *tracker, const struct graph_source
     *tracker = (struct death_tracker){.deaths = deaths};
     tracker->has_references =
         counts[GRAPH_FIELD] + counts[GRAPH_ELEMENT] + counts[GRAPH_RANGE] + counts[GRAPH_CLONE] > 0;
-    tracker->has_full_collections = step_reader_property(source->reader, "collect") != NULL;
+    const char *collect = step_reader_property(source->reader, "collect");
+    tracker->has_full_collections = collect != NULL && *collect != '\0';
     id_table_init(&tracker->threads, sizeof(struct receivers));
     return graph_replay_init(&tracker->replay, source, true, false);
 }

@@ -28,7 +28,9 @@ enum trace_event_flag {
     TRACE_EXISTING = 1,   /* CL, TB, OA: it was there when tracing started */
     TRACE_BORN_KNOWN = 2, /* OF: the allocation was seen; born_ns and size are its own */
     TRACE_BORN_CLASS = 4, /* OF: class_id is the class of that allocation */
-    TRACE_DATED = 8 /* OF: it became unreachable then; collected_ns is the collection's time */
+    TRACE_DATED = 8,  /* OF: it became unreachable then; collected_ns is the collection's time */
+    TRACE_BOUND = 16, /* with TRACE_DATED: it was reachable until then at least, */
+    TRACE_BY_COLLECTION = 32 /* or nothing is known but the collection */
 };
 
 struct trace_event {

@@ -8,6 +8,7 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/events/call_events.h"
+#include "converter/events/collection_clock.h"
 #include "converter/files/output_file.h"
 #include "converter/files/output_stream.h"
 #include "converter/formats/call_formats.h"
@@ -20,8 +21,8 @@ struct chrome_sink {
     struct output_stream stream;
     struct json_output json;
     uint64_t process;
-    struct id_table named;    /* uint8_t: threads whose names were written */
-    uint64_t frees_ns, freed; /* of the collection that is under way; freed 0: none */
+    struct id_table named; /* uint8_t: threads whose names were written */
+    struct collection_clock clock;
 };
 
 static struct chrome_sink *of(struct event_sink *sink)
@@ -100,16 +101,16 @@ static enum step_status receive(void *user, enum call_change change, uint32_t th
     return sink->stream.error.status;
 }
 
-static void end_collection(struct chrome_sink *sink)
+static void end_collection(struct chrome_sink *sink, const struct collection *over)
 {
-    if (sink->freed == 0 || sink->frees_ns < sink->calls.from_ns)
+    if (over->time < sink->calls.from_ns)
         return;
     begin_event(sink, "i", 0);
-    put_time(sink, sink->frees_ns);
+    put_time(sink, over->time);
     json_text(&sink->json, "name", "collection");
     json_text(&sink->json, "s", "g");
     json_begin_object(&sink->json, "args");
-    json_number(&sink->json, "freed", sink->freed);
+    json_number(&sink->json, "freed", over->objects);
     json_end_object(&sink->json);
     json_end_object(&sink->json);
 }
@@ -120,15 +121,12 @@ static enum step_status put(struct event_sink *base, const struct trace_event *e
     struct chrome_sink *sink = of(base);
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
-        bool is_free = events[i].kind == EVENT_OBJECT_FREE;
-        if (sink->freed > 0 && (!is_free || events[i].time_ns != sink->frees_ns)) {
-            end_collection(sink);
-            sink->freed = 0;
-        }
-        if (is_free) {
-            sink->freed++;
-            sink->frees_ns = events[i].time_ns;
-        }
+        struct collection over;
+        while (collection_clock_ends_before(&sink->clock, &events[i], &over))
+            end_collection(sink, &over);
+        if (events[i].kind == EVENT_OBJECT_FREE &&
+            !collection_clock_put_free(&sink->clock, &events[i]))
+            return no_memory(error);
         status = call_events_put(&sink->calls, &events[i], error);
     }
     return status;
@@ -137,7 +135,9 @@ static enum step_status put(struct event_sink *base, const struct trace_event *e
 static enum step_status close_sink(struct event_sink *base, struct step_error *error)
 {
     struct chrome_sink *sink = of(base);
-    end_collection(sink);
+    struct collection over;
+    while (collection_clock_finish(&sink->clock, &over))
+        end_collection(sink, &over);
     enum step_status status = call_events_finish(&sink->calls, error);
     if (status != STEP_STATUS_OK)
         return status;
@@ -151,6 +151,7 @@ static void destroy(struct event_sink *base)
 {
     struct chrome_sink *sink = of(base);
     call_events_reset(&sink->calls);
+    collection_clock_reset(&sink->clock);
     id_table_reset(&sink->named);
     output_stream_reset(&sink->stream);
     free(sink);

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search, the predecessors, and then semidominators from the last vertex to the first. */
+/*
+ * The search, which numbers the vertices; semidominators from the last vertex to the first; then
+ * dominators from the first to the last (Georgiadis, 2005: "semi-NCA").  What an edge from a lesser
+ * vertex says of its target is known at once, so only edges that lead back are kept.
+ */
 #include "converter/graph/dominators.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "format/core/grow.h"
+
+/* So many vertices ahead memory is asked for. */
+enum { AHEAD = 12 };
 
 /* A vertex of the search, and which of its node's edges comes next. */
 struct place {
@@ -13,19 +19,29 @@ struct place {
     uint32_t slot;
 };
 
+/* An edge from a greater vertex. */
+struct back_edge {
+    uint32_t from;
+    uint32_t next; /* 1 + the next to the same vertex; 0: none */
+};
+
+/* A vertex in the forest of those whose semidominators are known. */
+struct forest_place {
+    uint32_t above; /* on the way up, */
+    uint32_t least; /* and the least semidominator on the way that was taken off */
+};
+
 struct search {
     const struct object_graph *graph;
-    struct dominators *out;
-    uint32_t *vertex_of; /* by node; 0: not come to */
-    uint32_t *parent;    /* by vertex, in the tree of the search */
+    struct dominators *out; /* until the end `idom` has the parents in the search's tree */
+    uint32_t *vertex_of;    /* by node; 0: not come to */
     struct place *places;
     size_t place_count, place_capacity;
-    /* predecessors of vertex v: from[first[v]] to from[first[v + 1] - 1] */
-    size_t *first;
-    uint32_t *from;
-    /* the forest */
-    uint32_t *semi, *label, *ancestor;
-    uint32_t *bucket, *next; /* lists of vertices by their semidominator */
+    uint32_t *semi;
+    uint32_t *first_back; /* of each vertex: 1 + its first edge of `back` */
+    struct back_edge *back;
+    size_t back_count, back_capacity;
+    struct forest_place *forest;
     uint32_t *path;
     size_t path_capacity;
 };
@@ -35,7 +51,23 @@ static bool is_edge(const struct edge *edge)
     return edge->target != 0 && !edge_key_is_weak(edge->key);
 }
 
+static const struct edge *edges_of(const struct search *search, uint32_t vertex, size_t *count)
+{
+    return edge_list_slots(&search->graph->nodes[search->out->node_of[vertex]].edges, count);
+}
+
 /* ---- the search in depth ---- */
+
+/* The targets' numbers and edges will be looked at soon. */
+static void fetch_targets(const struct search *search, uint32_t vertex)
+{
+    size_t count;
+    const struct edge *edges = edges_of(search, vertex, &count);
+    for (size_t i = 0; i < count && i < 8; i++) {
+        __builtin_prefetch(&search->vertex_of[edges[i].target]);
+        __builtin_prefetch(&search->graph->nodes[edges[i].target].edges);
+    }
+}
 
 static bool come_to(struct search *search, uint32_t node, uint32_t parent)
 {
@@ -49,9 +81,10 @@ static bool come_to(struct search *search, uint32_t node, uint32_t parent)
     }
     uint32_t vertex = out->count++;
     out->node_of[vertex] = node;
+    out->idom[vertex] = parent;
     search->vertex_of[node] = vertex;
-    search->parent[vertex] = parent;
     search->places[search->place_count++] = (struct place){vertex, 0};
+    fetch_targets(search, vertex);
     return true;
 }
 
@@ -64,8 +97,7 @@ static bool search_from(struct search *search, uint32_t root)
         size_t count;
         struct place *place = &search->places[search->place_count - 1];
         uint32_t vertex = place->vertex;
-        const struct edge *edges =
-            edge_list_slots(&search->graph->nodes[search->out->node_of[vertex]].edges, &count);
+        const struct edge *edges = edges_of(search, vertex, &count);
         while (place->slot < count &&
                (!is_edge(&edges[place->slot]) || search->vertex_of[edges[place->slot].target] != 0))
             place->slot++;
@@ -77,168 +109,174 @@ static bool search_from(struct search *search, uint32_t root)
     return ok;
 }
 
-/* ---- predecessors ---- */
-
-/* Calls `BODY` with the vertices `v` -> `w` of each edge between vertices. */
-#define EACH_EDGE(search, BODY)                                                                    \
-    for (uint32_t v = 1; v < (search)->out->count; v++) {                                          \
-        size_t count;                                                                              \
-        const struct edge *edges =                                                                 \
-            edge_list_slots(&(search)->graph->nodes[(search)->out->node_of[v]].edges, &count);     \
-        for (size_t i = 0; i < count; i++) {                                                       \
-            if (!is_edge(&edges[i]))                                                               \
-                continue;                                                                          \
-            uint32_t w = (search)->vertex_of[edges[i].target];                                     \
-            BODY;                                                                                  \
-        }                                                                                          \
-    }
-
-static bool find_predecessors(struct search *search, const uint32_t *roots, size_t root_count)
-{
-    uint32_t vertices = search->out->count;
-    size_t sum = 0;
-    search->first = calloc((size_t) vertices + 2, sizeof *search->first);
-    if (search->first == NULL)
-        return false;
-    size_t *filled = search->first + 1; /* moves on to where the next vertex begins */
-    EACH_EDGE(search, filled[w]++)
-    for (size_t i = 0; i < root_count; i++)
-        filled[search->vertex_of[roots[i]]]++;
-    for (uint32_t v = 0; v < vertices; v++) {
-        size_t here = filled[v];
-        filled[v] = sum;
-        sum += here;
-    }
-    search->from = malloc((sum + 1) * sizeof *search->from);
-    if (search->from == NULL)
-        return false;
-    EACH_EDGE(search, search->from[filled[w]++] = v)
-    for (size_t i = 0; i < root_count; i++)
-        search->from[filled[search->vertex_of[roots[i]]]++] = 0;
-    return true;
-}
-
-/* ---- dominators ---- */
-
-/* The vertex of least semidominator on the way up in the forest; the way becomes short. */
-static uint32_t evaluate(struct search *search, uint32_t vertex)
-{
-    uint32_t *ancestor = search->ancestor, *label = search->label;
-    size_t length = 0;
-    if (ancestor[vertex] == UINT32_MAX)
-        return vertex;
-    for (uint32_t at = vertex; ancestor[ancestor[at]] != UINT32_MAX; at = ancestor[at]) {
-        if (length == search->path_capacity) {
-            uint32_t *grown =
-                step_grown(search->path, &search->path_capacity, length + 1, sizeof *grown);
-            if (grown == NULL)
-                return UINT32_MAX;
-            search->path = grown;
-        }
-        search->path[length++] = at;
-    }
-    while (length-- > 0) {
-        uint32_t at = search->path[length], above = ancestor[at];
-        if (search->semi[label[above]] < search->semi[label[at]])
-            label[at] = label[above];
-        ancestor[at] = ancestor[above];
-    }
-    return label[vertex];
-}
-
-static bool empty_bucket(struct search *search, uint32_t vertex)
-{
-    for (uint32_t v = search->bucket[vertex]; v != 0; v = search->next[v]) {
-        uint32_t u = evaluate(search, v);
-        if (u == UINT32_MAX)
-            return false;
-        search->out->idom[v] = search->semi[u] < search->semi[v] ? u : vertex;
-    }
-    search->bucket[vertex] = 0;
-    return true;
-}
-
-static bool find_semidominators(struct search *search)
-{
-    for (uint32_t v = search->out->count - 1; v > 0; v--) {
-        for (size_t i = search->first[v]; i < search->first[v + 1]; i++) {
-            uint32_t u = evaluate(search, search->from[i]);
-            if (u == UINT32_MAX)
-                return false;
-            if (search->semi[u] < search->semi[v])
-                search->semi[v] = search->semi[u];
-        }
-        search->next[v] = search->bucket[search->semi[v]];
-        search->bucket[search->semi[v]] = v;
-        search->ancestor[v] = search->parent[v];
-        if (!empty_bucket(search, search->parent[v]))
-            return false;
-    }
-    for (uint32_t v = 1; v < search->out->count; v++)
-        if (search->out->idom[v] != search->semi[v])
-            search->out->idom[v] = search->out->idom[search->out->idom[v]];
-    return true;
-}
-
-static bool find_dominators(struct search *search)
-{
-    size_t count = search->out->count;
-    search->out->idom = calloc(count, sizeof(uint32_t));
-    search->semi = malloc(count * sizeof(uint32_t));
-    search->label = malloc(count * sizeof(uint32_t));
-    search->ancestor = malloc(count * sizeof(uint32_t));
-    search->bucket = calloc(count, sizeof(uint32_t));
-    search->next = calloc(count, sizeof(uint32_t));
-    if (search->out->idom == NULL || search->semi == NULL || search->label == NULL ||
-        search->ancestor == NULL || search->bucket == NULL || search->next == NULL)
-        return false;
-    for (uint32_t v = 0; v < count; v++)
-        search->semi[v] = search->label[v] = v;
-    memset(search->ancestor, 0xff, count * sizeof(uint32_t));
-    return find_semidominators(search);
-}
-
-/* ---- all of it ---- */
-
-static bool find(struct search *search, const uint32_t *roots, size_t root_count)
+static bool number_vertices(struct search *search, const uint32_t *roots, size_t root_count)
 {
     size_t nodes = search->graph->node_count;
+    struct dominators *out = search->out;
     search->vertex_of = calloc(nodes, sizeof(uint32_t));
-    search->parent = malloc(nodes * sizeof(uint32_t));
-    search->out->node_of = malloc(nodes * sizeof(uint32_t));
-    if (search->vertex_of == NULL || search->parent == NULL || search->out->node_of == NULL)
+    out->node_of = malloc(nodes * sizeof(uint32_t));
+    out->idom = malloc(nodes * sizeof(uint32_t));
+    if (search->vertex_of == NULL || out->idom == NULL || out->node_of == NULL)
         return false;
-    search->out->node_of[0] = 0;
-    search->out->count = 1;
+    out->node_of[0] = out->idom[0] = 0;
+    out->count = 1;
     for (size_t i = 0; i < root_count; i++)
         if (!search_from(search, roots[i]))
             return false;
     free(search->places);
     search->places = NULL;
-    if (!find_predecessors(search, roots, root_count))
+    return true;
+}
+
+/* ---- edges ---- */
+
+static bool add_back(struct search *search, uint32_t from, uint32_t to)
+{
+    if (search->back_count == search->back_capacity) {
+        struct back_edge *grown = search->back_count < UINT32_MAX - 1
+                                      ? step_grown(search->back, &search->back_capacity,
+                                                   search->back_count + 1, sizeof *grown)
+                                      : NULL;
+        if (grown == NULL)
+            return false;
+        search->back = grown;
+    }
+    search->back[search->back_count++] = (struct back_edge){from, search->first_back[to]};
+    search->first_back[to] = (uint32_t) search->back_count;
+    return true;
+}
+
+static bool put_edges(struct search *search, uint32_t from)
+{
+    size_t count;
+    const struct edge *edges = edges_of(search, from, &count);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t to = is_edge(&edges[i]) ? search->vertex_of[edges[i].target] : from;
+        if (to > from && from < search->semi[to])
+            search->semi[to] = from;
+        else if (to < from && !add_back(search, from, to))
+            return false;
+    }
+    return true;
+}
+
+/* First the nodes of vertices, then their edges, then the numbers of the targets. */
+static void fetch_ahead(const struct search *search, uint32_t vertex)
+{
+    uint32_t last = search->out->count - 1;
+    size_t count;
+    if (vertex + 3 * AHEAD > last)
+        return;
+    const struct graph_node *nodes = search->graph->nodes;
+    __builtin_prefetch(&nodes[search->out->node_of[vertex + 3 * AHEAD]].edges);
+    __builtin_prefetch(edges_of(search, vertex + 2 * AHEAD, &count));
+    const struct edge *edges = edges_of(search, vertex + AHEAD, &count);
+    for (size_t i = 0; i < count && i < 8; i++)
+        __builtin_prefetch(&search->vertex_of[edges[i].target]);
+}
+
+/* What each vertex's edges say. */
+static bool find_edges(struct search *search, const uint32_t *roots, size_t root_count)
+{
+    uint32_t count = search->out->count;
+    search->semi = malloc(count * sizeof(uint32_t));
+    search->first_back = calloc(count, sizeof(uint32_t));
+    if (search->semi == NULL || search->first_back == NULL)
         return false;
+    for (uint32_t v = 0; v < count; v++)
+        search->semi[v] = search->out->idom[v];
+    for (size_t i = 0; i < root_count; i++)
+        search->semi[search->vertex_of[roots[i]]] = 0;
+    for (uint32_t v = 1; v < count; v++) {
+        fetch_ahead(search, v);
+        if (!put_edges(search, v))
+            return false;
+    }
     free(search->vertex_of);
     search->vertex_of = NULL;
-    return find_dominators(search);
+    return true;
 }
+
+/* ---- dominators ---- */
+
+static bool keep_path(struct search *search, size_t length, uint32_t vertex)
+{
+    if (length == search->path_capacity) {
+        uint32_t *grown =
+            step_grown(search->path, &search->path_capacity, length + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        search->path = grown;
+    }
+    search->path[length] = vertex;
+    return true;
+}
+
+/* The least semidominator on the way up in the forest, which has the vertices from `linked` on; the
+ * way becomes short. */
+static bool evaluate(struct search *search, uint32_t vertex, uint32_t linked, uint32_t *least)
+{
+    struct forest_place *forest = search->forest;
+    size_t length = 0;
+    for (uint32_t at = vertex; forest[at].above >= linked; at = forest[at].above)
+        if (!keep_path(search, length++, at))
+            return false;
+    while (length-- > 0) {
+        struct forest_place *place = &forest[search->path[length]];
+        const struct forest_place *above = &forest[place->above];
+        if (above->least < place->least)
+            place->least = above->least;
+        place->above = above->above;
+    }
+    *least = forest[vertex].least;
+    return true;
+}
+
+static bool find_semidominators(struct search *search)
+{
+    const uint32_t *parents = search->out->idom;
+    for (uint32_t v = search->out->count - 1; v > 0; v--) {
+        uint32_t semi = search->semi[v], least;
+        for (uint32_t edge = search->first_back[v]; edge != 0;) {
+            const struct back_edge *back = &search->back[edge - 1];
+            edge = back->next;
+            if (edge != 0)
+                __builtin_prefetch(&search->back[edge - 1]);
+            if (!evaluate(search, back->from, v + 1, &least))
+                return false;
+            semi = least < semi ? least : semi;
+        }
+        search->semi[v] = semi;
+        search->forest[v] = (struct forest_place){parents[v], semi};
+    }
+    return true;
+}
+
+static bool find_dominators(struct search *search)
+{
+    uint32_t count = search->out->count, *idom = search->out->idom;
+    search->forest = malloc(count * sizeof *search->forest);
+    if (search->forest == NULL || !find_semidominators(search))
+        return false;
+    for (uint32_t v = 1; v < count; v++)
+        while (idom[v] > search->semi[v])
+            idom[v] = idom[idom[v]];
+    return true;
+}
+
+/* ---- all of it ---- */
 
 bool dominators_find(const struct object_graph *graph, const uint32_t *roots, size_t root_count,
                      struct dominators *out)
 {
     *out = (struct dominators){0};
     struct search search = {.graph = graph, .out = out};
-    bool ok = find(&search, roots, root_count);
-    free(search.vertex_of);
-    free(search.parent);
-    free(search.places);
-    free(search.first);
-    free(search.from);
-    free(search.semi);
-    free(search.label);
-    free(search.ancestor);
-    free(search.bucket);
-    free(search.next);
-    free(search.path);
+    bool ok = number_vertices(&search, roots, root_count) &&
+              find_edges(&search, roots, root_count) && find_dominators(&search);
+    void *const used[] = {search.vertex_of, search.places, search.semi, search.first_back,
+                          search.back,      search.forest, search.path};
+    for (size_t i = 0; i < sizeof used / sizeof used[0]; i++)
+        free(used[i]);
     return ok;
 }
 

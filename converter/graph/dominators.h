@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which object keeps which alive: the dominator tree of a graph (Lengauer and Tarjan, 1979, with
- * path compression: time grows with m log n).  Nothing is recursive.
+ * Which object keeps which alive: the dominator tree of a graph, by semidominators (Lengauer and
+ * Tarjan, 1979) and nearest common ancestors (Georgiadis, 2005).  Nothing is recursive.
  */
 #ifndef CONVERTER_GRAPH_DOMINATORS_H
 #define CONVERTER_GRAPH_DOMINATORS_H

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "converter/base/id_set.h"
 #include "converter/base/no_memory.h"
+#include "converter/events/collection_clock.h"
 #include "format/core/grow.h"
 
 /* Up to where the trace is read: all events up to a time, so many allocations and frees at most. */
@@ -26,65 +26,41 @@ static bool is_free(const struct graph_event *event)
 
 /* ---- where to stop ---- */
 
-/* When the collections were, in the order of their times. */
-struct times {
-    uint64_t *items;
-    size_t count, capacity;
-    struct id_set known;
-};
-
-static bool add_time(struct times *times, uint64_t time)
+/* Takes a free or a death. */
+static bool put_free(struct collection_clock *clock, const struct graph_event *event)
 {
-    bool is_new;
-    if (!id_set_add(&times->known, time, &is_new))
-        return false;
-    if (!is_new)
-        return true;
-    if (times->count == times->capacity) {
-        uint64_t *grown =
-            step_grown(times->items, &times->capacity, times->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        times->items = grown;
-    }
-    times->items[times->count++] = time;
-    return true;
-}
-
-static int compare_times(const void *a, const void *b)
-{
-    uint64_t first = *(const uint64_t *) a, second = *(const uint64_t *) b;
-    return (first > second) - (first < second);
+    return collection_clock_put(clock, event->amount, event->kind == GRAPH_DEATH, 0);
 }
 
 static enum step_status find_collection(struct graph_moment *graph, struct stop *stop,
                                         struct step_error *error)
 {
-    struct times times = {0};
+    struct collection_clock clock = {0};
+    struct collection over = {0};
     const struct graph_event *event;
     uint64_t number = graph->moment.value;
-    id_set_init(&times.known);
     enum step_status status = graph_source_start(
         &graph->source, GRAPH_EVENT_BIT(GRAPH_FREE) | GRAPH_EVENT_BIT(GRAPH_DEATH), NULL, NULL,
         error);
-    while (status == STEP_STATUS_OK &&
-           (status = graph_source_next(&graph->source, &event, error)) == STEP_STATUS_OK)
-        if (!add_time(&times, event->amount))
+    while (status == STEP_STATUS_OK && over.number < number &&
+           (status = graph_source_next(&graph->source, &event, error)) == STEP_STATUS_OK) {
+        while (over.number < number && collection_clock_ends(&clock, event->time, true, &over))
+            continue;
+        if (!put_free(&clock, event))
             status = no_memory(error);
+    }
     if (status == STEP_STATUS_END) {
         status = STEP_STATUS_OK;
-        if (times.count > 0)
-            qsort(times.items, times.count, sizeof *times.items, compare_times);
-        if (number == 0 || number > times.count)
-            status =
-                step_error_set(error, STEP_STATUS_NOT_FOUND,
-                               step_reader_borrow_name(graph->source.reader), STEP_NO_OFFSET,
-                               "the trace has no such moment: it has %zu collections", times.count);
-        else
-            stop->time = times.items[number - 1];
+        while (over.number < number && collection_clock_finish(&clock, &over))
+            continue;
     }
-    id_set_reset(&times.known);
-    free(times.items);
+    stop->time = over.time;
+    if (status == STEP_STATUS_OK && (number == 0 || over.number != number))
+        status = step_error_set(error, STEP_STATUS_NOT_FOUND,
+                                step_reader_borrow_name(graph->source.reader), STEP_NO_OFFSET,
+                                "the trace has no such moment: it has %llu collections",
+                                (unsigned long long) clock.ended);
+    collection_clock_reset(&clock);
     return status;
 }
 
@@ -162,13 +138,21 @@ static enum step_status find_stop(struct graph_moment *graph, struct stop *stop,
 
 /* ---- up to there ---- */
 
+static void pass_time(struct collection_clock *clock, uint64_t time)
+{
+    struct collection over;
+    while (collection_clock_ends(clock, time, true, &over))
+        continue;
+}
+
 static enum step_status replay_to(struct graph_moment *graph, const struct stop *stop,
                                   struct step_error *error)
 {
     struct graph_replay *replay = &graph->replay;
     const struct graph_event *event;
-    uint64_t lives = 0, freed = UINT64_MAX, time = 0;
+    uint64_t lives = 0, time = 0;
     bool was_snapshot = false;
+    struct collection_clock clock = {0};
     enum step_status status =
         graph_source_start(&graph->source, GRAPH_REPLAY_KINDS, graph_replay_knows, replay, error);
     while (status == STEP_STATUS_OK &&
@@ -176,17 +160,22 @@ static enum step_status replay_to(struct graph_moment *graph, const struct stop 
         bool counts = is_alloc(event) || is_free(event);
         if (event->time > stop->time || (counts && lives == stop->lives))
             break;
+        pass_time(&clock, event->time);
         lives += counts;
         time = event->time;
         was_snapshot = event->kind == GRAPH_SNAPSHOT_END;
         if (is_free(event)) {
-            graph->collections += event->amount != freed;
-            freed = event->amount;
             graph_replay_free(replay, event->object);
+            if (!put_free(&clock, event))
+                status = no_memory(error);
         } else if (!graph_replay_put(replay, event)) {
             status = no_memory(error);
         }
     }
+    if (stop->lives == UINT64_MAX)
+        pass_time(&clock, stop->time < UINT64_MAX ? stop->time + 1 : stop->time);
+    graph->collections = collection_clock_begun(&clock);
+    collection_clock_reset(&clock);
     graph->time_ns = graph_source_ns(&graph->source, time);
     graph->is_snapshot = was_snapshot && replay->snapshot != 0;
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;

@@ -103,6 +103,15 @@ static struct quantity mean_age(const struct heap_amount *amount)
         amount->objects > 0 ? 1000.0 * (double) amount->ages_us / (double) amount->objects : 0);
 }
 
+/* Where they are exact, what lives is what was reachable. */
+static void print_deaths(const struct heap_snapshot *snapshot)
+{
+    char deaths[DEATH_DATES_TEXT];
+    death_dates_print(&snapshot->deaths, deaths, sizeof deaths);
+    if (death_dates_are_exact(&snapshot->deaths))
+        printf("%-9s %s\n", "deaths", deaths);
+}
+
 static void print_head(const struct heap_report *report, const struct heap_snapshot *snapshot)
 {
     char moment[48];
@@ -113,6 +122,7 @@ static void print_head(const struct heap_report *report, const struct heap_snaps
         printf(", %s", quantity_of_ns((double) snapshot->time_ns).text);
     printf(report->is_import ? ", dump %" PRIu64 "\n" : ", %" PRIu64 " collections before\n",
            snapshot->collections);
+    print_deaths(snapshot);
     printf("%-9s %s objects, %s\n", report->allocated ? "allocated" : "live",
            quantity_of_count(all->objects).text, quantity_of_bytes((double) all->bytes).text);
     if (!snapshot->has_sizes)
@@ -173,6 +183,7 @@ static void json_moment(struct json_output *json, const char *key,
     json_text(json, "at", moment);
     json_number(json, "time_ns", snapshot->time_ns);
     json_number(json, "collections", snapshot->collections);
+    death_dates_put_json(&snapshot->deaths, json);
     json_number(json, "live_objects", snapshot->live.objects);
     json_number(json, "live_bytes", snapshot->live.bytes);
     json_number(json, "allocated_objects", snapshot->allocated.objects);

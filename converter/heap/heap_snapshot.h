@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "converter/events/death_dates.h"
 #include "converter/events/heap_moment.h"
 #include "converter/heap/heap_sites.h"
 
@@ -46,6 +47,7 @@ struct heap_snapshot {
     struct heap_moment moment; /* what was asked for */
     uint64_t time_ns;          /* what it came to */
     uint64_t collections;      /* that were finished by then */
+    struct death_dates deaths; /* of the trace, as far as it was read */
     struct heap_row *rows;     /* each key once */
     size_t count;
     struct heap_amount live; /* totals */

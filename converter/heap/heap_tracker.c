@@ -37,6 +37,7 @@ void heap_tracker_reset(struct heap_tracker *tracker)
     heap_choice_reset(tracker);
     heap_sites_reset(&tracker->sites);
     heap_cells_reset(&tracker->cells);
+    collection_clock_reset(&tracker->clock);
     object_table_reset(&tracker->live);
 }
 
@@ -51,6 +52,7 @@ static enum step_status give(struct heap_tracker *tracker, const struct heap_mom
 {
     struct heap_snapshot snapshot = {.moment = *moment,
                                      .time_ns = at_peak ? tracker->cells.peak_ns : time_ns,
+                                     .deaths = tracker->deaths,
                                      .collections = at_peak ? tracker->cells.peak_collections
                                                             : tracker->collections};
     if (!heap_cells_snapshot(&tracker->cells, at_peak, &snapshot))
@@ -83,18 +85,21 @@ static enum step_status give_times(struct heap_tracker *tracker, uint64_t now_ns
     return STEP_STATUS_OK;
 }
 
-static enum step_status end_collection(struct heap_tracker *tracker, struct step_error *error)
+/* What lives is what was reachable then: with exact deaths the dead are gone already. */
+static enum step_status end_collection(struct heap_tracker *tracker, const struct collection *over,
+                                       struct step_error *error)
 {
     const struct heap_tracker_options *options = &tracker->options;
-    const struct heap_moment moment = {HEAP_AT_COLLECTION, tracker->collections};
-    enum step_status status = STEP_STATUS_OK;
-    tracker->in_collection = false;
+    const struct heap_moment moment = {HEAP_AT_COLLECTION, over->number};
+    enum step_status status =
+        over->time > tracker->next_ns ? give_times(tracker, over->time, error) : STEP_STATUS_OK;
+    tracker->collections = over->number;
     for (size_t i = 0; i < options->moment_count && status == STEP_STATUS_OK; i++)
         if (options->moments[i].kind == HEAP_AT_COLLECTION &&
-            options->moments[i].value == tracker->collections)
-            status = give(tracker, &moment, tracker->frees_ns, false, error);
+            options->moments[i].value == over->number)
+            status = give(tracker, &moment, over->time, false, error);
     if (status == STEP_STATUS_OK && options->every_collection)
-        status = give(tracker, &moment, tracker->frees_ns, false, error);
+        status = give(tracker, &moment, over->time, false, error);
     return status;
 }
 
@@ -120,24 +125,24 @@ static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *ev
     return true;
 }
 
-static void put_free(struct heap_tracker *tracker, const struct trace_event *event)
+static bool put_free(struct heap_tracker *tracker, const struct trace_event *event)
 {
     struct heap_cells *cells = &tracker->cells;
     struct live_object born;
-    if (!tracker->in_collection && (event->flags & TRACE_DATED) == 0) {
-        tracker->in_collection = true;
-        tracker->frees_ns = event->time_ns;
-        tracker->collections++;
-    }
+    if (!collection_clock_put_free(&tracker->clock, event))
+        return false;
+    tracker->collections = collection_clock_begun(&tracker->clock);
+    death_dates_put(&tracker->deaths, event);
     if (!object_table_take(&tracker->live, event->object, &born)) {
         tracker->unknown_frees++;
-        return;
+        return true;
     }
     struct heap_cell *cell = &cells->items[born.class_id];
     heap_cell_save(cells, cell);
     uint64_t death_us = event->time_ns / 1000;
     heap_sums_remove(&cell->now, born.size, born.value, death_us);
     heap_sums_remove(&cells->all, born.size, born.value, death_us);
+    return true;
 }
 
 static bool put_event(struct heap_tracker *tracker, const struct trace_event *event)
@@ -146,8 +151,7 @@ static bool put_event(struct heap_tracker *tracker, const struct trace_event *ev
     case EVENT_OBJECT_ALLOC:
         return event->object == 0 || put_alloc(tracker, event);
     case EVENT_OBJECT_FREE:
-        put_free(tracker, event);
-        return true;
+        return put_free(tracker, event);
     default:
         return call_sites_put(&tracker->calls, &tracker->sites, event);
     }
@@ -157,14 +161,15 @@ enum step_status heap_tracker_put(struct heap_tracker *tracker, const struct tra
                                   size_t count, struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
+    struct collection over;
     for (size_t i = 0; i < count; i++) {
         const struct trace_event *event = &events[i];
         if (tracker->event_limit != 0 && tracker->event_count == tracker->event_limit)
             break;
         tracker->event_count++;
-        if (tracker->in_collection &&
-            (event->kind != EVENT_OBJECT_FREE || event->time_ns != tracker->frees_ns))
-            status = end_collection(tracker, error);
+        while (status == STEP_STATUS_OK &&
+               collection_clock_ends_before(&tracker->clock, event, &over))
+            status = end_collection(tracker, &over, error);
         if (status == STEP_STATUS_OK && event->time_ns > tracker->next_ns)
             status = give_times(tracker, event->time_ns, error);
         if (status != STEP_STATUS_OK)
@@ -190,8 +195,9 @@ enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_e
 {
     const struct heap_tracker_options *options = &tracker->options;
     enum step_status status = STEP_STATUS_OK;
-    if (tracker->in_collection)
-        status = end_collection(tracker, error);
+    struct collection over;
+    while (status == STEP_STATUS_OK && collection_clock_finish(&tracker->clock, &over))
+        status = end_collection(tracker, &over, error);
     for (size_t i = 0; i < options->moment_count && status == STEP_STATUS_OK; i++) {
         const struct heap_moment *moment = &options->moments[i];
         if (moment->kind == HEAP_AT_COLLECTION && moment->value > tracker->collections)

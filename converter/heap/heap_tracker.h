@@ -7,6 +7,8 @@
 #define CONVERTER_HEAP_HEAP_TRACKER_H
 
 #include "converter/base/object_table.h"
+#include "converter/events/collection_clock.h"
+#include "converter/events/death_dates.h"
 #include "converter/events/event.h"
 #include "converter/events/trace_filter.h"
 #include "converter/heap/call_sites.h"
@@ -46,11 +48,11 @@ struct heap_tracker {
     struct trace_filter filter;
     struct id_table verdicts; /* uint32_t: what the selection says of a site (heap_choice.c) */
     uint64_t now_ns;
-    uint64_t next_ns;     /* the earliest moment to come that is a time */
-    uint64_t series_ns;   /* the next of a series */
-    uint64_t collections; /* begun */
-    uint64_t frees_ns;    /* the time of the one that is under way */
-    bool in_collection;
+    uint64_t next_ns;   /* the earliest moment to come that is a time */
+    uint64_t series_ns; /* the next of a series */
+    struct collection_clock clock;
+    struct death_dates deaths; /* so far */
+    uint64_t collections;      /* begun */
     uint64_t unknown_frees;
     uint64_t event_count;
     uint64_t event_limit; /* not 0: events after so many are passed over */

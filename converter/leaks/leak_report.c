@@ -25,9 +25,13 @@ static void print_amount(const char *what, const struct heap_amount *amount)
 
 static void print_head(const struct leak_report *report)
 {
+    char deaths[DEATH_DATES_TEXT];
     const struct heap_sums *all = &report->tracker->heap.cells.all;
     print_amount("at end", &(struct heap_amount){all->objects, all->bytes, 0});
     printf(", after %zu collections\n", report->tracker->time_count);
+    death_dates_print(&report->tracker->heap.deaths, deaths, sizeof deaths);
+    if (death_dates_are_exact(&report->tracker->heap.deaths))
+        printf("%-10s%s\n", "deaths", deaths);
     print_amount("survived", &report->rows->all);
     printf(" that saw at least %" PRIu64 " collections", report->limits.survived);
     if (report->limits.age_ns > 0)
@@ -167,6 +171,7 @@ void leak_print_json(const struct leak_report *report)
     json_begin_object(&json, NULL);
     json_text(&json, "trace", report->path);
     json_number(&json, "collections", report->tracker->time_count);
+    death_dates_put_json(&report->tracker->heap.deaths, &json);
     json_number(&json, "least_survived", report->limits.survived);
     json_number(&json, "least_age_ns", report->limits.age_ns);
     put_amount(&json, "at_end", &(struct heap_amount){all->objects, all->bytes, 0});

@@ -20,6 +20,7 @@ void leak_tracker_reset(struct leak_tracker *tracker)
     for (size_t i = 0; i < tracker->sample_count; i++)
         free(tracker->samples[i].bytes);
     free(tracker->times_ns);
+    collection_clock_reset(&tracker->clock);
     heap_tracker_reset(&tracker->heap);
     tracker->sample_count = 0;
     tracker->times_ns = NULL;
@@ -52,9 +53,8 @@ static void thin_out(struct leak_tracker *tracker)
     tracker->stride *= 2;
 }
 
-static bool end_collection(struct leak_tracker *tracker)
+static bool end_collection(struct leak_tracker *tracker, const struct collection *over)
 {
-    tracker->in_collection = false;
     if (tracker->time_count == tracker->time_capacity) {
         size_t capacity = tracker->time_capacity * 2 + 64;
         uint64_t *times = realloc(tracker->times_ns, capacity * sizeof *times);
@@ -63,7 +63,7 @@ static bool end_collection(struct leak_tracker *tracker)
         tracker->times_ns = times;
         tracker->time_capacity = capacity;
     }
-    tracker->times_ns[tracker->time_count++] = tracker->frees_ns;
+    tracker->times_ns[tracker->time_count++] = over->time;
     if (tracker->time_count % tracker->stride != 0)
         return true;
     if (tracker->sample_count == LEAK_SAMPLES) {
@@ -89,19 +89,20 @@ enum step_status leak_tracker_put(void *user, const struct trace_event *events, 
     size_t first = 0; /* not handed on yet */
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         const struct trace_event *event = &events[i];
-        bool is_free = event->kind == EVENT_OBJECT_FREE;
-        bool ends = tracker->in_collection && (!is_free || event->time_ns != tracker->frees_ns);
+        struct collection over;
+        bool ends = collection_clock_ends_before(&tracker->clock, event, &over);
         bool is_out = is_left_out(tracker, event);
         if (ends || is_out) {
             status = heap_tracker_put(&tracker->heap, events + first, i - first, error);
             first = i + is_out;
         }
-        if (ends && status == STEP_STATUS_OK && !end_collection(tracker))
+        for (; ends && status == STEP_STATUS_OK;
+             ends = collection_clock_ends_before(&tracker->clock, event, &over))
+            if (!end_collection(tracker, &over))
+                status = no_memory(error);
+        if (event->kind == EVENT_OBJECT_FREE && status == STEP_STATUS_OK &&
+            !collection_clock_put_free(&tracker->clock, event))
             status = no_memory(error);
-        if (is_free && !tracker->in_collection) {
-            tracker->in_collection = true;
-            tracker->frees_ns = event->time_ns;
-        }
     }
     if (status == STEP_STATUS_OK)
         status = heap_tracker_put(&tracker->heap, events + first, count - first, error);
@@ -110,8 +111,10 @@ enum step_status leak_tracker_put(void *user, const struct trace_event *events, 
 
 enum step_status leak_tracker_finish(struct leak_tracker *tracker, struct step_error *error)
 {
-    if (tracker->in_collection && !end_collection(tracker))
-        return no_memory(error);
+    struct collection over;
+    while (collection_clock_finish(&tracker->clock, &over))
+        if (!end_collection(tracker, &over))
+            return no_memory(error);
     return heap_tracker_finish(&tracker->heap, error);
 }
 

@@ -25,8 +25,7 @@ struct leak_tracker {
     uint64_t stride;
     uint64_t *times_ns; /* of collections */
     size_t time_count, time_capacity;
-    bool in_collection;
-    uint64_t frees_ns;
+    struct collection_clock clock;
 };
 
 /* False: out of memory; reset is allowed then. */

@@ -200,6 +200,7 @@ static void note_run(struct folding *folding, const struct event_source *source,
                                 .first_ns = measure->first_ns,
                                 .last_ns = measure->last_ns,
                                 .has_sizes = measure->snapshots[END].has_sizes,
+                                .deaths = measure->heap.deaths,
                                 .resolution_ns = summary.resolution_ns,
                                 .kinds = measure->kinds};
     snprintf(run->program, sizeof run->program, "%s", program != NULL ? program : "");

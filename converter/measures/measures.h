@@ -8,6 +8,7 @@
 #define CONVERTER_MEASURES_MEASURES_H
 
 #include "converter/base/name_index.h"
+#include "converter/events/death_dates.h"
 #include "converter/events/names.h"
 #include "converter/measures/metrics.h"
 #include "converter/statistics/level_curve.h"
@@ -35,6 +36,7 @@ struct measure_run {
     struct level_curve *curve;
     uint64_t first_ns, last_ns;
     bool has_sizes;
+    struct death_dates deaths;
     uint64_t resolution_ns;
     uint32_t kinds;    /* bits of the kinds of events that it has */
     char program[256]; /* what was run, as the trace tells; empty: it does not */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/events/collection_clock.h"
+#include "format/core/grow.h"
 
 #define BATCH ((size_t) 512)
 /* Objects live until the end of the trace, which is that of the VM. */
@@ -27,31 +29,63 @@ struct choice {
     uint64_t peak_event;
     uint64_t live_bytes, live_objects, peak_bytes, peak_objects;
     uint64_t alloc_count;
-    uint64_t collections; /* begun */
-    uint64_t frees_ns;
+    struct collection_clock clock;
+    uint64_t *times_ns; /* of all collections, where deaths are dated */
+    size_t time_count, time_capacity;
+    bool needs_times; /* that they are was found out on the way */
     uint64_t last_ns;
-    bool in_collection;
     bool moment_passed; /* that of --alive-at */
 };
 
 /* ---- moments ---- */
 
-static void follow_collections(struct choice *choice, const struct trace_event *event)
+static bool follow_collections(struct choice *choice, const struct trace_event *event)
 {
-    bool is_free = event->kind == EVENT_OBJECT_FREE;
-    if (choice->in_collection && (!is_free || event->time_ns != choice->frees_ns))
-        choice->in_collection = false;
     const struct heap_moment *moment = &choice->selected->alive_at;
-    uint64_t ended = choice->collections - choice->in_collection;
+    struct collection over;
+    while (collection_clock_ends_before(&choice->clock, event, &over))
+        continue;
     if ((moment->kind == HEAP_AT_TIME && event->time_ns > moment->value) ||
-        (moment->kind == HEAP_AT_COLLECTION && ended >= moment->value) ||
+        (moment->kind == HEAP_AT_COLLECTION && choice->clock.ended >= moment->value) ||
         (moment->kind == HEAP_AT_PEAK && choice->event_count >= choice->peak_event))
         choice->moment_passed = true;
-    if (is_free && !choice->in_collection) {
-        choice->in_collection = true;
-        choice->frees_ns = event->time_ns;
-        choice->collections++;
+    return event->kind != EVENT_OBJECT_FREE || collection_clock_put_free(&choice->clock, event);
+}
+
+static bool add_time(struct choice *choice, uint64_t time_ns)
+{
+    if (choice->time_count == choice->time_capacity) {
+        uint64_t *grown = step_grown(choice->times_ns, &choice->time_capacity,
+                                     choice->time_count + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        choice->times_ns = grown;
     }
+    choice->times_ns[choice->time_count++] = time_ns;
+    return true;
+}
+
+/* When the collections were: what a death names may lie behind others that are to come. */
+static bool note_collections(struct choice *choice, const struct trace_event *event)
+{
+    struct collection over;
+    while (collection_clock_ends_before(&choice->clock, event, &over))
+        if (!add_time(choice, over.time))
+            return false;
+    return event->kind != EVENT_OBJECT_FREE || collection_clock_put_free(&choice->clock, event);
+}
+
+static uint64_t collections_before(const struct choice *choice, uint64_t time_ns)
+{
+    size_t from = 0, to = choice->time_count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (choice->times_ns[middle] < time_ns)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
 }
 
 /* When most bytes lived, and of equal bytes most objects. */
@@ -81,19 +115,27 @@ static bool look_for_peak(struct choice *choice, const struct trace_event *event
 
 /* ---- objects ---- */
 
-static bool is_temporary(const struct choice *choice, const struct live_object *birth)
+static bool is_temporary(struct choice *choice, const struct live_object *birth,
+                         const struct trace_event *death)
 {
+    uint64_t before = birth->class_id & COLLECTION_MASK;
     if ((birth->class_id & EXISTED) != 0)
         return false;
     if (choice->selected->temporary_allocs != 0)
         return choice->alloc_count - birth->size < choice->selected->temporary_allocs;
-    return (birth->class_id & COLLECTION_MASK) + 1 == (choice->collections & COLLECTION_MASK);
+    if ((death->flags & TRACE_DATED) == 0)
+        return before + 1 == (collection_clock_begun(&choice->clock) & COLLECTION_MASK);
+    choice->needs_times = choice->times_ns == NULL;
+    return before == (collections_before(choice, death->collected_ns) & COLLECTION_MASK);
 }
 
-/* An object that lives at the end has an age, and is taken only where that is enough. */
-static bool judge(struct choice *choice, const struct live_object *birth, bool is_dead,
-                  uint64_t time_ns)
+/* An object that lives at the end has no death but an age, and is taken only where that is
+ * enough. */
+static bool judge(struct choice *choice, const struct live_object *birth,
+                  const struct trace_event *death)
 {
+    bool is_dead = death != NULL;
+    uint64_t time_ns = is_dead ? death->time_ns : choice->last_ns;
     const struct event_selection *selected = choice->selected;
     const struct selected_range *range = &selected->lifetime;
     uint64_t lived = time_ns > birth->value ? time_ns - birth->value : 0;
@@ -103,7 +145,7 @@ static bool judge(struct choice *choice, const struct live_object *birth, bool i
     if (selected->has_alive_at &&
         !((birth->class_id & BORN_BEFORE_MOMENT) != 0 && choice->moment_passed))
         return true;
-    if (selected->temporary && !(is_dead && is_temporary(choice, birth)))
+    if (selected->temporary && !(is_dead && is_temporary(choice, birth, death)))
         return true;
     bool is_new;
     return id_set_add(choice->out, birth->object, &is_new);
@@ -112,16 +154,17 @@ static bool judge(struct choice *choice, const struct live_object *birth, bool i
 static bool put_event(struct choice *choice, const struct trace_event *event)
 {
     struct live_object birth = {.object = event->object, .value = event->time_ns};
-    follow_collections(choice, event);
+    if (!follow_collections(choice, event))
+        return false;
     choice->event_count++;
     choice->last_ns = event->time_ns > choice->last_ns ? event->time_ns : choice->last_ns;
     if (event->kind == EVENT_OBJECT_FREE)
         return !object_table_take(&choice->births, event->object, &birth) ||
-               judge(choice, &birth, true, event->time_ns);
+               judge(choice, &birth, event);
     if (event->kind != EVENT_OBJECT_ALLOC)
         return true;
     birth.size = ++choice->alloc_count;
-    birth.class_id = ((uint32_t) choice->collections & COLLECTION_MASK) |
+    birth.class_id = ((uint32_t) collection_clock_begun(&choice->clock) & COLLECTION_MASK) |
                      (choice->moment_passed ? 0 : BORN_BEFORE_MOMENT) |
                      ((event->flags & TRACE_EXISTING) != 0 ? EXISTED : 0);
     return object_table_put(&choice->births, &birth);
@@ -131,17 +174,20 @@ static bool put_event(struct choice *choice, const struct trace_event *event)
 static enum step_status finish(struct choice *choice, const char *path, struct step_error *error)
 {
     const struct heap_moment *moment = &choice->selected->alive_at;
+    struct collection over;
+    while (collection_clock_finish(&choice->clock, &over))
+        continue;
     if (choice->selected->has_alive_at && moment->kind == HEAP_AT_COLLECTION &&
-        choice->collections < moment->value)
+        choice->clock.ended < moment->value)
         return step_error_set(error, STEP_STATUS_NOT_FOUND, path, STEP_NO_OFFSET,
                               "the trace has no such moment: it has %" PRIu64 " collections",
-                              choice->collections);
+                              choice->clock.ended);
     choice->moment_passed = true;
     for (size_t i = 0; i <= choice->births.mask; i++) {
         struct live_object birth;
         uint64_t object = choice->births.slots[i].object;
         if (object != 0 && object_table_find(&choice->births, object, &birth) &&
-            !judge(choice, &birth, false, choice->last_ns))
+            !judge(choice, &birth, NULL))
             return no_memory(error);
     }
     return STEP_STATUS_OK;
@@ -183,6 +229,39 @@ static enum step_status pass(const char *path, const struct trace_format *format
     return status;
 }
 
+/* Once more, since only now it is known that deaths are dated: first all collections. */
+static enum step_status pass_again(const char *path, const struct trace_format *format,
+                                   struct choice *again, struct step_error *error)
+{
+    struct collection over;
+    enum step_status status = pass(path, format, note_collections, again, error);
+    bool ok = true;
+    while (collection_clock_finish(&again->clock, &over))
+        ok = ok && add_time(again, over.time);
+    collection_clock_reset(&again->clock);
+    if (status == STEP_STATUS_OK && !ok)
+        status = no_memory(error);
+    return status == STEP_STATUS_OK ? pass(path, format, put_event, again, error) : status;
+}
+
+/* Who was chosen, by one pass or by two. */
+static enum step_status choose(const char *path, const struct trace_format *format,
+                               struct choice *choice, struct step_error *error)
+{
+    const struct choice first = *choice;
+    enum step_status status = pass(path, format, put_event, choice, error);
+    if (status != STEP_STATUS_OK || !choice->needs_times)
+        return status;
+    collection_clock_reset(&choice->clock);
+    object_table_reset(&choice->births);
+    id_set_reset(choice->out);
+    id_set_init(choice->out);
+    *choice = first;
+    if (!object_table_init(&choice->births))
+        return no_memory(error);
+    return pass_again(path, format, choice, error);
+}
+
 enum step_status chosen_objects_find(const char *path, const struct trace_format *format,
                                      const struct event_selection *selected, struct id_set *out,
                                      struct step_error *error)
@@ -196,9 +275,11 @@ enum step_status chosen_objects_find(const char *path, const struct trace_format
         status = pass(path, format, look_for_peak, &choice, error);
     object_table_reset(&choice.sizes);
     if (status == STEP_STATUS_OK)
-        status = pass(path, format, put_event, &choice, error);
+        status = choose(path, format, &choice, error);
     if (status == STEP_STATUS_OK)
         status = finish(&choice, path, error);
     object_table_reset(&choice.births);
+    collection_clock_reset(&choice.clock);
+    free(choice.times_ns);
     return status;
 }

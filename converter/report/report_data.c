@@ -603,8 +603,8 @@ static bool put_sites(struct writer *writer, const struct statistics_report *rep
     return ok;
 }
 
-bool report_data_put(const struct report_model *model, const struct report_options *options,
-                     FILE *file)
+bool report_data_put(const struct report_model *model, const struct report_retained *retained,
+                     const struct report_options *options, FILE *file)
 {
     struct writer writer = {.model = model, .options = options};
     const struct statistics_report report = {.statistics = &model->statistics,
@@ -620,6 +620,8 @@ bool report_data_put(const struct report_model *model, const struct report_optio
     put_moment(&writer);
     bool ok = put_timeline(&writer);
     put_lifetimes(&writer);
+    death_dates_put_json(&model->statistics.deaths, &writer.json);
+    report_retained_put_data(retained, &writer.json);
     ok = ok && put_classes(&writer, &report) && put_threads(&writer, &report) &&
          put_methods(&writer, &report) && put_calls(&writer) && put_sites(&writer, &report);
     json_end_object(&writer.json);

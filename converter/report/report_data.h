@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "converter/report/report_model.h"
+#include "converter/report/report_retained.h"
 
 struct report_options {
     const char *title; /* NULL: the trace's file name */
@@ -13,7 +14,7 @@ struct report_options {
 };
 
 /* False: out of memory; errors of the file are the caller's to look at. */
-bool report_data_put(const struct report_model *model, const struct report_options *options,
-                     FILE *file);
+bool report_data_put(const struct report_model *model, const struct report_retained *retained,
+                     const struct report_options *options, FILE *file);
 
 #endif

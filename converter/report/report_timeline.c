@@ -27,6 +27,7 @@ void timeline_reset(struct timeline *timeline)
     }
     id_table_reset(&timeline->threads);
     id_table_reset(&timeline->class_bytes);
+    collection_clock_reset(&timeline->clock);
     free(timeline->steps);
     timeline->steps = NULL;
 }
@@ -160,16 +161,11 @@ static bool put_alloc(struct timeline *timeline, const struct trace_event *event
     return count_in(&thread->allocated_bytes, timeline->step, event->size);
 }
 
-/* Frees of one time are of one collection. */
 static bool put_free(struct timeline *timeline, const struct trace_event *event)
 {
     struct timeline_step *step = &timeline->steps[timeline->step];
-    if (!timeline->has_frees || timeline->frees_ns != event->time_ns) {
-        timeline->has_frees = true;
-        timeline->frees_ns = event->time_ns;
-        timeline->collections++;
-        step->collections++;
-    }
+    if (!collection_clock_put_free(&timeline->clock, event))
+        return false;
     step->freed_bytes += event->size;
     step->freed_objects++;
     if ((event->flags & TRACE_BORN_KNOWN) == 0)
@@ -190,8 +186,21 @@ static bool put_call(struct timeline *timeline, const struct trace_event *event)
     return thread != NULL && count_in(&thread->calls, timeline->step, 1);
 }
 
+static void go_to(struct timeline *timeline, uint64_t time_ns)
+{
+    if (time_ns >= timeline->step_end_ns && timeline->step_end_ns != UINT64_MAX)
+        advance(timeline, time_ns);
+}
+
+static void count_collection(struct timeline *timeline)
+{
+    timeline->collections++;
+    timeline->steps[timeline->step].collections++;
+}
+
 bool timeline_put(struct timeline *timeline, const struct trace_event *events, size_t count)
 {
+    struct collection over;
     for (size_t i = 0; i < count; i++) {
         const struct trace_event *event = &events[i];
         if (timeline->is_empty) {
@@ -199,8 +208,11 @@ bool timeline_put(struct timeline *timeline, const struct trace_event *events, s
             timeline->start_ns = event->time_ns;
             timeline->step_end_ns = event->time_ns + timeline->step_ns;
         }
-        if (event->time_ns >= timeline->step_end_ns && timeline->step_end_ns != UINT64_MAX)
-            advance(timeline, event->time_ns);
+        while (collection_clock_ends_before(&timeline->clock, event, &over)) {
+            go_to(timeline, over.time);
+            count_collection(timeline);
+        }
+        go_to(timeline, event->time_ns);
         bool ok = event->kind == EVENT_OBJECT_ALLOC   ? put_alloc(timeline, event)
                   : event->kind == EVENT_OBJECT_FREE  ? put_free(timeline, event)
                   : event->kind == EVENT_METHOD_ENTRY ? put_call(timeline, event)
@@ -213,6 +225,9 @@ bool timeline_put(struct timeline *timeline, const struct trace_event *events, s
 
 void timeline_finish(struct timeline *timeline)
 {
+    struct collection over;
+    while (collection_clock_finish(&timeline->clock, &over))
+        count_collection(timeline);
     if (!timeline->is_empty)
         end_step(timeline);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "converter/base/id_table.h"
+#include "converter/events/collection_clock.h"
 #include "converter/events/event.h"
 
 #define TIMELINE_STEPS 480u /* even */
@@ -61,8 +62,7 @@ struct timeline {
     struct id_table threads;     /* struct timeline_thread */
     uint64_t live_bytes;
     uint64_t live_objects;
-    uint64_t frees_ns; /* the time of the last collection's frees */
-    bool has_frees;
+    struct collection_clock clock;
     uint64_t collections;
     bool is_empty; /* no event so far */
 };

@@ -88,6 +88,7 @@ static bool put_free(struct statistics *statistics, const struct trace_event *ev
     uint64_t lifetime;
     if (class == NULL)
         return false;
+    death_dates_put(&statistics->deaths, event);
     class->objects.freed_objects++;
     class->objects.freed_bytes += event->size;
     statistics->all.objects.freed_objects++;

@@ -6,6 +6,7 @@
 #include "converter/base/id_table.h"
 #include "converter/base/object_table.h"
 #include "converter/events/call_stack.h"
+#include "converter/events/death_dates.h"
 #include "converter/events/event.h"
 #include "converter/events/event_source.h"
 #include "converter/events/names.h"
@@ -52,9 +53,10 @@ struct statistics {
     uint64_t first_ns;
     uint64_t last_ns;
     struct class_totals all;
-    struct id_table classes; /* struct class_totals */
-    struct id_table threads; /* struct thread_totals */
-    struct id_table methods; /* struct method_totals */
+    struct death_dates deaths; /* how lifetimes end */
+    struct id_table classes;   /* struct class_totals */
+    struct id_table threads;   /* struct thread_totals */
+    struct id_table methods;   /* struct method_totals */
     uint64_t live_bytes;
     uint64_t live_objects;
     uint64_t peak_bytes;

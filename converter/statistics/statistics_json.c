@@ -41,6 +41,7 @@ static void put_summary(struct json_output *json, const struct statistics *stati
     json_number(json, "first_ns", statistics->first_ns);
     json_number(json, "last_ns", statistics->last_ns);
     json_text(json, "lifetime_unit", statistics->lifetimes_in_bytes ? "bytes" : "ns");
+    death_dates_put_json(&statistics->deaths, json);
     json_begin_object(json, "objects");
     put_totals(json, &statistics->all.objects);
     put_lifetimes(json, &statistics->all.lifetimes);

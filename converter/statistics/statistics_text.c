@@ -62,7 +62,11 @@ static void print_objects(const struct statistics *statistics)
 
 static void print_lifetimes(const struct statistics *statistics)
 {
+    char deaths[DEATH_DATES_TEXT];
     const struct lifetimes *all = &statistics->all.lifetimes;
+    death_dates_print(&statistics->deaths, deaths, sizeof deaths);
+    if (*deaths != '\0')
+        printf("deaths    %s\n", deaths);
     if (all->count == 0)
         return;
     printf("lifetime  mean %s, half below %s, 90 %% below %s, 99 %% below %s, most %s%s\n",

@@ -77,16 +77,42 @@ static bool add_time(struct tables *tables, size_t *capacity, uint64_t time_ns)
     return true;
 }
 
-static enum step_status add_block(struct tables *tables, struct step_block *block, uint32_t record,
-                                  size_t slot, size_t *capacity, struct step_error *error)
+bool tables_collected_field(const struct tables *tables, struct collected_field *out)
 {
-    struct step_column_view times;
-    enum step_status status = step_block_column(block, record, record, slot, &times, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    size_t rows = times.step == 0 && times.count > 1 ? 1 : times.count;
+    uint32_t record = tables_record(tables, "java.ObjectDeath");
+    if (record == STEP_NO_RECORD ||
+        !step_record_extends(tables->definition, record, tables_record(tables, "java.ObjectFree")))
+        return false;
+    const struct step_record *death = &tables->definition->records[record];
+    size_t field = step_record_find_field(death, "collected");
+    if (field == SIZE_MAX || death->fields[field].kind != STEP_TYPE_INT ||
+        death->fields[field].array_depth > 0)
+        return false;
+    *out = (struct collected_field){record, (uint32_t) field,
+                                    tables_slot(tables->definition, record, (uint32_t) field)};
+    return true;
+}
+
+enum step_status collected_view_set(struct collected_view *view, struct step_block *block,
+                                    uint32_t record, size_t time_slot,
+                                    const struct collected_field *field, struct step_error *error)
+{
+    *view = (struct collected_view){0};
+    enum step_status status =
+        step_block_column(block, record, record, time_slot, &view->times, error);
+    if (status == STEP_STATUS_OK && field != NULL)
+        status =
+            step_block_column(block, record, field->record, field->slot, &view->collected, error);
+    return status;
+}
+
+static enum step_status add_block(struct tables *tables, const struct collected_view *view,
+                                  size_t *capacity, struct step_error *error)
+{
+    bool is_one = view->times.step == 0 && view->collected.count == 0 && view->times.count > 1;
+    size_t rows = is_one ? 1 : view->times.count;
     for (size_t i = 0; i < rows; i++)
-        if (!add_time(tables, capacity, tables_time_ns(tables, times.values[i])))
+        if (!add_time(tables, capacity, tables_time_ns(tables, collected_view_ticks(view, i))))
             return no_memory(error);
     return STEP_STATUS_OK;
 }
@@ -108,6 +134,8 @@ enum step_status tables_find_collections(struct tables *tables, struct step_erro
     uint32_t record = tables_record(tables, "java.ObjectFree");
     struct step_block *block = NULL;
     enum step_status status = STEP_STATUS_OK;
+    struct collected_field collected;
+    struct collected_view view;
     size_t capacity = 0;
     if (tables->has_collections || record == STEP_NO_RECORD)
         return status;
@@ -119,6 +147,9 @@ enum step_status tables_find_collections(struct tables *tables, struct step_erro
         return fields == NULL ? no_memory(error) : STEP_STATUS_OK;
     }
     wanted_fields_add(fields, tables->definition, record, (uint32_t) field);
+    bool is_dated = tables_collected_field(tables, &collected);
+    if (is_dated)
+        wanted_fields_add(fields, tables->definition, collected.record, collected.field);
     tables->collection_count = 0;
     size_t count = step_reader_block_count(tables->reader);
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
@@ -127,7 +158,10 @@ enum step_status tables_find_collections(struct tables *tables, struct step_erro
         status = step_reader_load_fields(tables->reader, i, (const uint8_t *const *) fields, &block,
                                          error);
         if (status == STEP_STATUS_OK)
-            status = add_block(tables, block, record, slot, &capacity, error);
+            status =
+                collected_view_set(&view, block, record, slot, is_dated ? &collected : NULL, error);
+        if (status == STEP_STATUS_OK)
+            status = add_block(tables, &view, &capacity, error);
         if (tables_is_damage(status))
             status = STEP_STATUS_OK;
     }

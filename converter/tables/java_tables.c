@@ -16,6 +16,7 @@ struct java_column {
 
 #define ALLOC "java.ObjectAlloc"
 #define FREE "java.ObjectFree"
+#define DEATH "java.ObjectDeath"
 #define COUNT "java.MethodCount"
 
 static const struct java_column objects[] = {
@@ -32,7 +33,8 @@ static const struct java_column objects[] = {
     {{"site", "", "number in sites", TABLE_UINT, true}, CELL_ID, "java.ObjectAllocAt", "stack"},
     {{"size", "bytes", "", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "size"},
     {{"born", "ns", "when it was allocated", TABLE_TIME, false}, CELL_TICKS, ALLOC, "time"},
-    {{"died", "ns", "when it was found dead; null: it lived at the end", TABLE_TIME, true},
+    {{"died", "ns", "when, or when a collection found it; null: it lived at the end", TABLE_TIME,
+      true},
      CELL_MADE,
      NULL,
      NULL},
@@ -63,7 +65,16 @@ static const struct java_column frees[] = {
     {{"class", "", "where the trace lacks the allocation", TABLE_NAME, true},
      CELL_CLASS,
      "java.ObjectFreeUnknown",
-     "class"}};
+     "class"},
+    {{"collected", "ns", "when that found it; null: `time` is that", TABLE_TIME, true},
+     CELL_TICKS,
+     DEATH,
+     "collected"},
+    {{"how", "", "null: found then; else `time` is 0: exact, 1: a bound, 2: the collection's",
+      TABLE_UINT, true},
+     CELL_NUMBER,
+     DEATH,
+     "how"}};
 
 static const struct java_column method_counts[] = {
     {{"method", "", "", TABLE_NAME, true}, CELL_METHOD, COUNT, "method"},

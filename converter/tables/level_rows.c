@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/events/collection_clock.h"
 #include "converter/statistics/level_curve.h"
 #include "converter/tables/event_rows.h"
 #include "converter/tables/row_builder.h"
@@ -14,10 +15,8 @@ struct level_rows {
     struct row_builder builder;
     struct event_feed feed;
     uint64_t live_objects, live_bytes;
-    uint64_t collections; /* begun */
-    uint64_t time_ns;     /* of the one at hand */
-    uint64_t freed_objects, freed_bytes;
-    bool in_collection;
+    struct collection_clock clock;
+    const struct trace_event *event; /* to come, when the collections before it were given */
     bool at_end;
     bool is_curve; /* the table is `live` */
     uint64_t last_ns;
@@ -30,49 +29,42 @@ static struct level_rows *of(struct table_rows *rows)
     return (struct level_rows *) rows;
 }
 
-static void end_collection(struct level_rows *rows)
+static void put_collection(struct level_rows *rows, const struct collection *over)
 {
     struct row_builder *builder = &rows->builder;
-    row_put(builder, COLLECTIONS_ID, rows->collections, false);
-    row_put(builder, COLLECTIONS_TIME, rows->time_ns, false);
-    row_put(builder, COLLECTIONS_FREED_OBJECTS, rows->freed_objects, false);
-    row_put(builder, COLLECTIONS_FREED_BYTES, rows->freed_bytes, false);
+    row_put(builder, COLLECTIONS_ID, over->number, false);
+    row_put(builder, COLLECTIONS_TIME, over->time, false);
+    row_put(builder, COLLECTIONS_FREED_OBJECTS, over->objects, false);
+    row_put(builder, COLLECTIONS_FREED_BYTES, over->bytes, false);
     row_put(builder, COLLECTIONS_LIVE_OBJECTS, rows->live_objects, false);
     row_put(builder, COLLECTIONS_LIVE_BYTES, rows->live_bytes, false);
     row_builder_end_row(builder);
-    rows->in_collection = false;
 }
 
-static void put_free(struct level_rows *rows, const struct trace_event *event)
+static bool put_free(struct level_rows *rows, const struct trace_event *event)
 {
-    if (!rows->in_collection) {
-        rows->in_collection = true;
-        rows->collections++;
-        rows->time_ns = event->time_ns;
-        rows->freed_objects = rows->freed_bytes = 0;
-    }
-    rows->freed_objects++;
-    rows->freed_bytes += event->size;
+    if (!rows->is_curve && !collection_clock_put_free(&rows->clock, event))
+        return false;
     if ((event->flags & TRACE_BORN_KNOWN) != 0 && rows->live_objects > 0) {
         rows->live_objects--;
         rows->live_bytes -= event->size < rows->live_bytes ? event->size : rows->live_bytes;
     }
+    return true;
 }
 
-static void put_event(struct level_rows *rows, const struct trace_event *event)
+static bool put_event(struct level_rows *rows, const struct trace_event *event)
 {
-    if (rows->in_collection && event->time_ns != rows->time_ns && !rows->is_curve)
-        end_collection(rows);
     if (event->kind == EVENT_OBJECT_ALLOC) {
         rows->live_objects++;
         rows->live_bytes += event->size;
-    } else if (event->kind == EVENT_OBJECT_FREE) {
-        put_free(rows, event);
+    } else if (event->kind == EVENT_OBJECT_FREE && !put_free(rows, event)) {
+        return false;
     }
     if (event->time_ns > rows->last_ns)
         rows->last_ns = event->time_ns;
     if (rows->is_curve)
         level_curve_put(&rows->curve, event->time_ns, rows->live_bytes, rows->live_objects);
+    return true;
 }
 
 void live_rows_put_step(struct row_builder *builder, const struct level_curve *curve, size_t i,
@@ -92,8 +84,6 @@ void live_rows_put_step(struct row_builder *builder, const struct level_curve *c
 
 static void finish(struct level_rows *rows)
 {
-    if (rows->in_collection && !rows->is_curve)
-        end_collection(rows);
     if (rows->is_curve)
         level_curve_put(&rows->curve, rows->last_ns, rows->live_bytes, rows->live_objects);
     if (!rows->is_curve)
@@ -101,22 +91,42 @@ static void finish(struct level_rows *rows)
     rows->at_end = true;
 }
 
+/* The next event, or a collection that is over before it: one that has passed in time. */
+static enum step_status go_on(struct level_rows *rows, struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    struct collection over;
+    if (rows->event == NULL)
+        status = event_feed_next(&rows->feed, rows->base.tables, &rows->event, error);
+    if (status != STEP_STATUS_OK) {
+        rows->event = NULL;
+        if (status == STEP_STATUS_END)
+            finish(rows);
+        return status;
+    }
+    if (collection_clock_ends(&rows->clock, rows->event->time_ns, true, &over)) {
+        put_collection(rows, &over);
+        return STEP_STATUS_OK;
+    }
+    if (!put_event(rows, rows->event))
+        return no_memory(error);
+    rows->event = NULL;
+    return STEP_STATUS_OK;
+}
+
 static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
 {
     struct level_rows *rows = of(base);
     enum step_status status = STEP_STATUS_OK;
-    const struct trace_event *event;
+    struct collection over;
     row_builder_begin(&rows->builder);
-    /* the last event may end a collection: there is room for that row */
-    while (!rows->at_end && !row_builder_is_full(&rows->builder) && status == STEP_STATUS_OK) {
-        status = event_feed_next(&rows->feed, base->tables, &event, error);
-        if (status == STEP_STATUS_OK)
-            put_event(rows, event);
-        else if (status == STEP_STATUS_END)
-            finish(rows);
-    }
+    while (!rows->at_end && !row_builder_is_full(&rows->builder) && status == STEP_STATUS_OK)
+        status = go_on(rows, error);
     if (status != STEP_STATUS_OK && status != STEP_STATUS_END)
         return status;
+    while (rows->at_end && !row_builder_is_full(&rows->builder) &&
+           collection_clock_finish(&rows->clock, &over))
+        put_collection(rows, &over);
     while (rows->at_end && rows->step < rows->curve.count && !row_builder_is_full(&rows->builder))
         live_rows_put_step(&rows->builder, &rows->curve, rows->step++, rows->last_ns);
     row_builder_take(&rows->builder, base->vectors, NULL, count);
@@ -127,6 +137,7 @@ static void destroy(struct table_rows *base)
 {
     struct level_rows *rows = of(base);
     event_feed_close(&rows->feed);
+    collection_clock_reset(&rows->clock);
     row_builder_reset(&rows->builder);
     table_rows_reset(base);
     free(rows);

@@ -41,11 +41,15 @@ struct object_rows {
     uint64_t free_blocks_read;
     uint8_t **free_fields;
     struct step_block *block;
-    struct step_column_view times, objects;
+    struct collected_view deaths;
+    struct collected_field collected;
+    bool has_collected; /* and it is asked for */
+    struct step_column_view objects;
     size_t free_row;
     uint64_t died_ticks; /* of the last free; */
     uint64_t died_ns;
-    size_t died_collection; /* collections before it */
+    uint64_t collected_ticks; /* when a collection found it dead; */
+    size_t died_collection;   /* collections before that */
     /* collections before a birth: of all births between two times */
     uint64_t era_from_ns, era_to_ns;
     size_t era_collections;
@@ -299,8 +303,8 @@ static enum step_status load_frees(struct object_rows *rows, struct step_error *
                                      &rows->block, error);
     rows->free_blocks_read++;
     if (status == STEP_STATUS_OK)
-        status = step_block_column(rows->block, rows->free_record, rows->free_record,
-                                   rows->time_slot, &rows->times, error);
+        status = collected_view_set(&rows->deaths, rows->block, rows->free_record, rows->time_slot,
+                                    rows->has_collected ? &rows->collected : NULL, error);
     if (status == STEP_STATUS_OK)
         status = step_block_column(rows->block, rows->free_record, rows->free_record,
                                    rows->object_slot, &rows->objects, error);
@@ -309,14 +313,16 @@ static enum step_status load_frees(struct object_rows *rows, struct step_error *
     return tables_is_damage(status) ? STEP_STATUS_OK : status;
 }
 
-static void set_death(struct object_rows *rows, uint64_t ticks)
+static void set_death(struct object_rows *rows, uint64_t ticks, uint64_t collected_ticks)
 {
-    if (ticks == rows->died_ticks)
-        return;
+    const struct tables *tables = rows->base.tables;
+    if (ticks != rows->died_ticks)
+        rows->died_ns = tables_time_ns(tables, ticks);
+    if (rows->wants_survived && collected_ticks != rows->collected_ticks)
+        rows->died_collection =
+            tables_collections_before(tables, tables_time_ns(tables, collected_ticks));
     rows->died_ticks = ticks;
-    rows->died_ns = tables_time_ns(rows->base.tables, ticks);
-    if (rows->wants_survived)
-        rows->died_collection = tables_collections_before(rows->base.tables, rows->died_ns);
+    rows->collected_ticks = collected_ticks;
 }
 
 /* Births that were taken stay readable as long as nothing is born. */
@@ -330,7 +336,8 @@ static void put_dead(struct object_rows *rows)
         if (birth == NULL)
             continue;
         __builtin_prefetch(birth);
-        set_death(rows, rows->times.values[rows->free_row * rows->times.step]);
+        set_death(rows, rows->deaths.times.values[rows->free_row * rows->deaths.times.step],
+                  collected_view_ticks(&rows->deaths, rows->free_row));
         rows->group_objects[count] = number;
         rows->group_births[count] = birth;
         rows->dead_ns[count] = rows->died_ns;
@@ -541,6 +548,10 @@ static enum step_status open_frees(struct object_rows *rows, struct step_error *
         return no_memory(error);
     wanted_fields_add(rows->free_fields, definition, rows->free_record, (uint32_t) time);
     wanted_fields_add(rows->free_fields, definition, rows->free_record, (uint32_t) object);
+    rows->has_collected = rows->wants_survived && tables_collected_field(tables, &rows->collected);
+    if (rows->has_collected)
+        wanted_fields_add(rows->free_fields, definition, rows->collected.record,
+                          rows->collected.field);
     rows->time_slot = tables_slot(definition, rows->free_record, (uint32_t) time);
     rows->object_slot = tables_slot(definition, rows->free_record, (uint32_t) object);
     choose_free_blocks(rows, (uint32_t) object);
@@ -554,7 +565,7 @@ static enum step_status create_joined(struct tables *tables, const struct table_
     struct object_rows *rows = calloc(1, sizeof *rows);
     if (rows == NULL)
         return no_memory(error);
-    rows->died_ticks = UINT64_MAX;
+    rows->died_ticks = rows->collected_ticks = UINT64_MAX;
     rows->died_ns = UINT64_MAX;
     rows->dictionaries[OBJECTS_CLASS] = &tables->class_names.dictionary;
     enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);

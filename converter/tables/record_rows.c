@@ -26,6 +26,9 @@ struct record_rows {
     uint8_t **fields;
     struct step_block *block;
     struct step_column_view *views; /* by column; of the block at hand */
+    struct collected_view deaths;   /* of CELL_COLLECTION */
+    struct collected_field collected;
+    bool has_collected;
     struct step_column_view types;
     bool needs_types;
     size_t row, row_count; /* of the block */
@@ -95,6 +98,9 @@ static enum step_status view_block(struct record_rows *rows, struct step_error *
             continue;
         status = step_block_column(rows->block, table->record, cell->owner, cell->slot,
                                    &rows->views[i], error);
+        if (status == STEP_STATUS_OK && cell->kind == CELL_COLLECTION)
+            status = collected_view_set(&rows->deaths, rows->block, table->record, cell->slot,
+                                        rows->has_collected ? &rows->collected : NULL, error);
     }
     if (status == STEP_STATUS_OK)
         status = step_block_types(rows->block, table->record, &rows->types, error);
@@ -299,13 +305,13 @@ static void put_types(const struct record_rows *rows, size_t from, size_t count,
         out[i] = (uint32_t) rows->types.values[(from + i) * rows->types.step];
 }
 
-static void put_collections(const struct record_rows *rows, const struct step_column_view *view,
-                            size_t from, size_t count, uint64_t *out)
+static void put_collections(const struct record_rows *rows, size_t from, size_t count,
+                            uint64_t *out)
 {
     uint64_t last = 0;
     uint64_t number = 0;
     for (size_t i = 0; i < count; i++) {
-        uint64_t ticks = view->values[(from + i) * view->step];
+        uint64_t ticks = collected_view_ticks(&rows->deaths, from + i);
         if (i == 0 || ticks != last)
             number = 1 + tables_collections_before(rows->base.tables,
                                                    tables_time_ns(rows->base.tables, ticks));
@@ -373,7 +379,7 @@ static bool fill(struct record_rows *rows, size_t column, size_t from, size_t co
         vector->dictionary = &rows->base.tables->type_names.dictionary;
         return true;
     case CELL_COLLECTION:
-        put_collections(rows, view, from, count, values);
+        put_collections(rows, from, count, values);
         break;
     case CELL_MADE:
         return true;
@@ -458,8 +464,13 @@ static enum step_status prepare(struct record_rows *rows, struct step_error *err
         if (has_view(&table->cells[i]))
             wanted_fields_add(rows->fields, tables->definition, table->cells[i].owner,
                               table->cells[i].field);
-        if (table->cells[i].kind == CELL_COLLECTION)
-            status = tables_find_collections(tables, error);
+        if (table->cells[i].kind != CELL_COLLECTION)
+            continue;
+        rows->has_collected = tables_collected_field(tables, &rows->collected);
+        if (rows->has_collected)
+            wanted_fields_add(rows->fields, tables->definition, rows->collected.record,
+                              rows->collected.field);
+        status = tables_find_collections(tables, error);
     }
     return status;
 }

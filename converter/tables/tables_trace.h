@@ -50,6 +50,34 @@ uint32_t tables_record(const struct tables *tables, const char *name);
 /* The slot of a record's field. */
 size_t tables_slot(const struct step_definition *definition, uint32_t record, uint32_t field);
 
+/* Where deaths name the collections that found them. */
+struct collected_field {
+    uint32_t record;
+    uint32_t field;
+    size_t slot;
+};
+/* False: the definition has none. */
+bool tables_collected_field(const struct tables *tables, struct collected_field *out);
+
+/* When the frees of a block were found: at their times, or, of those whose time is exact, when they
+ * say. */
+struct collected_view {
+    struct step_column_view times;
+    struct step_column_view collected; /* without rows: there is no such field */
+};
+/* `field` NULL: there is none. */
+enum step_status collected_view_set(struct collected_view *view, struct step_block *block,
+                                    uint32_t record, size_t time_slot,
+                                    const struct collected_field *field, struct step_error *error);
+static inline uint64_t collected_view_ticks(const struct collected_view *view, size_t row)
+{
+    const struct step_column_view *collected = &view->collected;
+    if (collected->count > 0 &&
+        (collected->validity == NULL || (collected->validity[row / 8] >> (row % 8) & 1) != 0))
+        return collected->values[row * collected->step];
+    return view->times.values[row * view->times.step];
+}
+
 /* Finds out the times of all collections, once. */
 enum step_status tables_find_collections(struct tables *tables, struct step_error *error);
 /* How many collections were before that time. */

@@ -90,6 +90,11 @@ static void tell_differences(const struct measures *measures)
         if (run->has_sizes != first->has_sizes)
             report_line("%s does not tell the sizes of objects",
                         run->has_sizes ? first->path : run->path);
+        if (death_dates_are_exact(&run->deaths) != death_dates_are_exact(&first->deaths))
+            report_line("%s has exact deaths, %s those that collections found: lifetimes and what "
+                        "lives differ for that, too",
+                        death_dates_are_exact(&run->deaths) ? run->path : first->path,
+                        death_dates_are_exact(&run->deaths) ? first->path : run->path);
         if (run->resolution_ns != first->resolution_ns)
             report_line("%s and %s have time stamps of different resolution: their times differ "
                         "for that, too",

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace report: a trace as one page for a browser. */
+#include <string.h>
+
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
 #include "converter/events/selection_options.h"
 #include "converter/open/input.h"
+#include "converter/records/copy_trace.h"
+#include "converter/records/record_dump.h"
 #include "converter/report/page_file.h"
 #include "converter/report/report_data.h"
 #include "converter/report/report_page.h"
@@ -36,17 +40,19 @@ static bool take_moment(void *moment_target, const char *value, const char **fau
 
 struct page_data {
     const struct report_model *model;
+    const struct report_retained *retained;
     const struct report_options *options;
 };
 
 static bool put_data(const void *user, FILE *out)
 {
     const struct page_data *page = user;
-    return report_data_put(page->model, page->options, out);
+    return report_data_put(page->model, page->retained, page->options, out);
 }
 
 static enum step_status write_page(const struct report_request *request,
-                                   const struct report_model *model, struct step_error *error)
+                                   const struct report_model *model,
+                                   const struct report_retained *retained, struct step_error *error)
 {
     const struct page_parts parts = {
         .before = report_page_before,
@@ -54,12 +60,36 @@ static enum step_status write_page(const struct report_request *request,
         .after = report_page_after,
         .after_bytes = report_page_after_bytes,
     };
-    const struct page_data page = {model, &request->report};
+    const struct page_data page = {model, retained, &request->report};
     return page_file_write(request->output, &parts, put_data, &page, error);
 }
 
-static enum step_status make_page(const struct report_request *request, struct event_source *source,
-                                  struct report_model *model)
+/* Of a whole trace that has references: what keeps most of it alive. */
+static enum step_status write_with_retained(const struct report_request *request, const char *path,
+                                            const struct report_model *model,
+                                            struct step_error *error)
+{
+    struct report_retained retained = {.is_known = false};
+    struct step_reader *reader = NULL;
+    struct seekable_path seekable = {0};
+    enum step_status status = STEP_STATUS_OK;
+    if (event_selection_is_all(&request->selected) && strcmp(path, "-") != 0 &&
+        stepfile_has_graph(path)) {
+        status = record_open(path, &reader, &seekable, error);
+        if (status == STEP_STATUS_OK)
+            status = report_retained_find(&retained, reader, &request->moment, request->report.top,
+                                          error);
+    }
+    if (status == STEP_STATUS_OK)
+        status = write_page(request, model, &retained, error);
+    report_retained_reset(&retained);
+    step_reader_destroy(reader);
+    seekable_path_close(&seekable);
+    return status;
+}
+
+static enum step_status make_page(const struct report_request *request, const char *path,
+                                  struct event_source *source, struct report_model *model)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status =
@@ -69,7 +99,7 @@ static enum step_status make_page(const struct report_request *request, struct e
     if (status == STEP_STATUS_OK)
         status = report_model_finish(model, &error);
     if (status == STEP_STATUS_OK)
-        status = write_page(request, model, &error);
+        status = write_with_retained(request, path, model, &error);
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
@@ -83,7 +113,7 @@ static enum step_status run(const struct report_request *request, const char *pa
     if (report_model_init(&model, input.source, &request->moment)) {
         status = input_each(&input, report_model_put, &model);
         if (status == STEP_STATUS_OK)
-            status = make_page(request, input.source, &model);
+            status = make_page(request, path, input.source, &model);
     } else {
         struct step_error error = {.offset = STEP_NO_OFFSET};
         no_memory(&error);

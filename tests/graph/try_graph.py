@@ -4,6 +4,7 @@
 below)."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -267,7 +268,100 @@ def graph():
     assert 'no snapshot after' in run('check', '--graph', 'in.step', code=3).stdout
 
 
-PARTS = {f.__name__: f for f in (deaths, retained, paths, hprof, check, snapshots, graph)}
+def asked(path, question):
+    return json.loads(run('sql', path, question, '--json').stdout)
+
+
+def verb(*words):
+    return json.loads(run(*words, '--json').stdout)
+
+
+def dated_alike(times):
+    """What goes by collections is the same as before; what lives was reachable."""
+    births = {r['object']: r['time'] for r in records('in.step', 'ObjectAlloc')}
+    found = found_deaths('out.step')
+    for question in ('select collection, time, freed_objects, freed_bytes from collections',
+                     'select object, survived, born from objects order by object',
+                     'select object, collection from frees order by object'):
+        assert asked('in.step', question) == asked('out.step', question), question
+    rows = asked('out.step', 'select object, died from objects where not alive')
+    assert {r['object']: r['died'] for r in rows} == {o: t for o, (t, _, _) in found.items()}
+    rows = asked('out.step', 'select object, time, how, collected from frees')
+    assert {r['object']: (r['time'], r['how'], r['collected']) for r in rows} == found
+    for number, time in enumerate(times, 1):
+        alive = [o for o, t in births.items() if t <= time and not (o in found and found[o][0] <= time)]
+        out = verb('heap', 'out.step', '--at', f'gc:{number}')['moment']
+        assert (out['live_objects'], out['collections'], out['time_ns']) == (len(alive), number, time), out
+        assert verb('heap', 'in.step', '--at', f'gc:{number}')['moment']['time_ns'] == time
+        out = verb('heap', '--retained', 'out.step', '--at', f'gc:{number}')
+        assert out['objects'] + out['unreached_objects'] == len(alive), out
+        assert out['moment']['collections'] == number, out
+        chosen = verb('stats', 'out.step', '--alive-at', f'gc:{number}', '--top=0')
+        assert chosen['objects']['allocated_objects'] == len(alive), chosen['objects']
+    run('heap', 'out.step', '--at', f'gc:{len(times) + 1}', code=1)
+
+
+def dated():
+    """Verbs of a trace whose deaths are dated."""
+    for seed in range(2):
+        program = Program(seed)  # noqa: F405
+        program.run(160)
+        make(program.text())
+        run('deaths', 'in.step', '-o', 'out.step')
+        times = sorted({r['time'] for r in records('in.step', 'ObjectFree')})
+        dated_alike(times)
+        hows = [how for _, how, _ in found_deaths('out.step').values()]
+        for words in (['stats'], ['leaks', '--survived=1'], ['stats', '--temporary']):
+            plain, exact = verb(*words, 'in.step'), verb(*words, 'out.step')
+            valid(words[0], json.dumps(exact))
+            assert not plain['deaths']['dated'] and plain['deaths']['exact'] == 0
+            told = exact['deaths']
+            assert told['dated'] == (told['exact'] + told['bound'] + told['by_collection'] > 0)
+            if words == ['stats']:
+                assert [told['exact'], told['bound'], told['by_collection']] == [hows.count(i) for i in range(3)]
+            for key in ('collections', 'at_end', 'survived'):
+                assert plain.get(key) == exact.get(key), (words, key, plain.get(key), exact.get(key))
+            if words[0] == 'stats':
+                assert plain['objects']['allocated_objects'] == exact['objects']['allocated_objects'], words
+                assert plain['objects']['allocated_bytes'] == exact['objects']['allocated_bytes'], words
+        assert f'deaths    {hows.count(0)} exact, {hows.count(1)} bounds' in run('stats', 'out.step').stdout
+        assert 'deaths    by frees' in run('stats', 'in.step').stdout
+        assert 'deaths' in run('heap', 'out.step').stdout and 'deaths' in run('leaks', 'out.step').stdout
+        both = run('compare', 'in.step', 'out.step', '--json')
+        assert 'out.step has exact deaths, in.step those that collections found' in both.stderr, both.stderr
+        assert not json.loads(both.stdout)['before'][0]['deaths']['dated']
+        assert json.loads(both.stdout)['after'][0]['deaths']['dated']
+        valid('compare', both.stdout)
+        valid('heap', run('heap', 'out.step', '--json').stdout)
+
+
+def page_data(*words):
+    run('report', 'in.step', '-o', 'page.html', *words)
+    with open('page.html', encoding='utf-8') as page:
+        text = page.read()
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S).group(1))
+
+
+def report():
+    """The page has what `heap --retained` has."""
+    program = Program(3)  # noqa: F405
+    program.run(200)
+    for _ in range(25):
+        program.step()
+    make(program.text())
+    for at in 'end', 'peak', 'gc:1':
+        data = page_data('--at', at)['retained']
+        for by, rows in ('site', data['sites']), ('class', data['classes']):
+            out = verb('heap', '--retained', 'in.step', '--by', by, '--at', at, '--top=0', '--depth=4')
+            wanted = [[r[by], r['objects'], r['bytes'], r['retained_bytes']] for r in out['rows'] if r[by] != '?']
+            assert sorted(rows) == sorted(wanted), (at, by, rows, wanted)
+            assert data['objects'] == out['objects'] and data['unreached_bytes'] == out['unreached_bytes']
+    assert page_data('--class', 't/**')['retained'] is None
+    make(re.sub('(?m)^2 (field|element|range|clone) .*\n', '', program.text()))
+    assert page_data()['retained'] is None
+
+
+PARTS = {f.__name__: f for f in (deaths, retained, paths, hprof, check, snapshots, dated, report, graph)}
 with tempfile.TemporaryDirectory() as directory:
     os.chdir(directory)
     PARTS[sys.argv[1]]()

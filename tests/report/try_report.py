@@ -249,7 +249,7 @@ def browse(options, page, data):
     if seen is None:
         return
     expect("title", seen["title"], "run.step \u2013 StepTrace")
-    expect("sections", seen["sections"], 8)
+    expect("sections", seen["sections"], 9)
     expect("class rows", seen["classes"], min(100, len(data["classes"])))
     expect("largest class", seen["largest"], "byte[]")
     expect("sorted", seen["sorted"], "ascending")

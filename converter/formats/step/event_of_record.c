@@ -296,7 +296,10 @@ bool stepfile_decoder_event(struct stepfile_decoder *decoder, const struct step_
     case STEP_JAVA_OBJECT_FREE:
         GET(object_free, event->object = out.object;)
     case STEP_JAVA_OBJECT_DEATH:
-        GET(object_death, event->object = out.object; event->collected_ns = out.collected;)
+        GET(object_death, event->object = out.object; event->collected_ns = out.collected;
+            event->flags |= out.how == 0   ? 0
+                            : out.how == 1 ? TRACE_BOUND
+                                           : TRACE_BY_COLLECTION;)
     case STEP_JAVA_OBJECT_FREE_UNKNOWN:
         GET(object_free_unknown, event->object = out.object;
             event->class_id = resolve_class(decoder, out.class_);)

@@ -58,6 +58,33 @@ function showSites(sums, words, end) {
   ], rows);
 }
 
+function showRetained() {
+  const kept = data.retained;
+  if (kept === null)
+    return explain("retained-site-table", "The trace tells of no references by that moment. Record it with events=alloc+free+thread+reference and stack=16, or with snapshot=end and report it with --at=end.");
+  byId("retained-hint").textContent = "What would go with an object if it went, at " + time(kept.time_ns) + (kept.is_snapshot ? " (a snapshot)" : "") + ": of a line or a class the sum over its objects that no other of the same keeps. "
+    + count(kept.objects) + " objects, " + bytes(kept.bytes) + ", are reached from roots" + (kept.unreached_objects > 0 ? "; " + count(kept.unreached_objects) + ", " + bytes(kept.unreached_bytes) + ", are not." : ".");
+  const table = (place, title, name, caption, rows) => sortableTable(place, caption, [
+    {title, of: (row) => name(row[0]), text: true},
+    {title: "Retained", of: (row) => row[3], show: bytes, first: true},
+    {title: "Own", of: (row) => row[2], show: bytes},
+    {title: "Objects", of: (row) => row[1], show: count},
+  ], rows);
+  if (kept.sites.length === 0)
+    explain("retained-site-table", "The trace has no call stacks. Record it with the option stack=16.");
+  else
+    table("retained-site-table", "Site", (name) => name.split(" < ").map(siteName).join(" \u2190 "), "Retained by what was allocated at a line, innermost first", kept.sites);
+  table("retained-class-table", "Class", javaName, "Retained by class", kept.classes);
+}
+
+function showLifetimes() {
+  const deaths = data.deaths;
+  byId("lifetimes-hint").textContent = "Of the objects that were freed: the time from allocation to " + (deaths.dated
+    ? "the moment at which they became unreachable (" + count(deaths.exact) + " exactly, " + count(deaths.bound) + " at least; of " + count(deaths.by_collection + deaths.by_free) + " only the collection is known)."
+    : "the collection that found them dead.");
+  lifetimeChart();
+}
+
 function showThreads() {
   threadChart();
   sortableTable("thread-table", "By thread; " + count(data.threads.length) + (data.threads_left > 0 ? " of " + count(data.threads.length + data.threads_left) : "") + " threads", [
@@ -106,7 +133,8 @@ brush((sums, words, end) => {
   showClasses(sums, words, end);
   showSites(sums, words, end);
 });
-lifetimeChart();
+showRetained();
+showLifetimes();
 showThreads();
 showMethods();
 callTimeline();

@@ -23,12 +23,22 @@ void drain_check(struct drain *drain, enum step_status status, const struct step
                 text[0] != '\0' ? text : step_status_text(status));
 }
 
+/* Asked before each chunk and each block, and true for good once it is. */
+static bool is_left(struct drain *drain)
+{
+    const struct drain_operations *operations = drain->operations;
+    if (!drain->left && !drain->failed && operations->is_late != NULL)
+        drain->left = operations->is_late(drain);
+    return drain->left;
+}
+
 void drain_parse(struct drain *drain, struct live_chunk_ref *ref, size_t words)
 {
     const struct drain_operations *operations = drain->operations;
     const struct step_live_chunk *chunk = ref->chunk;
     struct step_error error = {.status = STEP_STATUS_OK};
-    if (drain->failed)
+    ref->end_record = UINT64_MAX;
+    if (drain->failed || is_left(drain))
         return;
     if (ref->parsed_words == 0)
         drain_check(drain, operations->begin(drain->decoder, chunk), NULL);
@@ -37,7 +47,8 @@ void drain_parse(struct drain *drain, struct live_chunk_ref *ref, size_t words)
                                                 live_chunk_words(ref->chunk) + ref->parsed_words,
                                                 words - ref->parsed_words, &consumed, &error);
     ref->parsed_words += consumed;
-    ref->end_record = operations->next_record(drain->decoder, chunk->stream);
+    if (status == STEP_STATUS_OK)
+        ref->end_record = operations->next_record(drain->decoder, chunk->stream);
     drain_check(drain, status, &error);
 }
 
@@ -87,7 +98,7 @@ void drain_take_everything(struct drain *drain)
 
 void drain_relieve(struct drain *drain)
 {
-    if (!live_needs_relief(drain->map))
+    if (is_left(drain) || !live_needs_relief(drain->map))
         return;
     for (struct live_stream *stream = live_all_streams(drain->map); stream != NULL;
          stream = stream->next_all) {
@@ -132,8 +143,19 @@ void drain_put_waits(struct drain *drain)
         drain_put_text(drain, "waits", text);
 }
 
+/* Stream by stream, so that it can be left in the midst. */
+static void flush_in_time(struct drain *drain)
+{
+    if (drain->operations->is_late == NULL)
+        return;
+    for (uint64_t number = 0; number < drain->map->stream_count && !is_left(drain); number++)
+        drain_check(drain, step_writer_flush_stream(drain->writer, number), NULL);
+}
+
 void drain_close(struct drain *drain)
 {
     struct step_error error = {.status = STEP_STATUS_OK};
-    drain_check(drain, step_writer_close(drain->writer, &error), &error);
+    flush_in_time(drain);
+    if (!drain->left)
+        drain_check(drain, step_writer_close(drain->writer, &error), &error);
 }

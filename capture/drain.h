@@ -26,6 +26,8 @@ struct drain_operations {
     bool (*take_all_full)(struct drain *drain);
     /* No thread is in a probe that found what is to end. */
     bool (*is_quiet)(const struct drain *drain);
+    /* Who waits for the trace has waited for long enough; NULL: nobody does. */
+    bool (*is_late)(const struct drain *drain);
 };
 
 struct drain {
@@ -36,6 +38,7 @@ struct drain {
     struct step_writer *writer;
     void *decoder;
     bool failed; /* the trace file takes no more */
+    bool left;   /* it was late: what is not in the trace file stays in the live file */
 };
 
 /* Where `status` is none of success the trace ends: that is said once.  `error` may be NULL. */
@@ -65,9 +68,9 @@ void drain_until_quiet(struct drain *drain);
 
 void drain_put_text(struct drain *drain, const char *key, const char *value);
 void drain_put_number(struct drain *drain, const char *key, uint64_t value);
-/* Closes the trace. */
 /* How long threads waited for room: `waited-ns`, `longest-wait-ns`, and `waits` by thread. */
 void drain_put_waits(struct drain *drain);
+/* Closes the trace, or leaves it as it is where that comes late. */
 void drain_close(struct drain *drain);
 
 #endif

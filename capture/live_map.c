@@ -286,7 +286,7 @@ static bool carve(struct live_map *map, uint64_t chunk_bytes, struct live_chunk_
 
 static bool is_full(const struct live_map *map)
 {
-    return !atomic_load(&map->shared->stopping) &&
+    return !atomic_load(&map->shared->boundless) &&
            atomic_load(&map->shared->backlog_bytes) >= map->shared->limit_bytes;
 }
 
@@ -294,14 +294,14 @@ static bool is_full(const struct live_map *map)
 static bool wait_for_room(struct live_map *map, const struct live_stream *stream)
 {
     struct live_shared *shared = map->shared;
-    if (stream->forced || atomic_load(&shared->backlog_bytes) < shared->limit_bytes)
+    if (stream->forced || !is_full(map))
         return true;
     if (map->drop)
         return false;
     uint64_t start = clock_monotonic_ns();
     for (;;) {
         uint32_t seen = atomic_load(&shared->room.count);
-        if (!is_full(map))
+        if (atomic_load(&shared->stopping) || !is_full(map))
             break;
         pthread_mutex_unlock(&map->lock);
         if (!futex_gate_wait(&shared->room, seen, LIVE_WAIT_NS) && map->is_drained != NULL &&
@@ -456,5 +456,11 @@ void live_map_release(struct live_map *map, struct live_chunk_ref *ref)
 void live_map_stop(struct live_map *map)
 {
     atomic_store(&map->shared->stopping, true);
+    futex_gate_open(&map->shared->room);
+}
+
+void live_map_lift_limit(struct live_map *map)
+{
+    atomic_store(&map->shared->boundless, true);
     futex_gate_open(&map->shared->room);
 }

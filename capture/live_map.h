@@ -27,7 +27,7 @@ struct live_chunk_ref {
     struct live_chunk_ref *next;
     struct live_chunk_ref *next_made;
     size_t parsed_words;
-    uint64_t end_record; /* the stream's event records up to the chunk's end, once parsed */
+    uint64_t end_record; /* the stream's event records up to the chunk's end, once all is parsed */
 };
 
 struct live_stream {
@@ -62,6 +62,7 @@ struct live_stream {
 struct live_shared {
     uint64_t limit_bytes;
     _Atomic bool stopping;                 /* nobody waits any more, reserve fails */
+    _Atomic bool boundless;                /* nobody waits any more, the file grows */
     _Atomic bool failed;                   /* the file could not grow */
     int code;                              /* then: its errno */
     _Atomic uint64_t backlog_bytes;        /* full chunks not yet written, without forced streams */
@@ -172,7 +173,9 @@ static inline uint64_t live_next_object(struct live_map *map, struct live_stream
 struct live_chunk_ref *live_map_take_full(struct live_map *map);
 /* The chunk's records are in the trace file: it may be used again. */
 void live_map_release(struct live_map *map, struct live_chunk_ref *ref);
-/* Ends all waiting. */
+/* Ends all waiting: there is no more room. */
 void live_map_stop(struct live_map *map);
+/* Ends all waiting: there is room beyond the limit from now on. */
+void live_map_lift_limit(struct live_map *map);
 
 #endif

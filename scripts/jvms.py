@@ -96,7 +96,7 @@ def rows(build, work):
             for engine in ("bytecode", "jvmti"):
                 trace = str(work / "run.step")
                 pathlib.Path(trace).unlink(missing_ok=True)
-                done = run([java, *flags, f"-agentpath:{agent}=file={trace},engine={engine},stack=4", "-cp",
+                done = run([java, *flags, f"-agentpath:{agent}=file={trace},engine={engine},finish=10min,stack=4", "-cp",
                             str(work), "Ways"])
                 said, internals = verdict(steptrace, trace)
                 yield f"| {name}, {vm} | `{way or '(none)'}` | {engine} | {compared(untraced, done)} | {said} | {internals} |"

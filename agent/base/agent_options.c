@@ -317,6 +317,12 @@ static void set_limit(struct parse *parse, const char *key, const char *value)
                    &parse->options->limit_bytes);
 }
 
+static void set_finish(struct parse *parse, const char *key, const char *value)
+{
+    parse_quantity(parse, key, value, period_units, 3, 0, UINT64_C(86400000000000),
+                   &parse->options->finish_ns);
+}
+
 static void set_buffer(struct parse *parse, const char *key, const char *value)
 {
     parse_quantity(parse, key, value, size_units, 5, 1 << 20, UINT64_C(1) << 40,
@@ -453,6 +459,8 @@ static const struct option {
     {"buffer", "SIZE", "64m", "how much the buffers may hold", set_buffer, true},
     {"limit", "SIZE", "none", "the trace ends, not the program, at this file size", set_limit,
      true},
+    {"finish", "TIME", "5s",
+     "how long the JVM's end waits for the trace; the rest stays in NAME.live", set_finish, false},
     {"level", "1..19", "3", "of the compression", set_level, true},
     {"clock", "auto|tsc|monotonic", "auto", "where time stamps come from", set_clock, false},
     {"internals", "auto|proven|none|NAME+NAME..", "auto",
@@ -537,6 +545,7 @@ static void set_defaults(struct options *options)
     options->existing = true;
     options->resolution_ns = 1000;
     options->buffer_bytes = UINT64_C(64) << 20;
+    options->finish_ns = UINT64_C(5000000000);
     options->level = 3;
     options->internals = INTERNALS_ALL;
 }

@@ -58,6 +58,7 @@ struct options {
     bool help;
     uint64_t resolution_ns;
     uint64_t limit_bytes; /* 0: none */
+    uint64_t finish_ns;   /* how long the JVM's end waits for the trace's */
     uint64_t buffer_bytes;
     uint32_t snapshots;           /* enum option_snapshot bits */
     uint64_t snapshot_every_ns;   /* 0: not */

@@ -74,6 +74,7 @@ struct session {
     uint64_t last_words_until;
     enum session_end end;
     enum session_end wanted_end;
+    _Atomic uint64_t wanted_ns; /* when that was said */
     bool ending; /* under state_lock: the end has begun, nobody may wake the drain thread */
     bool ended;  /* under state_lock */
     bool joined; /* under the control lock */
@@ -87,9 +88,10 @@ struct tracer {
     int java_major; /* 17, 25, ... */
     bool attached;  /* loaded into a running JVM */
     bool has_virtual_threads;
-    _Atomic bool dying;    /* VM death: set before the last session ends */
-    bool early_collection; /* TLABs handed out before sampling must be retired (before 21) */
-    uint32_t capable;      /* enum option_event bits that this JVM can give */
+    _Atomic bool dying;        /* VM death: set before the last session ends */
+    _Atomic uint64_t death_ns; /* when the JVM said so; 0: it lives */
+    bool early_collection;     /* TLABs handed out before sampling must be retired (before 21) */
+    uint32_t capable;          /* enum option_event bits that this JVM can give */
     struct options options;
     struct clock_scale scale;
     struct clock_moment start;         /* VM start: time zero */

@@ -55,6 +55,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void) jvmti, (void) jni;
+    atomic_store(&tracer.death_ns, clock_monotonic_ns());
     tracer.dying = true;
     tracer.closer = pthread_self();
     atomic_store(&tracer.closing, true);

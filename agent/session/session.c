@@ -342,12 +342,25 @@ static void take_last_snapshot(const struct session *session)
         heap_graph_take(jni, STEP_LIVE_AT_END);
 }
 
+/* A JVM that ends waits for no room: threads in probes fill a chunk each, beyond the limit, and
+ * leave.
+ */
+static void lift_limit(struct session *session)
+{
+    pthread_mutex_lock(&session->state_lock);
+    if (!session->ending)
+        live_map_lift_limit(session->map);
+    pthread_mutex_unlock(&session->state_lock);
+}
+
 void session_stop(enum session_end end)
 {
     hash_state_enter();
     pthread_mutex_lock(&tracer.control_lock);
     struct session *session = tracer.last;
     if (session != NULL && !atomic_load(&tracer.forked)) {
+        if (end == END_VM_DEATH)
+            lift_limit(session);
         if (atomic_exchange(&tracer.events_on, false)) {
             take_last_snapshot(session);
             engine_enable(session, false);
@@ -355,6 +368,7 @@ void session_stop(enum session_end end)
         pthread_mutex_lock(&session->state_lock);
         if (!session->ending) {
             session->wanted_end = end;
+            atomic_store(&session->wanted_ns, clock_monotonic_ns());
             atomic_store(&session->end_wanted, true);
             futex_gate_open(&session->map->shared->work);
         }

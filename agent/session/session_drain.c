@@ -132,6 +132,16 @@ static bool is_quiet(const struct drain *drain)
            (drain->failed || last_words_are_said(session));
 }
 
+/* The JVM waits for the end of its trace, and has waited for as long as finish= says. */
+static bool is_late(const struct drain *drain)
+{
+    const struct session *session = session_of(drain);
+    uint64_t death = atomic_load(&tracer.death_ns), wanted = atomic_load(&session->wanted_ns);
+    uint64_t from = death > wanted ? death : wanted;
+    return session->ending && death != 0 &&
+           clock_monotonic_ns() - from >= session->options.finish_ns;
+}
+
 /* Reasons to end that the drain thread finds itself. */
 static bool must_end(struct drain *drain)
 {
@@ -183,6 +193,17 @@ static uint64_t write_vm_death(struct session *session)
     return stamp;
 }
 
+/* Its properties are in the trace file all the same. */
+static void tell_of_rest(struct drain *drain)
+{
+    drain_put_text(drain, STEP_LIVE_REST, "yes");
+    drain_flush_stream(drain, session_of(drain)->global);
+    log_message("%s: the program waited no longer (option finish), and the rest is in "
+                "%s" STEP_LIVE_SUFFIX
+                ": both are read together; steptrace recover makes one of them",
+                drain->path, drain->path);
+}
+
 static void close_trace(struct drain *drain)
 {
     struct session *session = session_of(drain);
@@ -191,7 +212,8 @@ static void close_trace(struct drain *drain)
     method_counts_finish(session);
     uint64_t end_stamp = write_vm_death(session);
     drain_take_everything(drain);
-    drain_check(drain, live_decoder_finish(session->decoder, end_stamp), NULL);
+    if (!drain->left)
+        drain_check(drain, live_decoder_finish(session->decoder, end_stamp), NULL);
     char internals[INTERNALS_TEXT];
     internals_publish(NULL);
     internals_describe(internals);
@@ -202,6 +224,8 @@ static void close_trace(struct drain *drain)
     drain_put_number(drain, "dropped", atomic_load(&session->map->header->dropped));
     drain_put_waits(drain);
     drain_close(drain);
+    if (drain->left)
+        tell_of_rest(drain);
 }
 
 /* Each session's drain is another thread, and so has another of malloc's arenas, which would keep
@@ -228,7 +252,7 @@ static void end_session(struct drain *drain)
     step_writer_destroy(session->writer);
     live_decoder_destroy(session->decoder);
     /* What the file could not take can be recovered from the live file. */
-    live_map_destroy(session->map, drain->failed);
+    live_map_destroy(session->map, drain->failed || drain->left);
     stacks_report(session);
     stack_tree_destroy(session->stacks);
     session->stacks = NULL;
@@ -263,7 +287,8 @@ static const struct drain_operations operations = {.begin = begin_chunk,
                                                    .next_record = next_record,
                                                    .settled = settled,
                                                    .take_all_full = take_all_full,
-                                                   .is_quiet = is_quiet};
+                                                   .is_quiet = is_quiet,
+                                                   .is_late = is_late};
 
 static void drain_session(struct session *session)
 {

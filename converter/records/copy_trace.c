@@ -6,15 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "steptrace/live.h"
+
 #define GAPS_MAX (UINT64_C(1) << 24)
 
+/* The copy has no live file beside it. */
 static enum step_status copy_properties(const struct step_reader *reader,
                                         struct step_writer *writer)
 {
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < step_reader_property_count(reader) && status == STEP_STATUS_OK; i++)
-        status = step_writer_property(writer, step_reader_property_key(reader, i),
-                                      step_reader_property_value(reader, i));
+        if (strcmp(step_reader_property_key(reader, i), STEP_LIVE_REST) != 0)
+            status = step_writer_property(writer, step_reader_property_key(reader, i),
+                                          step_reader_property_value(reader, i));
     return status;
 }
 

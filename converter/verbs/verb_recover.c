@@ -114,7 +114,8 @@ static enum step_status recover(const char *path, const char *live_path, const c
                       status != STEP_STATUS_NO_MEMORY;
         return is_bad ? STEP_STATUS_CORRUPT : status;
     }
-    if (in_place && step_reader_is_whole(reader) && step_reader_damage_count(reader) == 0)
+    if (in_place && step_reader_is_whole(reader) && step_reader_damage_count(reader) == 0 &&
+        step_reader_property(reader, STEP_LIVE_REST) == NULL)
         report_line("%s: the trace is whole", path);
     else
         status = write_whole(reader, path, in_place ? path : output);

@@ -136,6 +136,13 @@ static bool is_text(const char *text)
     return length > 0;
 }
 
+/* The writer had no time to close it, and says that the live file has all that is missing. */
+static bool is_completed(const struct step_reader *reader)
+{
+    const char *rest = step_reader_property(reader, STEP_LIVE_REST);
+    return rest != NULL && strcmp(rest, "yes") == 0 && reader->damage_count == 0;
+}
+
 /* Adds what is in that mapping when it does not. */
 static enum step_status recover(struct step_reader *reader, struct step_error *error)
 {
@@ -150,9 +157,10 @@ static enum step_status recover(struct step_reader *reader, struct step_error *e
         if (status == STEP_STATUS_OK && is_text(report.internals))
             status =
                 step_reader_set_property(reader, strdup("internals"), strdup(report.internals));
-        if (status == STEP_STATUS_OK)
+        if (status == STEP_STATUS_OK) {
             status = take_live(reader, error);
-        else if (status == STEP_STATUS_BUSY || status == STEP_STATUS_NOT_FOUND) {
+            reader->completed = status == STEP_STATUS_OK && is_completed(reader);
+        } else if (status == STEP_STATUS_BUSY || status == STEP_STATUS_NOT_FOUND) {
             reader->running = true; /* or it has just ended: the caller looks again */
             status = STEP_STATUS_OK;
         } else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TEST: events=method+class+thread options=include=java/lang/Object+facts/** timeout=60
+// TEST: events=method+class+thread options=include=java/lang/Object+facts/**
 // FACT: calls java/lang/Object <init> >=100000
 // FACT: calls facts/Finalizable main 1
 // FACT: exits facts/Finalizable main 1

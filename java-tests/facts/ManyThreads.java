@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TEST: label=slow vm=-Xmx512m timeout=240
+// TEST: label=slow vm=-Xmx512m timeout=600
 // FACT: alloc facts/ManyThreads$Task 10000
 // FACT: threads-allocating facts/ManyThreads$Task 10000
 // FACT: threads-ended facts/ManyThreads$Task

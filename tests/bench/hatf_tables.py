@@ -205,7 +205,7 @@ def record_java(workload, args, work):
     path = work / f"{workloads.name(workload)}.step"
     directory = work / "java"
     directory.mkdir(exist_ok=True)
-    java_args = f"-agentpath:{args.agent}=file={path},events=alloc+free+thread"
+    java_args = f"-agentpath:{args.agent}=file={path},finish=60min,events=alloc+free+thread"
     place = pathlib.Path(tempfile.mkdtemp(dir=directory))
     run(*workloads.command(workload, args.java, java_args, place, directory),
         env=dict(os.environ, JAVA=args.java, JAVA_ARGS=java_args, WORK_DIR=str(place)),

@@ -36,7 +36,7 @@ def java_arguments(args, mode, trace=None, resolution="1us", events=None):
     if mode == "bare":
         return f"-agentpath:{args.bare}"
     if mode == "traced":
-        options = f"file={trace},resolution={resolution}"
+        options = f"file={trace},finish=60min,resolution={resolution}"
         if events:
             options += f",events={events}"
         if args.agent_options:

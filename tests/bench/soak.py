@@ -104,7 +104,7 @@ def main():
     directory = pathlib.Path(tempfile.mkdtemp(prefix="soak-"))
     trace = directory / "soak.step"
     classes = workloads.prepare_program(directory, args.java, "Soak")
-    options = f"file={trace}" + ("," + args.options if args.options else "")
+    options = f"file={trace},finish=60min" + ("," + args.options if args.options else "")
     log = directory / "gc.log"
     command = [args.java, f"-agentpath:{agent}={options}", f"-Xlog:gc:file={log}:tags:filecount=0",
                *args.jvm_options.split(), "-cp", classes, "Soak", str(args.seconds),

@@ -35,7 +35,7 @@ def expect(what, good, seen=""):
         print(f"{what}: {seen}")
 
 
-def wait_for(what, ask, seconds=60):
+def wait_for(what, ask, seconds=120):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         seen = ask()

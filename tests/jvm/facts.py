@@ -35,7 +35,7 @@ class Program:
     def __init__(self, directory, name):
         self.name = name
         self.settings = {"collectors": "G1", "events": "class+alloc+free+thread", "driver": "plain",
-                         "options": "", "vm": "", "exit": "0", "jdk": "17", "timeout": "120"}
+                         "options": "", "vm": "", "exit": "0", "jdk": "17", "timeout": "300"}
         self.facts, self.sequence = [], []
         with open(f"{directory}/facts/{name}.java", encoding="utf-8") as file:
             for line in file:

@@ -84,7 +84,7 @@ def internals_crash(session):
                                          "file=run.step,events=all,include=facts/**"))
     expect_line(process, "waiting")
     process.send_signal(signal.SIGSEGV)
-    process.communicate(timeout=60)
+    process.communicate(timeout=session.timeout)
     require(process.returncode not in (0, None), "it lives")
     require(list(pathlib.Path(session.directory).glob("hs_err*")), "no hs_err file")
     used, refused = told(session, codes=(0, 3))

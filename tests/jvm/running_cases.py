@@ -96,7 +96,7 @@ def no_descriptors(session):
         links = [os.readlink(link) for link in pathlib.Path(f"/proc/{process.pid}/fd").iterdir()]
         require(not [link for link in links if "run.step" in link], f"{links}")
         answer(process)
-        process.communicate(timeout=60)
+        process.communicate(timeout=session.timeout)
     finally:
         process.kill()
     require(process.returncode == 0, f"it ends with {process.returncode}")

@@ -24,7 +24,7 @@ class Session:
         self.classes, self.sources, self.library = args.classes, args.sources, args.library
         self.engine = args.engine
         self.directory = pathlib.Path(args.directory)
-        self.timeout = 120
+        self.timeout = 300
         for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"):
             os.environ.pop(name, None)
         os.environ["LC_ALL"] = "C.UTF-8"
@@ -50,8 +50,9 @@ class Session:
         """The command line that runs a program, with these options of the agent or without it."""
         command = [self.tool("java")]
         if agent is not None:
-            engine = "" if "engine=" in agent else f",engine={self.engine}"
-            command.append(f"-agentpath:{self.tracer}={agent}{engine}")
+            agent += "" if "engine=" in agent else f",engine={self.engine}"
+            agent += "" if "finish=" in agent else ",finish=10min"  # a slow machine is no fault
+            command.append(f"-agentpath:{self.tracer}={agent}")
         command += [COLLECTORS[self.collector], *vm.split(), f"-Dfacts.library={self.library}",
                     f"-Dfacts.out={self.path('facts.out')}", "-cp", self.classes]
         return command + [main if main.startswith("-") else f"facts.{main}", *words]
@@ -99,7 +100,7 @@ def answer(process):
     process.stdin.flush()
 
 
-def finish(process, timeout=60):
+def finish(process, timeout=300):
     """The rest of stdout, once the program has ended by itself."""
     try:
         rest, _ = process.communicate(timeout=timeout)

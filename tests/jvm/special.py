@@ -83,7 +83,7 @@ def help_option(session):
     text = (result.stdout + result.stderr).decode()
     require(result.returncode == 0, f"help ends with {result.returncode}")
     for key in ("file", "events", "engine", "resolution", "existing", "include", "exclude",
-                "overflow", "buffer", "limit", "options", "method", "start", "stop", "internals"):
+                "overflow", "buffer", "limit", "finish", "options", "method", "start", "stop", "internals"):
         require(key in text, f"help does not tell of {key}:\n{text}")
 
 
@@ -192,6 +192,26 @@ def terminated(session):
     finish(process)
     require(process.returncode in (143, -15), f"it ends with {process.returncode}")
     require(read(session).allocs["facts/KilledQuiet$Counted"] == 3000, "objects are missing")
+
+
+def unfinished(session):
+    """The program's end waits for nothing: the rest is in the live file, and none of it is lost."""
+    result = same_as_untraced(session, "Methods", "file=run.step,finish=0ms,events=all,"
+                              "include=facts/**,existing=no")
+    require(b"the rest is in run.step.live" in result.stderr, f"not told: {shown(result.stderr)}")
+    require(pathlib.Path(session.path("run.step.live")).exists(), "run.step.live is gone")
+    session.step("recover", "run.step", "-o", "whole.step")
+    for name in ("run.step", "whole.step"):
+        trace = read(session, name)
+        calls = trace.methods["MN", "facts/Methods", "one"]
+        require((calls, trace.kinds["VD"]) == (504, 1), f"{name}: {calls}, {dict(trace.kinds)}")
+    os.rename(session.path("run.step.live"), session.path("elsewhere"))
+    cut = session.step("check", "run.step", codes=(3,))
+    require(b"the trace is cut" in cut, f"without the rest: {shown(cut)}")
+    os.rename(session.path("elsewhere"), session.path("run.step.live"))
+    session.step("recover", "run.step")
+    require(not pathlib.Path(session.path("run.step.live")).exists(), "run.step.live is there")
+    require(session.step("dump", "run.step") == session.step("dump", "whole.step"), "it is another")
 
 
 def limit(session):
@@ -303,7 +323,8 @@ def record(session):
 
 TABLE = {function.__name__: function for function in (
     unwritable, unknown_options, help_option, options_file, file_name, event_sets, no_existing,
-    resolution, small_buffer, overflow_drop, level, no_program, terminated, limit, full_disk,
+    resolution, small_buffer, overflow_drop, level, no_program, terminated, unfinished,
+    limit, full_disk,
     full_disk_at_start, attach_faults, readers, record, heap_exports.heap_exports)}
 TABLE.update(engine_cases.TABLE)
 TABLE.update(reference_cases.TABLE)

@@ -96,7 +96,7 @@ def record(options):
     javac = os.path.join(os.path.dirname(os.path.realpath(options.java)), "javac")
     subprocess.run([javac, "-d", ".", options.source], check=True)
     subprocess.run([options.java, "-Xmx64m", "-XX:+UseSerialGC",
-                    f"-agentpath:{options.agent}=file=run.step,stack=16",
+                    f"-agentpath:{options.agent}=file=run.step,finish=10min,stack=16",
                     "-cp", ".", "ReportSites"], check=True)
     subprocess.run([options.steptrace, "report", "run.step", "-o", "page.html"], check=True)
 

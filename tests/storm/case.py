@@ -14,6 +14,10 @@ QUIET = ["-XX:+DisplayVMOutputToStderr", "-Xlog:disable", "-Xlog:all=error:stder
          "-XX:-CreateCoredumpOnCrash"]
 
 
+# A trace that is to be closed is waited for, however slow the machine.
+PATIENT = ",finish=10min"
+
+
 class Case:
     def __init__(self, kit, machine, scenario, seed, directory):
         self.kit, self.machine, self.scenario = kit, machine, scenario
@@ -37,7 +41,8 @@ class Case:
         return words
 
     def agent(self, options, name="run.step"):
-        return f"-agentpath:{self.kit.tracer}=file={name}" + ("," + options if options else "")
+        return f"-agentpath:{self.kit.tracer}=file={name}" + ("," + options if options else "") \
+            + ("" if "finish=" in options else PATIENT)
 
     def java(self, program, words=(), vm=(), options=None, collector=None):
         """The command line; `options` are the agent's, None runs without it."""

@@ -10,7 +10,7 @@ import time
 import beside
 import choices
 import disks
-from case import expect
+from case import PATIENT, expect
 from runs import Fault, Skip, shown
 
 def mix(case, vm=(), options="", **more):
@@ -76,7 +76,8 @@ def object_constructor(case):
 def ends(how, expected):
     def run(case):
         words = [how, "100", case.scale("50", "5")]
-        case.compare("Ends", words, options=case.options(), expected=expected, closed=False)
+        options = case.options() + case.rng.choice((",finish=0ms", ",finish=1s", ",finish=5s"))
+        case.compare("Ends", words, options=options, expected=expected, closed=False)
     return run
 
 
@@ -161,7 +162,8 @@ def reattach(virtual_threads):
         options = case.rng.choice(("events=all", "", "events=all,include=storm/**"))
         case.notes.append(f"agent: {options}")
         traced = case.run(case.java("Reattach", [*words, case.kit.tracer,
-                                                 f"file={case.path('run.step')},{options}"], vm))
+                                                 f"file={case.path('run.step')},{options}{PATIENT}"],
+                                    vm))
         case.require_same(bare, traced)
         case.trace().require_closed()
     return run
@@ -176,7 +178,7 @@ def deaths(case):
     bare = case.bare("Deaths", words, vm)
     options = "events=alloc+free,engine=" + case.scale("jvmti", case.rng.choice(("jvmti", "bytecode")))
     case.notes.append(f"agent: {options}")
-    words += [case.kit.tracer, f"file={case.path('run.step')},{options}"]
+    words += [case.kit.tracer, f"file={case.path('run.step')},{options}{PATIENT}"]
     case.require_same(bare, case.run(case.java("Deaths", words, vm)))
     case.trace().require_closed()
 

@@ -32,6 +32,9 @@ extern "C" {
 
 #define STEP_LIVE_SUFFIX ".live"
 #define STEP_LIVE_MAGIC "STEPLIVE"
+/* The property that says that the live file, which then stays, has all that the trace lacks: "yes".
+ */
+#define STEP_LIVE_REST "rest-in-live"
 #define STEP_LIVE_VERSION 1u
 #define STEP_LIVE_PAGE 4096u
 #define STEP_LIVE_INTERNALS_BYTES 1024u

@@ -116,7 +116,8 @@ size_t step_reader_property_count(const struct step_reader *reader);
 const char *step_reader_property_key(const struct step_reader *reader, size_t i);
 const char *step_reader_property_value(const struct step_reader *reader, size_t i);
 
-/* True if the writer closed the file: footer and index are there and agree with the blocks. */
+/* True if the writer closed the file: footer and index are there and agree with the blocks; or if
+ * it left the rest in the live file beside it, and that was read. */
 bool step_reader_is_whole(const struct step_reader *reader);
 /* True if the trace's process still ran and wrote when it was opened: each stream is there as far
  * as it had reached the file, some farther than others, and what was to come is no damage. */

@@ -74,7 +74,7 @@ const char *step_reader_borrow_name(const struct step_reader *reader)
 
 bool step_reader_is_whole(const struct step_reader *reader)
 {
-    return reader->whole;
+    return reader->whole || reader->completed;
 }
 
 bool step_reader_is_running(const struct step_reader *reader)

@@ -54,7 +54,8 @@ struct step_reader {
     uint64_t dictionary_memory;
     uint64_t walked_bytes; /* of the file, up to where blocks were found by walking */
     bool whole;
-    bool running; /* its process still writes */
+    bool completed; /* not whole, but with the live file it is */
+    bool running;   /* its process still writes */
     uint64_t recovered;
     struct step_buffer head;    /* of a block that is looked at */
     struct step_buffer payload; /* of a block that is loaded */

@@ -142,6 +142,24 @@ static void test_stop(void)
     live_map_destroy(map, false);
 }
 
+/* One that waits goes on where the limit is lifted, and loses nothing; nobody drains. */
+static void test_lifted_limit(void)
+{
+    pthread_t thread;
+    CU_ASSERT_TRUE_FATAL(start_map(1 << 20, false));
+    live_stream_create(map, true);
+    atomic_store(&running, 1);
+    struct live_stream *stream = live_stream_take(map, false);
+    pthread_create(&thread, NULL, wait_for_room, stream);
+    nanosleep(&(struct timespec){0, 50000000}, NULL);
+    CU_ASSERT_EQUAL(atomic_load(&running), 1);
+    live_map_lift_limit(map);
+    pthread_join(thread, NULL);
+    CU_ASSERT_EQUAL(stream->events, RECORDS);
+    CU_ASSERT_EQUAL(atomic_load(&map->header->dropped), 0);
+    live_map_destroy(map, false);
+}
+
 /* By thread; where there are too many, those that waited longest are kept. */
 static void test_waits(void)
 {
@@ -196,6 +214,7 @@ int main(void)
     CU_add_test(suite, "many writers", test_many_writers);
     CU_add_test(suite, "drop", test_drop);
     CU_add_test(suite, "stop", test_stop);
+    CU_add_test(suite, "lifted limit", test_lifted_limit);
     CU_add_test(suite, "waits", test_waits);
     CU_add_test(suite, "streams are handed on", test_streams_are_handed_on);
     CU_basic_run_tests();

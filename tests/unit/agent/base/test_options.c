@@ -18,6 +18,7 @@ static void test_defaults(void)
     CU_ASSERT_EQUAL(options.overflow, OVERFLOW_BLOCK);
     CU_ASSERT_TRUE(options.existing);
     CU_ASSERT_EQUAL(options.limit_bytes, 0);
+    CU_ASSERT_EQUAL(options.finish_ns, UINT64_C(5000000000));
     CU_ASSERT_PTR_NOT_NULL(strstr(options.file, ".step"));
 }
 
@@ -27,8 +28,9 @@ static void test_every_key(void)
                                  "file=a.step,events=alloc+free+method,engine=jvmti,resolution=1ns,"
                                  "existing=no,overflow=drop,buffer=2m,limit=1g,level=9,"
                                  "clock=monotonic,include=a/*+b.**,exclude=c/D,"
-                                 "stack=16,walk=check,required=yes"));
+                                 "stack=16,walk=check,required=yes,finish=0ms"));
     CU_ASSERT_TRUE(options.required);
+    CU_ASSERT_EQUAL(options.finish_ns, 0);
     CU_ASSERT_STRING_EQUAL(options.file, "a.step");
     CU_ASSERT_EQUAL(options.events, EVENT_ALLOC | EVENT_FREE | EVENT_METHOD);
     CU_ASSERT_EQUAL(options.resolution_ns, 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* While one thread closes the trace of a JVM that ends, the others rest when they call probes. */
+/* While one thread closes the trace of a JVM that ends, the others rest when they call probes; it
+ * waits until each was outside of one. */
 #include <CUnit/Basic.h>
 
 #include "agent/records/threads.h"
@@ -58,6 +59,47 @@ static void test_others_rest(void)
     CU_ASSERT_TRUE(least_call_ns() < LEAST_REST_NS);
 }
 
+static sem_t wanted, done;
+
+/* A probe, and in it until it is wanted once more. */
+static void *stay_in_probe(void *data)
+{
+    struct os_thread *os = NULL;
+    (void) data;
+    CU_ASSERT_PTR_EQUAL(probe_enter(&os), &session); /* known from now on */
+    probe_leave(os);
+    sem_post(&done);
+    sem_wait(&wanted);
+    CU_ASSERT_PTR_EQUAL(probe_enter(&os), &session);
+    sem_post(&done);
+    sem_wait(&wanted);
+    probe_leave(os);
+    return NULL;
+}
+
+/* Two threads, each of which is outside once, and never both. */
+static void test_each_is_seen_outside(void)
+{
+    pthread_t thread;
+    struct os_thread *os = NULL;
+    sem_init(&wanted, 0, 0);
+    sem_init(&done, 0, 0);
+    atomic_store(&tracer.session, &session);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, stay_in_probe, NULL), 0);
+    sem_wait(&done);
+    CU_ASSERT_PTR_EQUAL(probe_enter(&os), &session);
+    uint64_t since = threads_order_probes();
+    CU_ASSERT_FALSE(threads_have_left(since));
+    sem_post(&wanted);
+    sem_wait(&done);
+    probe_leave(os);
+    CU_ASSERT_TRUE(threads_have_left(since));
+    CU_ASSERT_FALSE(threads_have_left(threads_order_probes()));
+    sem_post(&wanted);
+    pthread_join(thread, NULL);
+    CU_ASSERT_TRUE(threads_have_left(threads_order_probes()));
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS)
@@ -65,6 +107,7 @@ int main(void)
     threads_initialize();
     CU_pSuite suite = CU_add_suite("closing", NULL, NULL);
     CU_add_test(suite, "the others rest", test_others_rest);
+    CU_add_test(suite, "each is seen outside", test_each_is_seen_outside);
     CU_basic_set_mode(CU_BRM_VERBOSE);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();

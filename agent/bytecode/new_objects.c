@@ -28,7 +28,7 @@
  * there are none; in one that runs, a look at the tag for a while finds them. */
 static bool may_be_of_snapshot(struct session *session, struct os_thread *os)
 {
-    if (atomic_load_explicit(&session->frozen_stamp, memory_order_acquire) != 0)
+    if (tracer_is_starting(session))
         return true;
     if (__builtin_expect(os->checked == session->number, 1))
         return false;

@@ -308,7 +308,11 @@ static void set_required(struct parse *parse, const char *key, const char *value
 
 static void set_resolution(struct parse *parse, const char *key, const char *value)
 {
-    parse_quantity(parse, key, value, time_units, 3, 1, 1000000000, &parse->options->resolution_ns);
+    if (strcmp(value, "none") == 0)
+        parse->options->resolution_ns = 0;
+    else
+        parse_quantity(parse, key, value, time_units, 3, 1, 1000000000,
+                       &parse->options->resolution_ns);
 }
 
 static void set_limit(struct parse *parse, const char *key, const char *value)
@@ -434,7 +438,8 @@ static const struct option {
     {"events", "class+alloc+free+thread+method+reference|all", "class+alloc+free+thread",
      "what is recorded", set_events, false},
     {"engine", "bytecode|jvmti", "bytecode", "how the JVM is observed", set_engine, false},
-    {"resolution", "1ns..1s", "1us", "of the time stamps that are stored", set_resolution, false},
+    {"resolution", "1ns..1s|none", "1us", "of the time stamps that are stored; none: no times",
+     set_resolution, false},
     {"existing", "yes|no", "yes", "report the objects that exist when tracing starts", set_existing,
      false},
     {"stack", "0..1024", "0", "frames of the call stack that each allocation gets", set_stack,
@@ -599,6 +604,12 @@ bool options_parse(struct options *options, const char *text)
     if ((options->snapshots != 0 || options->snapshot_every_ns != 0 || options->collects) &&
         (~options->events & (EVENT_ALLOC | EVENT_FREE)) != 0) {
         log_message("options snapshot, collect: they need alloc and free events");
+        parse.faults++;
+    }
+    if (options->resolution_ns == 0 &&
+        ((options->events & EVENT_REFERENCE) != 0 || options->snapshots != 0 ||
+         options->snapshot_every_ns != 0)) {
+        log_message("option resolution: references and snapshots need times");
         parse.faults++;
     }
     if (options->engine != ENGINE_BYTECODE &&

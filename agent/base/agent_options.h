@@ -56,9 +56,9 @@ struct options {
     bool existing;
     bool required; /* what cannot be traced does not run */
     bool help;
-    uint64_t resolution_ns;
-    uint64_t limit_bytes; /* 0: none */
-    uint64_t finish_ns;   /* how long the JVM's end waits for the trace's */
+    uint64_t resolution_ns; /* 0: no times, see tracer.tick */
+    uint64_t limit_bytes;   /* 0: none */
+    uint64_t finish_ns;     /* how long the JVM's end waits for the trace's */
     uint64_t buffer_bytes;
     uint32_t snapshots;           /* enum option_snapshot bits */
     uint64_t snapshot_every_ns;   /* 0: not */

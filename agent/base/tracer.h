@@ -22,6 +22,8 @@
 #include "capture/live_map.h"
 #include "steptrace/writer.h"
 
+#define STAMPS_COUNTED UINT64_MAX
+
 /* Why a session ended. */
 enum session_end { END_VM_DEATH, END_STOPPED, END_LIMIT, END_DISK_FULL, END_FAILED };
 
@@ -38,19 +40,23 @@ struct session {
     struct live_stream *global; /* written under global_lock */
     struct live_stream *frees;  /* written by event_free() and its kin only */
     pthread_mutex_t global_lock;
-    _Atomic uint64_t frozen_stamp; /* not 0: the stamp of all events (the start snapshot) */
-    bool batch_open;               /* frees without their FREE_END; see event_free() */
-    _Atomic bool reaped;           /* engine=bytecode: the last look for the dead is done */
-    bool late;                     /* the program ran before the trace */
-    bool names_objects;            /* engine=bytecode: method events have object ids */
-    bool finds_objects;            /* engine=bytecode: for that, or for stores of references */
-    bool keeps_references;         /* engine=bytecode: for that, or to find the dead */
-    bool holds;                    /* engine=bytecode: objects may be looked at, see hold.h */
-    _Atomic bool methods_on;       /* engine=bytecode: the start snapshot is done */
-    uint64_t check_until;          /* until then objects may be known from it: see new_objects.c */
-    _Atomic uint64_t uncollected;  /* collect=: bytes allocated since the last collection */
-    uint64_t batch_gap;            /* the pause, in stamps, that ends a batch */
-    uint64_t batch_stamp;          /* of the last of them */
+    /* 0: stamps are the clock's.  STAMPS_COUNTED: they are tracer.tick (resolution=none).  Else the
+     * stamp of all events: that of the start snapshot. */
+    _Atomic uint64_t frozen_stamp;
+    uint64_t first_stamp;         /* that of VM init */
+    bool batch_open;              /* frees without their FREE_END; see event_free() */
+    _Atomic bool reaped;          /* engine=bytecode: the last look for the dead is done */
+    bool late;                    /* the program ran before the trace */
+    bool names_objects;           /* engine=bytecode: method events have object ids */
+    bool finds_objects;           /* engine=bytecode: for that, or for stores of references */
+    bool keeps_references;        /* engine=bytecode: for that, or to find the dead */
+    bool holds;                   /* engine=bytecode: objects may be looked at, see hold.h */
+    _Atomic bool methods_on;      /* engine=bytecode: the start snapshot is done */
+    uint64_t check_until;         /* until then objects may be known from it: see new_objects.c */
+    _Atomic uint64_t uncollected; /* collect=: bytes allocated since the last collection */
+    uint64_t batch_gap;           /* the pause, in stamps, that ends a batch */
+    uint64_t batch_stamp;         /* of the last of them */
+    uint64_t batch_raw;           /* when the last of them came, as clock_raw() */
     uint64_t batch_collection;
     _Atomic uint64_t class_count, method_count, thread_count; /* dictionary entries */
     uint64_t snapshot_count;                                  /* references: of heap_graph.h */
@@ -100,9 +106,12 @@ struct tracer {
     _Atomic uint64_t collections_begun, collections; /* garbage collections: begun, finished */
     _Atomic bool in_collection;
     _Atomic uint64_t collection_raw; /* when the last one finished, as clock_raw() */
-    _Atomic bool events_on;          /* JVMTI notifications are enabled */
-    _Atomic bool forked;             /* this process is a fork of the traced one */
-    _Atomic bool closing; /* VM death: that thread ends the trace, others rest in probes */
+    /* The clock of traces without times: goes on when a collection ends, and where else the order
+     * of what threads do must be told; and what it was until the last collection ended. */
+    _Atomic uint64_t tick, collection_tick;
+    _Atomic bool events_on; /* JVMTI notifications are enabled */
+    _Atomic bool forked;    /* this process is a fork of the traced one */
+    _Atomic bool closing;   /* VM death: that thread ends the trace, others rest in probes */
     pthread_t closer;
     pthread_mutex_t control_lock; /* starting and stopping */
     struct session *last;         /* the session of the last trace, ended or not */
@@ -110,11 +119,25 @@ struct tracer {
 
 extern struct tracer tracer;
 
+/* Where frozen_stamp is not 0. */
+static inline uint64_t tracer_stamp_without_clock(uint64_t frozen)
+{
+    return frozen != STAMPS_COUNTED ? frozen
+                                    : atomic_load_explicit(&tracer.tick, memory_order_acquire);
+}
+
 /* Clock ticks since VM start. */
 static inline uint64_t tracer_stamp(const struct session *session)
 {
     uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
-    return frozen != 0 ? frozen : clock_raw() - tracer.scale.zero;
+    return frozen != 0 ? tracer_stamp_without_clock(frozen) : clock_raw() - tracer.scale.zero;
+}
+
+/* The start snapshot is being taken. */
+static inline bool tracer_is_starting(const struct session *session)
+{
+    uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
+    return frozen != 0 && frozen != STAMPS_COUNTED;
 }
 
 static inline uint64_t tracer_stamps_of_ns(uint64_t ns)

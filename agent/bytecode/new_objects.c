@@ -29,7 +29,7 @@
  * methods the JVM will tell of the object once more: see vm_natives.c. */
 static bool may_be_told_twice(struct session *session, struct os_thread *os)
 {
-    if (atomic_load_explicit(&session->frozen_stamp, memory_order_acquire) != 0)
+    if (tracer_is_starting(session))
         return true;
     if (__builtin_expect(os->checked == session->number, 1))
         return false;

@@ -93,8 +93,7 @@ static void date_pass(struct pass *pass)
     while (atomic_load(&tracer.in_collection))
         nanosleep(&(struct timespec){0, PAUSE_POLL_NS}, NULL);
     pass->collection = atomic_load(&tracer.collections_begun);
-    uint64_t raw = atomic_load(&tracer.collection_raw);
-    pass->stamp = raw > tracer.scale.zero ? raw - tracer.scale.zero : tracer_stamp(pass->session);
+    pass->stamp = stamp_of_collection(pass->session);
 }
 
 /* A collection that began meanwhile may have cleared some of them. */

@@ -55,6 +55,7 @@ static void JNICALL on_collection_end(jvmtiEnv *jvmti)
 {
     (void) jvmti;
     atomic_store(&tracer.collection_raw, clock_raw());
+    atomic_store(&tracer.collection_tick, atomic_fetch_add(&tracer.tick, 1));
     atomic_fetch_add(&tracer.collections, 1);
     atomic_store(&tracer.in_collection, false);
     holds_go_on();

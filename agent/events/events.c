@@ -78,7 +78,7 @@ void event_alloc_within(struct session *session, struct os_thread *os, JNIEnv *j
         return;
     const struct java_thread *java = thread_current(session, os, thread);
     jlong tag = 0;
-    bool settled = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire) == 0;
+    bool settled = !tracer_is_starting(session);
     bool known = is_known(session, os, object, source, &tag);
     if (settled)
         os->checked = session->options.engine == ENGINE_JVMTI ? session->number : os->checked;
@@ -146,10 +146,11 @@ static void end_batch(struct session *session)
 static void free_object(struct session *session, uint64_t object)
 {
     uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
-    uint64_t stamp = frozen != 0 ? frozen : clock_raw_unordered() - tracer.scale.zero;
+    uint64_t raw = clock_raw_unordered();
+    uint64_t stamp = frozen != 0 ? tracer_stamp_without_clock(frozen) : raw - tracer.scale.zero;
     uint64_t collection = atomic_load_explicit(&tracer.collections, memory_order_relaxed);
-    if (session->batch_open && (collection != session->batch_collection ||
-                                stamp - session->batch_stamp > session->batch_gap))
+    if (session->batch_open &&
+        (collection != session->batch_collection || raw - session->batch_raw > session->batch_gap))
         end_batch(session);
     uint64_t *room = live_reserve(session->map, session->frees, 1);
     if (room == NULL)
@@ -157,6 +158,7 @@ static void free_object(struct session *session, uint64_t object)
     room[0] = live_word(STEP_LIVE_FREE_OBJECT, object);
     session->batch_open = true;
     session->batch_stamp = stamp;
+    session->batch_raw = raw;
     session->batch_collection = collection;
     atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
     live_commit(session->frees, 1, 1);
@@ -195,6 +197,7 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
     }
     session->batch_open = session->batch_open || written != 0;
     session->batch_stamp = stamp;
+    session->batch_raw = clock_raw_unordered();
     session->batch_collection = collection;
     atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
     frees_leave();
@@ -204,7 +207,7 @@ bool event_close_free_batch(struct session *session, bool now)
 {
     frees_enter();
     bool was_open = session->batch_open;
-    if (now || tracer_stamp(session) - session->batch_stamp > 5 * session->batch_gap)
+    if (now || clock_raw() - session->batch_raw > 5 * session->batch_gap)
         end_batch(session);
     bool closed = was_open && !session->batch_open;
     frees_leave();
@@ -224,7 +227,7 @@ void event_class_load(jthread thread, jclass class)
         return;
     (void) thread;
     if ((session->options.events & EVENT_CLASS) != 0)
-        class_loaded(session, class, atomic_load(&session->frozen_stamp) != 0);
+        class_loaded(session, class, tracer_is_starting(session));
     probe_leave(os);
 }
 

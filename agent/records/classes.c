@@ -269,7 +269,7 @@ static uint64_t number_class(struct session *session, jclass mirror, bool existi
 
 uint64_t class_number(struct session *session, jclass class)
 {
-    return number_class(session, class, atomic_load(&session->frozen_stamp) != 0);
+    return number_class(session, class, tracer_is_starting(session));
 }
 
 /* Its mirror has its identity hash, or needs none. */

@@ -5,6 +5,19 @@
 
 #include "agent/base/tracer.h"
 
+/* False: they count (tracer.tick; resolution=none). */
+bool stamps_are_times(const struct session *session);
+/* How stamps become the trace's ticks. */
+void stamps_describe(const struct session *session, struct step_live_header *header);
+/* From now on all events have the stamp of VM init; and no more. */
+void stamps_freeze(struct session *session);
+void stamps_go_on(struct session *session);
+/* Of those that died by the last collection: when it ended.  Counted, it is what tracer.tick was
+ * before: whatever happened then has that at the most, and of one tick frees come last. */
+uint64_t stamp_of_collection(const struct session *session);
+/* Counted stamps are greater from now on. */
+void stamps_go_beyond(uint64_t tick);
+
 /* The time of an event in the stream: never before the event before. */
 static inline uint64_t stream_stamp(struct live_stream *stream, uint64_t stamp)
 {
@@ -27,7 +40,8 @@ static inline uint64_t thread_stamp_unordered(const struct session *session,
                                               struct live_stream *stream)
 {
     uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
-    return stream_stamp(stream, frozen != 0 ? frozen : clock_raw_unordered() - tracer.scale.zero);
+    return stream_stamp(stream, frozen != 0 ? tracer_stamp_without_clock(frozen)
+                                            : clock_raw_unordered() - tracer.scale.zero);
 }
 
 #endif

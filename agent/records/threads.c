@@ -403,14 +403,18 @@ void thread_mounted(struct session *session, struct os_thread *os, jthread threa
     struct live_stream *stream = thread_stream(session, os);
     if (java == NULL || stream == NULL || java->last_stamp == 0)
         return;
-    /* What it records here must come after what it recorded elsewhere, also in whole ticks. */
-    uint64_t tick =
-        ((session->options.resolution_ns << tracer.scale.shift) / tracer.scale.multiplier) + 1;
-    /* and not before what others record meanwhile */
-    while (clock_raw() - tracer.scale.zero < java->last_stamp + tick)
-        atomic_signal_fence(memory_order_seq_cst);
-    if (stream->last_stamp < java->last_stamp + tick)
-        stream->last_stamp = java->last_stamp + tick;
+    /* What it records here must come after what it recorded elsewhere, also in whole ticks, and not
+     * before what others record meanwhile. */
+    uint64_t after = java->last_stamp + 1;
+    if (!stamps_are_times(session)) {
+        stamps_go_beyond(java->last_stamp);
+    } else {
+        after += (session->options.resolution_ns << tracer.scale.shift) / tracer.scale.multiplier;
+        while (clock_raw() - tracer.scale.zero < after)
+            atomic_signal_fence(memory_order_seq_cst);
+    }
+    if (stream->last_stamp < after)
+        stream->last_stamp = after;
 }
 
 void thread_unmounted(const struct session *session, struct os_thread *os)

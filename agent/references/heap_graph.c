@@ -309,7 +309,8 @@ bool heap_graph_take(JNIEnv *jni, enum step_live_snapshot reason)
     reaper_stop_passes();
     walk.session = probe_enter(&walk.os);
     if (walk.session != NULL) {
-        taken = (walk.session->options.events & EVENT_ALLOC) != 0;
+        taken = (walk.session->options.events & EVENT_ALLOC) != 0 &&
+                stamps_are_times(walk.session); /* else what came before it could not be told */
         if (taken)
             take(&walk);
         probe_leave(walk.os);
@@ -332,7 +333,7 @@ void heap_graph_take_if_due(JNIEnv *jni)
         return;
     uint64_t period = session->options.snapshot_every_ns, now = clock_monotonic_ns();
     if (period != 0) {
-        bool starting = atomic_load(&session->frozen_stamp) != 0;
+        bool starting = tracer_is_starting(session);
         due = !starting && session->snapshot_due_ns != 0 && now >= session->snapshot_due_ns;
         if (due || starting || session->snapshot_due_ns == 0)
             session->snapshot_due_ns = now + period;

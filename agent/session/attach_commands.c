@@ -73,7 +73,7 @@ static jint snapshot(struct options *options)
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK &&
         heap_graph_take(jni, STEP_LIVE_BY_COMMAND))
         return JNI_OK;
-    log_message("snapshot: no trace of objects is being recorded");
+    log_message("snapshot: no trace of objects, with times, is being recorded");
     return JNI_ERR;
 }
 

@@ -222,8 +222,9 @@ static void put_provenance(struct session *session)
     if (session->options.method == METHOD_COUNT)
         put_property(session, "method", "count");
     put_property(session, "options", session->options.text);
-    provenance_number(session->writer, "resolution-ns", session->options.resolution_ns);
-    put_property(session, "clock", clock_name());
+    if (stamps_are_times(session))
+        provenance_number(session->writer, "resolution-ns", session->options.resolution_ns);
+    put_property(session, "clock", stamps_are_times(session) ? clock_name() : STEP_LIVE_CLOCK_NONE);
     put_start_time(session);
     put_property(session, "attached", tracer.attached ? "yes" : "no");
     if (session->options.stack != 0)
@@ -267,13 +268,9 @@ bool session_begin(struct session *session, JNIEnv *jni)
 {
     limit_resolution(&session->options);
     clock_calibrate(&tracer.start, &tracer.scale);
-    struct step_live_header *header = session->map->header;
-    header->clock_zero = tracer.scale.zero;
-    header->clock_multiplier = tracer.scale.multiplier;
-    header->clock_shift = tracer.scale.shift;
-    header->resolution_ns = (uint32_t) session->options.resolution_ns;
+    stamps_describe(session, session->map->header);
     event_set_free_gap(session);
-    internals_publish(header->internals);
+    internals_publish(session->map->header->internals);
     hash_state_report();
     recycle_begin();
     slots_prove(jni);
@@ -288,10 +285,9 @@ bool session_begin(struct session *session, JNIEnv *jni)
         destroy(session);
         return false;
     }
-    uint64_t init_stamp = clock_raw() - tracer.scale.zero;
     const uint64_t start[] = {live_word(STEP_LIVE_VM_START, 0)};
     global_write(session, start, 1, 1);
-    atomic_store(&session->frozen_stamp, init_stamp != 0 ? init_stamp : 1);
+    stamps_freeze(session);
     global_event(session, STEP_LIVE_VM_INIT, 0, 1);
     session_errand(session, NULL);
     if (tracer.last != NULL)
@@ -310,7 +306,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     session->check_until = clock_raw() - tracer.scale.zero;
     if (session->late)
         session->check_until += tracer_stamps_of_ns(CHECK_NS);
-    atomic_store(&session->frozen_stamp, 0);
+    stamps_go_on(session);
     engine_enable_methods(session);
     if ((session->options.snapshots & SNAPSHOT_START) != 0)
         heap_graph_take(jni, STEP_LIVE_AT_START);

@@ -183,7 +183,7 @@ static void end_probes(struct drain *drain)
 static uint64_t write_vm_death(struct session *session)
 {
     pthread_mutex_lock(&session->global_lock);
-    uint64_t stamp = stream_stamp(session->global, clock_raw() - tracer.scale.zero);
+    uint64_t stamp = thread_stamp(session, session->global);
     uint64_t *room = live_reserve(session->map, session->global, 1);
     if (room != NULL) {
         room[0] = live_word(STEP_LIVE_VM_DEATH, stamp);

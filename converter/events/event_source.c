@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "steptrace/live.h"
+
 bool event_source_init(struct event_source *source,
                        const struct event_source_operations *operations, const char *path,
                        const struct event_selection *selected)
@@ -36,6 +38,12 @@ const char *event_source_property(const struct event_source *source, const char 
             return value;
     }
     return NULL;
+}
+
+bool event_source_has_times(const struct event_source *source)
+{
+    const char *clock = event_source_property(source, "clock");
+    return clock == NULL || strcmp(clock, STEP_LIVE_CLOCK_NONE) != 0;
 }
 
 enum step_status event_source_facts(struct event_source *source, trace_fact_visit visit, void *user,

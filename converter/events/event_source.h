@@ -103,6 +103,10 @@ typedef enum step_status (*trace_opener)(const char *path, const struct event_se
 /* A property's value, or NULL. */
 const char *event_source_property(const struct event_source *source, const char *key);
 
+/* False: what stands for times are numbers, in which collections are counted (the agent's
+ * resolution=none). */
+bool event_source_has_times(const struct event_source *source);
+
 /* All facts that the trace has, if any; a visit's error ends it. */
 enum step_status event_source_facts(struct event_source *source, trace_fact_visit visit, void *user,
                                     struct step_error *error);

@@ -216,8 +216,12 @@ static void print_numbers(const struct info *info)
         printf("%s\n", quantity_of_count(inventory->threads).text);
     }
     print_label("time");
-    printf("%" PRIu64 " to %" PRIu64 " ns (%s)\n", inventory->first_ns, inventory->last_ns,
-           quantity_of_ns((double) (inventory->last_ns - inventory->first_ns)).text);
+    if (event_source_has_times(info->source))
+        printf("%" PRIu64 " to %" PRIu64 " ns (%s)\n", inventory->first_ns, inventory->last_ns,
+               quantity_of_ns((double) (inventory->last_ns - inventory->first_ns)).text);
+    else
+        printf("not recorded; events are numbered %" PRIu64 " to %" PRIu64 " by collections\n",
+               inventory->first_ns, inventory->last_ns);
     if (inventory->block_count > 0) {
         print_label("blocks");
         printf("%s in %s streams\n", quantity_of_count(inventory->block_count).text,

@@ -2,10 +2,10 @@
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Soak SECONDS THREADS: makes objects as fast as it can; so many of them live at any time.  Prints
- *  how many of each class it made. */
+/** Soak SECONDS THREADS: makes objects as fast as it can; so many of them live at any time (soak.live).  Prints
+ *  how many of each class it made.  With -Dsoak.gc=true one collection after the other is asked for. */
 public class Soak {
-    static final int LIVE = 50_000;
+    static final int LIVE = Integer.getInteger("soak.live", 50_000);
 
     static final class Node { Object next; long value; }
     static final class Copied implements Cloneable {
@@ -51,6 +51,11 @@ public class Soak {
             threads[i] = new Thread(() -> churn(end));
             threads[i].start();
         }
+        if (Boolean.getBoolean("soak.gc"))
+            new Thread(() -> {
+                while (System.nanoTime() < end)
+                    System.gc();
+            }).start();
         long tasks = 0;
         for (; System.nanoTime() < end; tasks++) {
             Thread thread = new Thread(new Task()); // threads come and go meanwhile

@@ -6,6 +6,7 @@ trace, and what died of it.
 
   soak.py --seconds 3600
   soak.py --exact --jvm-options "-XX:+UseSerialGC -Xmx64m -Xmn1m"     # a collection a millisecond
+  soak.py --exact --jvm-options "-XX:+UseG1GC -Xmx32m -Dsoak.live=2000 -Dsoak.gc=true"  # full ones
 """
 import argparse
 import json

@@ -146,6 +146,31 @@ def program_with(session, name, options):
     require(not faults.judge(), "\n".join(faults.faults))
 
 
+def no_times(session):
+    """Counted stamps: all facts hold, the order needs no clock, and readers say so."""
+    programs = [("Frees", ""), ("Methods", ",include=facts/**"), ("Uncaught", ",engine=jvmti")]
+    if session.version() >= 21:
+        programs.append(("VirtualHandover", ",include=facts/VirtualHandover*"))
+    for name, options in programs:
+        program_with(session, name, "resolution=none" + options)
+        session.step("convert", "run.step", "-o", "again.step")
+        for file in "run.step", "again.step":
+            info = json.loads(session.step("info", "--json", file))
+            require(info["properties"]["clock"] == "none" and "resolution-ns" not in
+                    info["properties"], f"{file} claims to have times: {info['properties']}")
+        require(b"not recorded" in session.step("info", "run.step"), "info tells times")
+        if name == "Frees":
+            last = info["last_ns"]
+            dump = session.step("dump", "run.step")
+            numbers = {int(line.split(b":")[1]) for line in dump.splitlines()
+                       if line.startswith(b"OF")}
+            require(2 < last < 10000 and len(numbers) > 1 and max(numbers) <= last,
+                    f"{last} ticks, frees in {sorted(numbers)}")
+    session.step("stats", "run.step")
+    session.step("heap", "run.step")
+    session.step("convert", "run.step", "-o", "run.hatf")
+
+
 def small_buffer(session):
     program_with(session, "HotAllocations", "buffer=1m,overflow=block")
     info = json.loads(session.step("info", "--json", "run.step"))["properties"]
@@ -323,7 +348,7 @@ def record(session):
 
 TABLE = {function.__name__: function for function in (
     unwritable, unknown_options, help_option, options_file, file_name, event_sets, no_existing,
-    resolution, small_buffer, overflow_drop, level, no_program, terminated, unfinished,
+    resolution, no_times, small_buffer, overflow_drop, level, no_program, terminated, unfinished,
     limit, full_disk,
     full_disk_at_start, attach_faults, readers, record, heap_exports.heap_exports)}
 TABLE.update(engine_cases.TABLE)

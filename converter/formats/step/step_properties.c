@@ -20,5 +20,6 @@ void step_properties_copy(struct step_writer *writer, const struct event_source 
     if (!has_producer)
         step_writer_property(writer, "producer", "StepTrace steptrace " STEPTRACE_VERSION);
     snprintf(resolution, sizeof resolution, "%" PRIu64, resolution_ns);
-    step_writer_property(writer, "resolution-ns", resolution);
+    if (event_source_has_times(source))
+        step_writer_property(writer, "resolution-ns", resolution);
 }

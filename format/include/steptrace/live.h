@@ -37,6 +37,8 @@ extern "C" {
 #define STEP_LIVE_REST "rest-in-live"
 #define STEP_LIVE_VERSION 1u
 #define STEP_LIVE_PAGE 4096u
+/* The property `clock` of a trace without times: its ticks count collections and the like. */
+#define STEP_LIVE_CLOCK_NONE "none"
 #define STEP_LIVE_INTERNALS_BYTES 1024u
 #define STEP_LIVE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 

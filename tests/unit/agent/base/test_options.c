@@ -46,6 +46,13 @@ static void test_every_key(void)
     CU_ASSERT_EQUAL(options.exclude.count, 1);
 }
 
+static void test_no_times(void)
+{
+    CU_ASSERT_TRUE(options_parse(&options, "resolution=none,events=all,method=count"));
+    CU_ASSERT_EQUAL(options.resolution_ns, 0);
+    CU_ASSERT_FALSE(options_parse_shared(&options, "resolution=none"));
+}
+
 static void test_references(void)
 {
     char names[64];
@@ -95,6 +102,10 @@ static void test_faults(void)
         "engine=magic",
         "resolution=fast",
         "resolution=0",
+        "resolution=None",
+        "resolution=none,events=reference",
+        "resolution=none,snapshot=end",
+        "resolution=none,snapshot=every:1s",
         "resolution=2s1",
         "existing=1",
         "required=perhaps",
@@ -208,6 +219,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("options", NULL, NULL);
     CU_add_test(suite, "defaults", test_defaults);
     CU_add_test(suite, "every key", test_every_key);
+    CU_add_test(suite, "no times", test_no_times);
     CU_add_test(suite, "references", test_references);
     CU_add_test(suite, "file names", test_file_names);
     CU_add_test(suite, "faults", test_faults);

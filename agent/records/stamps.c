@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a session's stamps are: of the clock, of the start snapshot, or counted. */
+#include "agent/records/stamps.h"
+
+bool stamps_are_times(const struct session *session)
+{
+    return session->options.resolution_ns != 0;
+}
+
+void stamps_describe(const struct session *session, struct step_live_header *header)
+{
+    bool timed = stamps_are_times(session);
+    header->clock_zero = timed ? tracer.scale.zero : 0;
+    header->clock_multiplier = timed ? tracer.scale.multiplier : 1;
+    header->clock_shift = timed ? tracer.scale.shift : 0;
+    header->resolution_ns = timed ? (uint32_t) session->options.resolution_ns : 1;
+}
+
+void stamps_freeze(struct session *session)
+{
+    uint64_t stamp = stamps_are_times(session) ? clock_raw() - tracer.scale.zero
+                                               : atomic_fetch_add(&tracer.tick, 1) + 1;
+    session->first_stamp = stamp != 0 ? stamp : 1;
+    atomic_store(&session->frozen_stamp, session->first_stamp);
+}
+
+void stamps_go_on(struct session *session)
+{
+    if (!stamps_are_times(session))
+        atomic_fetch_add(&tracer.tick, 1);
+    atomic_store(&session->frozen_stamp, stamps_are_times(session) ? 0 : STAMPS_COUNTED);
+}
+
+uint64_t stamp_of_collection(const struct session *session)
+{
+    uint64_t raw = atomic_load(&tracer.collection_raw);
+    if (stamps_are_times(session))
+        return raw > tracer.scale.zero ? raw - tracer.scale.zero : tracer_stamp(session);
+    uint64_t tick = atomic_load(&tracer.collection_tick);
+    return tick > session->first_stamp ? tick : session->first_stamp;
+}
+
+void stamps_go_beyond(uint64_t tick)
+{
+    uint64_t now = atomic_load(&tracer.tick);
+    while (now <= tick && !atomic_compare_exchange_weak(&tracer.tick, &now, tick + 1))
+        ;
+}

@@ -39,9 +39,11 @@ class Oracle:
                 self.born[number] = time
                 self.classes[number] = of["name"] if of else "?"
 
-    def interval(self, number):
+    def interval(self, number, slack=0):
+        """`slack`: so many collections are passed over.  Where another thread's collection begins while the
+        agent looks at the dead of the last, some of these count for the later one."""
         found = self.collected[number]
-        at = bisect.bisect_left(self.times, found)
+        at = bisect.bisect_left(self.times, found) - slack
         return max(self.times[at - 1] if at > 0 else 0, self.born.get(number, 0)), found
 
     def judge(self, dated):
@@ -81,15 +83,22 @@ def show(found, others, tick_ns, classes):
         print(f"  {count:8} {what:5} {how:10} {name}")
 
 
-def judged(steptrace, trace, thin=None, each=1):
-    """The oracle, and what Oracle.judge() says of the deaths that `steptrace deaths` finds."""
-    oracle = Oracle(steptrace, trace)
+def date(steptrace, trace, dated, thin=None, each=1):
+    """The trace with the deaths that `steptrace deaths` finds; with `thin` without most collections."""
     with tempfile.TemporaryDirectory() as directory:
-        source, dated = trace, os.path.join(directory, "dated.step")
+        source = trace
         if thin is not None:
             source = os.path.join(directory, "thin.step")
             subprocess.run([thin, trace, source, str(each)], check=True)
         subprocess.run([steptrace, "deaths", source, "-o", dated], check=True, stderr=subprocess.DEVNULL)
+
+
+def judged(steptrace, trace, thin=None, each=1):
+    """The oracle, and what Oracle.judge() says of the deaths that `steptrace deaths` finds."""
+    oracle = Oracle(steptrace, trace)
+    with tempfile.TemporaryDirectory() as directory:
+        dated = os.path.join(directory, "dated.step")
+        date(steptrace, trace, dated, thin, each)
         return oracle, oracle.judge(dated)
 
 

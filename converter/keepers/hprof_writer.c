@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names, classes, roots, objects.  A class has the fields that objects of it were seen to have,
- * since traces have no class hierarchy; all classes extend java/lang/Object.
+ * since traces have no class hierarchy; all classes extend java/lang/Object, but for those with a
+ * field of java/lang/ref/Reference, which readers know by their parents.
  */
 #include "converter/keepers/hprof_writer.h"
 
@@ -20,6 +21,8 @@ enum { TYPE_OBJECT = 2 };
 /* More elements are not written: a trace may claim any size. */
 #define ELEMENTS_MOST (UINT64_C(1) << 28)
 /* Numbers of classes and names, which traces have none of. */
+#define MADE_CLASS(i) (UINT32_MAX - 1 - (uint32_t) (i))
+#define MADE_REFERENT EDGE_NUMBER_MOST
 #define CLASS_ID(class_id) (UINT64_C(1) << 62 | (class_id))
 #define CLASS_NAME_ID(class_id) (UINT64_C(2) << 62 | (class_id))
 #define FIELD_NAME_ID(field) (UINT64_C(3) << 62 | (field))
@@ -28,7 +31,8 @@ enum { TYPE_OBJECT = 2 };
 struct dumped_class {
     uint32_t *fields; /* of its objects, in the order of the dump */
     size_t count, capacity;
-    uint32_t size; /* of an object */
+    uint32_t size;   /* of an object */
+    uint32_t parent; /* one of `references`; 0: java/lang/Object */
     bool is_used;
     char kind; /* 'L': objects, '[': an array of references, else of that primitive type */
 };
@@ -101,10 +105,19 @@ static void set_id(uint8_t *out, uint64_t id, unsigned bytes)
 
 /* ---- what there is ---- */
 
+/* Readers want all of them.  What extends another than these is taken for a weak one. */
+enum { REFERENCE, WEAK_REFERENCE, FINAL_REFERENCE = 4, REFERENCES };
+static const char *const references[REFERENCES] = {
+    "java/lang/ref/Reference", "java/lang/ref/WeakReference", "java/lang/ref/SoftReference",
+    "java/lang/ref/PhantomReference", "java/lang/ref/FinalReference"};
+
 static struct step_bytes class_name(const struct dumping *dumping, uint32_t class_id)
 {
     struct step_java_class class;
     const struct graph_source *source = &dumping->graph->source;
+    for (size_t i = 0; i < REFERENCES; i++)
+        if (class_id == MADE_CLASS(i))
+            return step_text(references[i]);
     if (!step_java_class_look_up(&source->binding, source->reader, class_id, &class))
         return (struct step_bytes){(const uint8_t *) "?", 1};
     return class.name;
@@ -125,16 +138,53 @@ static struct dumped_class *use_class(struct dumping *dumping, uint32_t class_id
     return class;
 }
 
+static bool is_name(struct step_bytes name, const char *wanted)
+{
+    return name.length == strlen(wanted) && memcmp(name.data, wanted, name.length) == 0;
+}
+
+static bool has_field(const struct dumped_class *class, uint32_t field)
+{
+    for (size_t i = 0; class != NULL && i < class->count; i++)
+        if (class->fields[i] == field)
+            return true;
+    return false;
+}
+
+static struct dumped_class *parent_of(const struct dumping *dumping,
+                                      const struct dumped_class *class)
+{
+    return class->parent != 0 ? id_table_find(&dumping->classes, class->parent) : NULL;
+}
+
+/* The class that has the field: that of the object, or java/lang/ref/Reference above it.  What lies
+ * between them is known later. */
+static struct dumped_class *owner_of(struct dumping *dumping, struct dumped_class *class,
+                                     uint32_t field)
+{
+    struct step_java_field entry;
+    const struct graph_source *source = &dumping->graph->source;
+    if (!step_java_field_look_up(&source->binding, source->reader, field, &entry) ||
+        entry.class_ == 0 || entry.class_ >= MADE_CLASS(REFERENCES) ||
+        !is_name(class_name(dumping, (uint32_t) entry.class_), references[REFERENCE]))
+        return class;
+    struct dumped_class *reference = use_class(dumping, (uint32_t) entry.class_);
+    if (reference != NULL && reference != class)
+        class->parent = (uint32_t) entry.class_;
+    return reference;
+}
+
 static bool use_field(struct dumping *dumping, struct dumped_class *class, uint32_t field)
 {
     uint8_t *named = id_table_get(&dumping->field_names, field);
     if (named == NULL)
         return false;
     *named = 1;
-    for (size_t i = 0; i < class->count; i++)
-        if (class->fields[i] == field)
-            return true;
-    if (class->count == UINT16_MAX)
+    if (has_field(class, field) || has_field(parent_of(dumping, class), field))
+        return true;
+    if ((class = owner_of(dumping, class, field)) == NULL)
+        return false;
+    if (has_field(class, field) || class->count == UINT16_MAX)
         return true;
     if (class->count == class->capacity) {
         uint32_t *grown =
@@ -187,6 +237,58 @@ static bool find_classes(struct dumping *dumping)
     return true;
 }
 
+static uint32_t find_class(const struct dumping *dumping, const char *name)
+{
+    for (uint32_t id = 0; id_table_next(&dumping->classes, &id); id++) {
+        const struct dumped_class *class = id_table_find(&dumping->classes, id);
+        if (class->is_used && is_name(class_name(dumping, id), name))
+            return id;
+    }
+    return UINT32_MAX;
+}
+
+static struct step_bytes field_name(const struct dumping *dumping, uint32_t field)
+{
+    struct step_java_field entry;
+    const struct graph_source *source = &dumping->graph->source;
+    if (field == MADE_REFERENT)
+        return step_text("referent");
+    return step_java_field_look_up(&source->binding, source->reader, field, &entry)
+               ? entry.name
+               : step_text("?");
+}
+
+static bool make_referent(struct dumping *dumping, struct dumped_class *reference)
+{
+    for (size_t i = 0; i < reference->count; i++)
+        if (is_name(field_name(dumping, reference->fields[i]), "referent"))
+            return true;
+    return use_field(dumping, reference, MADE_REFERENT);
+}
+
+/* Puts the classes of references above those that extend them. */
+static bool make_references(struct dumping *dumping)
+{
+    uint32_t ids[REFERENCES];
+    struct dumped_class *classes[REFERENCES];
+    for (size_t i = 0; i < REFERENCES; i++) {
+        uint32_t id = find_class(dumping, references[i]);
+        ids[i] = id != UINT32_MAX ? id : MADE_CLASS(i);
+        if ((classes[i] = use_class(dumping, ids[i])) == NULL)
+            return false;
+    }
+    for (uint32_t id = 0; id_table_next(&dumping->classes, &id); id++) {
+        struct dumped_class *class = id_table_find(&dumping->classes, id);
+        if (class->parent != 0)
+            class->parent = is_name(class_name(dumping, id), "java/lang/ref/Finalizer")
+                                ? ids[FINAL_REFERENCE]
+                                : ids[WEAK_REFERENCE];
+    }
+    for (size_t i = 0; i < REFERENCES; i++)
+        classes[i]->parent = i == REFERENCE ? 0 : ids[REFERENCE];
+    return make_referent(dumping, classes[REFERENCE]);
+}
+
 /* ---- names and classes ---- */
 
 static void put_name(struct dumping *dumping, uint64_t id, struct step_bytes name)
@@ -200,17 +302,11 @@ static void put_names(struct dumping *dumping)
 {
     static const uint8_t no_frames[12] = {0, 0, 0, 1};
     const struct step_bytes nothing = {no_frames, 0};
-    const struct graph_source *source = &dumping->graph->source;
     put_record(dumping, TAG_TRACE, no_frames, sizeof no_frames, nothing);
     for (uint32_t id = 0; id_table_next(&dumping->field_names, &id); id++) {
-        struct step_java_field entry;
         const uint8_t *is_named = id_table_find(&dumping->field_names, id);
-        struct step_bytes name = {(const uint8_t *) "?", 1};
-        if (*is_named == 0)
-            continue;
-        if (step_java_field_look_up(&source->binding, source->reader, id, &entry))
-            name = entry.name;
-        put_name(dumping, FIELD_NAME_ID(id), name);
+        if (*is_named != 0)
+            put_name(dumping, FIELD_NAME_ID(id), field_name(dumping, id));
     }
     for (uint32_t id = 0; id_table_next(&dumping->classes, &id); id++) {
         const struct dumped_class *class = id_table_find(&dumping->classes, id);
@@ -251,33 +347,27 @@ static void put_statics(struct dumping *dumping, uint32_t class_id)
     set_id(dumping->segment + place, mine, 2);
 }
 
-static uint32_t find_object_class(const struct dumping *dumping)
+/* As many as a segment has room for. */
+static size_t field_count(const struct dumped_class *class)
 {
-    for (uint32_t id = 0; id_table_next(&dumping->classes, &id); id++) {
-        const struct dumped_class *class = id_table_find(&dumping->classes, id);
-        struct step_bytes name =
-            class->is_used ? class_name(dumping, id) : (struct step_bytes){(const uint8_t *) "", 0};
-        if (name.length == 16 && memcmp(name.data, "java/lang/Object", 16) == 0)
-            return id;
-    }
-    return UINT32_MAX;
+    size_t most = (SEGMENT_BYTES - 4096 * 17 - 128) / 27;
+    return class == NULL ? 0 : class->count < most ? class->count : most;
 }
 
 static void put_classes(struct dumping *dumping)
 {
-    uint32_t object = find_object_class(dumping);
+    uint32_t object = find_class(dumping, "java/lang/Object");
     for (uint32_t id = 0; id_table_next(&dumping->classes, &id); id++) {
         const struct dumped_class *class = id_table_find(&dumping->classes, id);
         if (!class->is_used)
             continue;
-        size_t fields = class->count;
-        if (fields * 9 + 4096 * 17 + 128 > SEGMENT_BYTES)
-            fields = (SEGMENT_BYTES - 4096 * 17 - 128) / 9;
+        size_t fields = field_count(class);
         begin(dumping, fields * 9 + 4096 * 17 + 128);
         put(dumping, CLASS_DUMP, 1);
         put(dumping, CLASS_ID(id), ID_BYTES);
         put(dumping, 1, 4);
-        put(dumping, object != UINT32_MAX && object != id ? CLASS_ID(object) : 0, ID_BYTES);
+        uint32_t above = class->parent != 0 ? class->parent : object;
+        put(dumping, above != UINT32_MAX && above != id ? CLASS_ID(above) : 0, ID_BYTES);
         for (int i = 0; i < 5; i++) /* loader, signers, domain, and two that are reserved */
             put(dumping, 0, ID_BYTES);
         put(dumping, class->kind == 'L' ? class->size : 0, 4);
@@ -394,25 +484,33 @@ static void put_array(struct dumping *dumping, uint32_t node, const struct dumpe
     }
 }
 
+static void put_fields(struct dumping *dumping, const struct edge_list *edges,
+                       const struct dumped_class *class)
+{
+    const struct object_graph *graph = &dumping->graph->replay.graph;
+    for (size_t i = 0; i < field_count(class); i++) {
+        uint32_t target = edge_list_get(edges, edge_key_of_field(class->fields[i]));
+        if (target == 0)
+            target = edge_list_get(edges, edge_key_of_weak_field(class->fields[i]));
+        put(dumping, graph->nodes[target].object, ID_BYTES);
+    }
+}
+
 static void put_instance(struct dumping *dumping, uint32_t node, const struct dumped_class *class)
 {
     const struct object_graph *graph = &dumping->graph->replay.graph;
     const struct edge_list *edges = &graph->nodes[node].edges;
-    size_t fields = class->count;
-    if (fields * 9 + 4096 * 17 + 128 > SEGMENT_BYTES)
-        fields = (SEGMENT_BYTES - 4096 * 17 - 128) / 9;
+    size_t fields = 0;
+    for (const struct dumped_class *of = class; of != NULL; of = parent_of(dumping, of))
+        fields += field_count(of);
     begin(dumping, 32 + fields * ID_BYTES);
     put(dumping, INSTANCE_DUMP, 1);
     put(dumping, graph->nodes[node].object, ID_BYTES);
     put(dumping, 1, 4);
     put(dumping, CLASS_ID(graph->objects[node].class_id), ID_BYTES);
     put(dumping, fields * ID_BYTES, 4);
-    for (size_t i = 0; i < fields; i++) {
-        uint32_t target = edge_list_get(edges, edge_key_of_field(class->fields[i]));
-        if (target == 0)
-            target = edge_list_get(edges, edge_key_of_weak_field(class->fields[i]));
-        put(dumping, graph->nodes[target].object, ID_BYTES);
-    }
+    for (const struct dumped_class *of = class; of != NULL; of = parent_of(dumping, of))
+        put_fields(dumping, edges, of);
 }
 
 static void count_lost(struct dumping *dumping, uint32_t node, const struct dumped_class *class)
@@ -468,7 +566,7 @@ enum step_status hprof_write(const struct graph_moment *graph, struct output_fil
     id_table_init(&dumping.classes, sizeof(struct dumped_class));
     id_table_init(&dumping.field_names, sizeof(uint8_t));
     dumping.segment = malloc(SEGMENT_BYTES + 64);
-    if (dumping.segment == NULL || !find_classes(&dumping)) {
+    if (dumping.segment == NULL || !find_classes(&dumping) || !make_references(&dumping)) {
         dumping.status = no_memory(error);
     } else {
         put_head(&dumping);

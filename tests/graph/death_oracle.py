@@ -47,7 +47,7 @@ class Oracle:
         return max(self.times[at - 1] if at > 0 else 0, self.born.get(number, 0)), found
 
     def judge(self, dated):
-        """how -> Counter of in, early, late; and the others: (off, class, how, object)."""
+        """how -> Counter of in, early, late; and the others: (off, class, how, object, computed time)."""
         found = {how: collections.Counter() for how in HOW}
         others = []
         for time, number, how in records(self.steptrace, dated, "java.ObjectDeath", "time", "object", "how"):
@@ -57,7 +57,7 @@ class Oracle:
             off = time - low if time < low else time - high if time > high else 0
             found[HOW[how]]["early" if off < 0 else "late" if off > 0 else "in"] += 1
             if off != 0:
-                others.append((off, self.classes[number], HOW[how], number))
+                others.append((off, self.classes[number], HOW[how], number, time))
         return found, others
 
 
@@ -78,7 +78,10 @@ def show(found, others, tick_ns, classes):
             rows.sort()
             print(f"  {what}: half by less than {rows[len(rows) // 2] * tick_ns / 1e6:.3f} ms, mean "
                   f"{sum(rows) / len(rows) * tick_ns / 1e6:.3f} ms, most {rows[-1] * tick_ns / 1e6:.3f} ms")
-    by_class = collections.Counter(("early" if off < 0 else "late", how, name) for off, name, how, _ in others)
+    groups = collections.Counter(time for off, _, _, _, time in others)
+    if groups:
+        print(f"  in {len(groups)} groups of one time, the largest of {max(groups.values())}: what one local variable holds")
+    by_class = collections.Counter(("early" if off < 0 else "late", how, name) for off, name, how, _, _ in others)
     for (what, how, name), count in by_class.most_common(classes):
         print(f"  {count:8} {what:5} {how:10} {name}")
 

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "converter/base/large_memory.h"
 #include "format/core/grow.h"
 
 /* So many vertices ahead memory is asked for. */
@@ -118,6 +119,7 @@ static bool number_vertices(struct search *search, const uint32_t *roots, size_t
     out->idom = malloc(nodes * sizeof(uint32_t));
     if (search->vertex_of == NULL || out->idom == NULL || out->node_of == NULL)
         return false;
+    large_memory_advise(search->vertex_of, nodes * sizeof(uint32_t));
     out->node_of[0] = out->idom[0] = 0;
     out->count = 1;
     for (size_t i = 0; i < root_count; i++)
@@ -183,6 +185,8 @@ static bool find_edges(struct search *search, const uint32_t *roots, size_t root
     search->first_back = calloc(count, sizeof(uint32_t));
     if (search->semi == NULL || search->first_back == NULL)
         return false;
+    large_memory_advise(search->semi, count * sizeof(uint32_t));
+    large_memory_advise(search->first_back, count * sizeof(uint32_t));
     for (uint32_t v = 0; v < count; v++)
         search->semi[v] = search->out->idom[v];
     for (size_t i = 0; i < root_count; i++)
@@ -256,7 +260,10 @@ static bool find_dominators(struct search *search)
 {
     uint32_t count = search->out->count, *idom = search->out->idom;
     search->forest = malloc(count * sizeof *search->forest);
-    if (search->forest == NULL || !find_semidominators(search))
+    if (search->forest == NULL)
+        return false;
+    large_memory_advise(search->forest, count * sizeof *search->forest);
+    if (!find_semidominators(search))
         return false;
     for (uint32_t v = 1; v < count; v++)
         while (idom[v] > search->semi[v])

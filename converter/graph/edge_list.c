@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/large_memory.h"
 #include "format/core/hash.h"
 
 enum {
-    CHUNK_EDGES = 1 << 15,
+    CHUNK_EDGES = 1 << 20,
     ROW_BITS = 3,    /* up to so many in a row */
     POOLED_BITS = 7, /* up to so many in the pool's chunks, more by themselves */
     ROOM_BITS_MOST = 31
@@ -44,6 +45,8 @@ static struct edge *take_place(struct edge_pool *pool, unsigned bits)
         struct edge_chunk *chunk = malloc(sizeof *chunk);
         if (chunk == NULL)
             return NULL;
+        if (pool->chunks != NULL) /* a small graph has one, of which it uses little */
+            large_memory_advise(chunk, sizeof *chunk);
         chunk->next = pool->chunks;
         pool->chunks = chunk;
         pool->chunk_used = 0;

@@ -36,9 +36,10 @@ static const uint8_t kinds[STEP_JAVA_RECORD_COUNT] = {
     [STEP_JAVA_SNAPSHOT_END] = KIND(GRAPH_SNAPSHOT_END),
 };
 
+/* Numbers that no dictionary reaches are not known. */
 static uint32_t narrow(uint64_t value)
 {
-    return value < UINT32_MAX ? (uint32_t) value : UINT32_MAX;
+    return value < UINT32_MAX ? (uint32_t) value : 0;
 }
 
 enum graph_event_kind graph_source_kind(const struct graph_source *source, uint32_t record)

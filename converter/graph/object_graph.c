@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "converter/base/large_memory.h"
 #include "format/core/grow.h"
 
 enum { LEAST_NODES = 1024 };
@@ -15,11 +16,13 @@ static bool grow(struct object_graph *graph)
     if (nodes == NULL)
         return false;
     graph->nodes = nodes;
+    large_memory_advise(nodes, wanted * sizeof *nodes);
     if (graph->touched != NULL) {
         uint64_t *touched = realloc(graph->touched, wanted * sizeof *touched);
         if (touched == NULL)
             return false;
         graph->touched = touched;
+        large_memory_advise(touched, wanted * sizeof *touched);
     }
     if (graph->objects != NULL) {
         struct graph_object *objects = realloc(graph->objects, wanted * sizeof *objects);

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Names, classes, roots, objects.  A class has the fields that objects of it were seen to have,
- * since traces have no class hierarchy; all classes extend java/lang/Object.
- */
+/* Names, classes, roots, objects. */
 #include "converter/keepers/hprof_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/id_table.h"
 #include "converter/base/no_memory.h"
-#include "format/core/grow.h"
+#include "converter/keepers/hprof_classes.h"
 
 enum { SEGMENT_BYTES = 1 << 20, HEADER_BYTES = 16, REFERENCE_BYTES = 4, ID_BYTES = 8 };
 enum { TAG_UTF8 = 1, TAG_LOAD_CLASS = 2, TAG_TRACE = 5, TAG_SEGMENT = 0x1c, TAG_END = 0x2c };
@@ -24,15 +20,6 @@ enum { TYPE_OBJECT = 2 };
 #define CLASS_NAME_ID(class_id) (UINT64_C(2) << 62 | (class_id))
 #define FIELD_NAME_ID(field) (UINT64_C(3) << 62 | (field))
 
-/* What is known of a class. */
-struct dumped_class {
-    uint32_t *fields; /* of its objects, in the order of the dump */
-    size_t count, capacity;
-    uint32_t size; /* of an object */
-    bool is_used;
-    char kind; /* 'L': objects, '[': an array of references, else of that primitive type */
-};
-
 struct dumping {
     const struct graph_moment *graph;
     struct output_file *output;
@@ -40,10 +27,7 @@ struct dumping {
     enum step_status status; /* the first that is not OK */
     uint8_t *segment;
     size_t used;
-    struct id_table classes;     /* struct dumped_class */
-    struct id_table field_names; /* uint8_t */
-    uint64_t *values;            /* of an instance, or of some elements */
-    size_t value_capacity;
+    struct hprof_classes found;
     uint64_t lost;
 };
 
@@ -99,94 +83,6 @@ static void set_id(uint8_t *out, uint64_t id, unsigned bytes)
         out[i] = (uint8_t) (id >> (8 * (bytes - 1 - i)));
 }
 
-/* ---- what there is ---- */
-
-static struct step_bytes class_name(const struct dumping *dumping, uint32_t class_id)
-{
-    struct step_java_class class;
-    const struct graph_source *source = &dumping->graph->source;
-    if (!step_java_class_look_up(&source->binding, source->reader, class_id, &class))
-        return (struct step_bytes){(const uint8_t *) "?", 1};
-    return class.name;
-}
-
-static struct dumped_class *use_class(struct dumping *dumping, uint32_t class_id)
-{
-    struct dumped_class *class = id_table_get(&dumping->classes, class_id);
-    if (class == NULL || class->is_used)
-        return class;
-    struct step_bytes name = class_name(dumping, class_id);
-    class->is_used = true;
-    class->kind = 'L';
-    if (name.length > 1 && name.data[0] == '[')
-        class->kind = name.data[1] == 'L' || name.data[1] == '[' ? '[' : (char) name.data[1];
-    if (class->kind != 'L' && class->kind != '[' && strchr("ZCFDBSIJ", class->kind) == NULL)
-        class->kind = '[';
-    return class;
-}
-
-static bool use_field(struct dumping *dumping, struct dumped_class *class, uint32_t field)
-{
-    uint8_t *named = id_table_get(&dumping->field_names, field);
-    if (named == NULL)
-        return false;
-    *named = 1;
-    for (size_t i = 0; i < class->count; i++)
-        if (class->fields[i] == field)
-            return true;
-    if (class->count == UINT16_MAX)
-        return true;
-    if (class->count == class->capacity) {
-        uint32_t *grown =
-            step_grown(class->fields, &class->capacity, class->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        class->fields = grown;
-    }
-    class->fields[class->count++] = field;
-    return true;
-}
-
-/* Goes over the objects: classes, and the fields that they have. */
-static bool find_classes(struct dumping *dumping)
-{
-    const struct object_graph *graph = &dumping->graph->replay.graph;
-    for (uint32_t i = GRAPH_STATICS; i < graph->node_count; i++) {
-        size_t count;
-        const struct edge *edges = edge_list_slots(&graph->nodes[i].edges, &count);
-        struct dumped_class *class = NULL;
-        if (i != GRAPH_STATICS) {
-            if (graph->nodes[i].object == 0)
-                continue;
-            if ((class = use_class(dumping, graph->objects[i].class_id)) == NULL)
-                return false;
-            class->size = graph->objects[i].size < UINT32_MAX ? (uint32_t) graph->objects[i].size
-                                                              : UINT32_MAX;
-        }
-        for (size_t k = 0; k < count; k++) {
-            if (edges[k].target == 0 || !edge_key_is_field(edges[k].key))
-                continue;
-            uint32_t field = edge_key_number(edges[k].key);
-            struct step_java_field entry;
-            const struct graph_source *source = &dumping->graph->source;
-            struct dumped_class *of = class;
-            if (of == NULL) { /* static: the class that declares it */
-                bool known =
-                    step_java_field_look_up(&source->binding, source->reader, field, &entry) &&
-                    entry.class_ < UINT32_MAX;
-                if ((of = use_class(dumping, known ? (uint32_t) entry.class_ : 0)) == NULL)
-                    return false;
-                if (id_table_get(&dumping->field_names, field) == NULL)
-                    return false;
-                *(uint8_t *) id_table_find(&dumping->field_names, field) = 1;
-            } else if (of->kind == 'L' && !use_field(dumping, of, field)) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 /* ---- names and classes ---- */
 
 static void put_name(struct dumping *dumping, uint64_t id, struct step_bytes name)
@@ -200,24 +96,18 @@ static void put_names(struct dumping *dumping)
 {
     static const uint8_t no_frames[12] = {0, 0, 0, 1};
     const struct step_bytes nothing = {no_frames, 0};
-    const struct graph_source *source = &dumping->graph->source;
     put_record(dumping, TAG_TRACE, no_frames, sizeof no_frames, nothing);
-    for (uint32_t id = 0; id_table_next(&dumping->field_names, &id); id++) {
-        struct step_java_field entry;
-        const uint8_t *is_named = id_table_find(&dumping->field_names, id);
-        struct step_bytes name = {(const uint8_t *) "?", 1};
-        if (*is_named == 0)
-            continue;
-        if (step_java_field_look_up(&source->binding, source->reader, id, &entry))
-            name = entry.name;
-        put_name(dumping, FIELD_NAME_ID(id), name);
+    for (uint32_t id = 0; id_table_next(&dumping->found.field_names, &id); id++) {
+        const uint8_t *is_named = id_table_find(&dumping->found.field_names, id);
+        if (*is_named != 0)
+            put_name(dumping, FIELD_NAME_ID(id), hprof_field_name(&dumping->found, id));
     }
-    for (uint32_t id = 0; id_table_next(&dumping->classes, &id); id++) {
-        const struct dumped_class *class = id_table_find(&dumping->classes, id);
+    for (uint32_t id = 0; id_table_next(&dumping->found.classes, &id); id++) {
+        const struct hprof_class *class = id_table_find(&dumping->found.classes, id);
         uint8_t load[4 + ID_BYTES + 4 + ID_BYTES];
         if (!class->is_used)
             continue;
-        put_name(dumping, CLASS_NAME_ID(id), class_name(dumping, id));
+        put_name(dumping, CLASS_NAME_ID(id), hprof_class_name(&dumping->found, id));
         set_id(load, id + UINT64_C(1), 4);
         set_id(load + 4, CLASS_ID(id), ID_BYTES);
         set_id(load + 4 + ID_BYTES, 1, 4);
@@ -251,33 +141,27 @@ static void put_statics(struct dumping *dumping, uint32_t class_id)
     set_id(dumping->segment + place, mine, 2);
 }
 
-static uint32_t find_object_class(const struct dumping *dumping)
+/* As many as a segment has room for. */
+static size_t field_count(const struct hprof_class *class)
 {
-    for (uint32_t id = 0; id_table_next(&dumping->classes, &id); id++) {
-        const struct dumped_class *class = id_table_find(&dumping->classes, id);
-        struct step_bytes name =
-            class->is_used ? class_name(dumping, id) : (struct step_bytes){(const uint8_t *) "", 0};
-        if (name.length == 16 && memcmp(name.data, "java/lang/Object", 16) == 0)
-            return id;
-    }
-    return UINT32_MAX;
+    size_t most = (SEGMENT_BYTES - 4096 * 17 - 128) / 27;
+    return class == NULL ? 0 : class->count < most ? class->count : most;
 }
 
 static void put_classes(struct dumping *dumping)
 {
-    uint32_t object = find_object_class(dumping);
-    for (uint32_t id = 0; id_table_next(&dumping->classes, &id); id++) {
-        const struct dumped_class *class = id_table_find(&dumping->classes, id);
+    uint32_t object = hprof_classes_named(&dumping->found, "java/lang/Object");
+    for (uint32_t id = 0; id_table_next(&dumping->found.classes, &id); id++) {
+        const struct hprof_class *class = id_table_find(&dumping->found.classes, id);
         if (!class->is_used)
             continue;
-        size_t fields = class->count;
-        if (fields * 9 + 4096 * 17 + 128 > SEGMENT_BYTES)
-            fields = (SEGMENT_BYTES - 4096 * 17 - 128) / 9;
+        size_t fields = field_count(class);
         begin(dumping, fields * 9 + 4096 * 17 + 128);
         put(dumping, CLASS_DUMP, 1);
         put(dumping, CLASS_ID(id), ID_BYTES);
         put(dumping, 1, 4);
-        put(dumping, object != UINT32_MAX && object != id ? CLASS_ID(object) : 0, ID_BYTES);
+        uint32_t above = class->parent != 0 ? class->parent : object;
+        put(dumping, above != UINT32_MAX && above != id ? CLASS_ID(above) : 0, ID_BYTES);
         for (int i = 0; i < 5; i++) /* loader, signers, domain, and two that are reserved */
             put(dumping, 0, ID_BYTES);
         put(dumping, class->kind == 'L' ? class->size : 0, 4);
@@ -320,8 +204,8 @@ static void put_root(struct dumping *dumping, const struct graph_start *root)
 /* A static field is in its class, and that is a root. */
 static void put_roots(struct dumping *dumping)
 {
-    for (uint32_t id = 0; id_table_next(&dumping->classes, &id); id++) {
-        const struct dumped_class *class = id_table_find(&dumping->classes, id);
+    for (uint32_t id = 0; id_table_next(&dumping->found.classes, &id); id++) {
+        const struct hprof_class *class = id_table_find(&dumping->found.classes, id);
         if (!class->is_used)
             continue;
         begin(dumping, 32);
@@ -341,7 +225,7 @@ static uint64_t element_count(uint64_t size, unsigned bytes)
     return count < ELEMENTS_MOST ? count : ELEMENTS_MOST;
 }
 
-/* Zeros, or what `values` has, until the array is complete; the segment may end in between only if
+/* Zeros, or the list's targets, until the array is complete; the segment may end in between only if
  * the array has one of its own. */
 static void put_elements(struct dumping *dumping, const struct edge_list *list, uint64_t count,
                          unsigned bytes)
@@ -358,7 +242,7 @@ static void put_elements(struct dumping *dumping, const struct edge_list *list, 
 }
 
 /* Where the array does not fit into a segment with others, its own is written as it comes. */
-static void put_array(struct dumping *dumping, uint32_t node, const struct dumped_class *class)
+static void put_array(struct dumping *dumping, uint32_t node, const struct hprof_class *class)
 {
     static const char types[] = "ZCFDBSIJ";
     static const uint8_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8};
@@ -394,20 +278,11 @@ static void put_array(struct dumping *dumping, uint32_t node, const struct dumpe
     }
 }
 
-static void put_instance(struct dumping *dumping, uint32_t node, const struct dumped_class *class)
+static void put_fields(struct dumping *dumping, const struct edge_list *edges,
+                       const struct hprof_class *class)
 {
     const struct object_graph *graph = &dumping->graph->replay.graph;
-    const struct edge_list *edges = &graph->nodes[node].edges;
-    size_t fields = class->count;
-    if (fields * 9 + 4096 * 17 + 128 > SEGMENT_BYTES)
-        fields = (SEGMENT_BYTES - 4096 * 17 - 128) / 9;
-    begin(dumping, 32 + fields * ID_BYTES);
-    put(dumping, INSTANCE_DUMP, 1);
-    put(dumping, graph->nodes[node].object, ID_BYTES);
-    put(dumping, 1, 4);
-    put(dumping, CLASS_ID(graph->objects[node].class_id), ID_BYTES);
-    put(dumping, fields * ID_BYTES, 4);
-    for (size_t i = 0; i < fields; i++) {
+    for (size_t i = 0; i < field_count(class); i++) {
         uint32_t target = edge_list_get(edges, edge_key_of_field(class->fields[i]));
         if (target == 0)
             target = edge_list_get(edges, edge_key_of_weak_field(class->fields[i]));
@@ -415,7 +290,26 @@ static void put_instance(struct dumping *dumping, uint32_t node, const struct du
     }
 }
 
-static void count_lost(struct dumping *dumping, uint32_t node, const struct dumped_class *class)
+static void put_instance(struct dumping *dumping, uint32_t node, const struct hprof_class *class)
+{
+    const struct object_graph *graph = &dumping->graph->replay.graph;
+    const struct edge_list *edges = &graph->nodes[node].edges;
+    size_t fields = 0;
+    for (const struct hprof_class *of = class; of != NULL;
+         of = hprof_class_parent(&dumping->found, of))
+        fields += field_count(of);
+    begin(dumping, 32 + fields * ID_BYTES);
+    put(dumping, INSTANCE_DUMP, 1);
+    put(dumping, graph->nodes[node].object, ID_BYTES);
+    put(dumping, 1, 4);
+    put(dumping, CLASS_ID(graph->objects[node].class_id), ID_BYTES);
+    put(dumping, fields * ID_BYTES, 4);
+    for (const struct hprof_class *of = class; of != NULL;
+         of = hprof_class_parent(&dumping->found, of))
+        put_fields(dumping, edges, of);
+}
+
+static void count_lost(struct dumping *dumping, uint32_t node, const struct hprof_class *class)
 {
     size_t count;
     const struct object_graph *graph = &dumping->graph->replay.graph;
@@ -436,8 +330,8 @@ static void put_objects(struct dumping *dumping)
          i++) {
         if (graph->nodes[i].object == 0)
             continue;
-        const struct dumped_class *class =
-            id_table_find(&dumping->classes, graph->objects[i].class_id);
+        const struct hprof_class *class =
+            id_table_find(&dumping->found.classes, graph->objects[i].class_id);
         count_lost(dumping, i, class);
         if (class->kind == 'L')
             put_instance(dumping, i, class);
@@ -465,10 +359,8 @@ enum step_status hprof_write(const struct graph_moment *graph, struct output_fil
 {
     static const uint8_t end[9] = {TAG_END};
     struct dumping dumping = {.graph = graph, .output = output, .error = error};
-    id_table_init(&dumping.classes, sizeof(struct dumped_class));
-    id_table_init(&dumping.field_names, sizeof(uint8_t));
     dumping.segment = malloc(SEGMENT_BYTES + 64);
-    if (dumping.segment == NULL || !find_classes(&dumping)) {
+    if (!hprof_classes_find(&dumping.found, graph) || dumping.segment == NULL) {
         dumping.status = no_memory(error);
     } else {
         put_head(&dumping);
@@ -479,10 +371,7 @@ enum step_status hprof_write(const struct graph_moment *graph, struct output_fil
         flush_segment(&dumping);
         write_bytes(&dumping, end, sizeof end);
     }
-    for (uint32_t id = 0; id_table_next(&dumping.classes, &id); id++)
-        free(((struct dumped_class *) id_table_find(&dumping.classes, id))->fields);
-    id_table_reset(&dumping.classes);
-    id_table_reset(&dumping.field_names);
+    hprof_classes_reset(&dumping.found);
     free(dumping.segment);
     *lost = dumping.lost;
     return dumping.status;

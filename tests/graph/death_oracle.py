@@ -39,13 +39,15 @@ class Oracle:
                 self.born[number] = time
                 self.classes[number] = of["name"] if of else "?"
 
-    def interval(self, number):
+    def interval(self, number, slack=0):
+        """`slack`: so many collections are passed over.  Where another thread's collection begins while the
+        agent looks at the dead of the last, some of these count for the later one."""
         found = self.collected[number]
-        at = bisect.bisect_left(self.times, found)
+        at = bisect.bisect_left(self.times, found) - slack
         return max(self.times[at - 1] if at > 0 else 0, self.born.get(number, 0)), found
 
     def judge(self, dated):
-        """how -> Counter of in, early, late; and the others: (off, class, how, object)."""
+        """how -> Counter of in, early, late; and the others: (off, class, how, object, computed time)."""
         found = {how: collections.Counter() for how in HOW}
         others = []
         for time, number, how in records(self.steptrace, dated, "java.ObjectDeath", "time", "object", "how"):
@@ -55,7 +57,7 @@ class Oracle:
             off = time - low if time < low else time - high if time > high else 0
             found[HOW[how]]["early" if off < 0 else "late" if off > 0 else "in"] += 1
             if off != 0:
-                others.append((off, self.classes[number], HOW[how], number))
+                others.append((off, self.classes[number], HOW[how], number, time))
         return found, others
 
 
@@ -76,20 +78,30 @@ def show(found, others, tick_ns, classes):
             rows.sort()
             print(f"  {what}: half by less than {rows[len(rows) // 2] * tick_ns / 1e6:.3f} ms, mean "
                   f"{sum(rows) / len(rows) * tick_ns / 1e6:.3f} ms, most {rows[-1] * tick_ns / 1e6:.3f} ms")
-    by_class = collections.Counter(("early" if off < 0 else "late", how, name) for off, name, how, _ in others)
+    groups = collections.Counter(time for off, _, _, _, time in others)
+    if groups:
+        print(f"  in {len(groups)} groups of one time, the largest of {max(groups.values())}: what one local variable holds")
+    by_class = collections.Counter(("early" if off < 0 else "late", how, name) for off, name, how, _, _ in others)
     for (what, how, name), count in by_class.most_common(classes):
         print(f"  {count:8} {what:5} {how:10} {name}")
+
+
+def date(steptrace, trace, dated, thin=None, each=1):
+    """The trace with the deaths that `steptrace deaths` finds; with `thin` without most collections."""
+    with tempfile.TemporaryDirectory() as directory:
+        source = trace
+        if thin is not None:
+            source = os.path.join(directory, "thin.step")
+            subprocess.run([thin, trace, source, str(each)], check=True)
+        subprocess.run([steptrace, "deaths", source, "-o", dated], check=True, stderr=subprocess.DEVNULL)
 
 
 def judged(steptrace, trace, thin=None, each=1):
     """The oracle, and what Oracle.judge() says of the deaths that `steptrace deaths` finds."""
     oracle = Oracle(steptrace, trace)
     with tempfile.TemporaryDirectory() as directory:
-        source, dated = trace, os.path.join(directory, "dated.step")
-        if thin is not None:
-            source = os.path.join(directory, "thin.step")
-            subprocess.run([thin, trace, source, str(each)], check=True)
-        subprocess.run([steptrace, "deaths", source, "-o", dated], check=True, stderr=subprocess.DEVNULL)
+        dated = os.path.join(directory, "dated.step")
+        date(steptrace, trace, dated, thin, each)
         return oracle, oracle.judge(dated)
 
 

@@ -150,6 +150,13 @@ def hprof():
                 assert {n: t for n, t in values.items() if t} == fits, o
             assert dump.class_names[of] == {NODE: 't/Node', ARRAY: '[Lt/Node;',  # noqa: F405
                                             WEAK: 't/Weak'}[program.classes[o]]  # noqa: F405
+        above = {dump.class_names[n]: dump.class_names.get(of) for n, (of, _, _, _) in dump.classes.items()}
+        for kind in 'Weak', 'Soft', 'Phantom', 'Final':  # readers look for all of them
+            assert above[f'java/lang/ref/{kind}Reference'] == 'java/lang/ref/Reference', above
+        assert 'referent' in [n for of, (_, _, _, fields) in dump.classes.items() for n, _ in fields
+                              if dump.class_names[of] == 'java/lang/ref/Reference']
+        assert any(REFERENT == k[1] and t for o in live if program.classes[o] == WEAK  # noqa: F405
+                   for k, t in program.edges[o].items()) <= (above.get('t/Weak') == 'java/lang/ref/WeakReference')
         statics = [s for _, _, s, _ in dump.classes.values() if s]
         wanted = {{ROOT: 'root', OTHER: 'other'}[k[1]]: t  # noqa: F405
                   for k, t in program.edges[0].items() if t}

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of stores of references, of snapshots and of collections after so many bytes."""
+import bisect
 import json
+import pathlib
+import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "graph"))
+from death_oracle import Oracle, date, judged, records, share  # noqa: E402
 from reference_graph import Replay
 from session import COLLECTORS, Failure, Skip, answer, expect_line, finish, shown
 
@@ -231,6 +236,43 @@ def snapshots(session):
                                            for row in ends), f"{ends}")
 
 
-TABLE = {"references": references, "references_native": references_native,
-         "references_collectors": references_collectors, "references_virtual": references_virtual, "references_refused": references_refused, "collect": collect,
+# What facts/Deaths lets go: class, and how many marks there were before.
+LET_GO = {"Field": [1], "Below": [1], "Element": [3], "Circle": [5, 5], "Static": [7], "Weak": [9], "Phantom": [9],
+          "Local": [11], "Value": [13], "Captured": [15], "OfThread": [16], "Moved": [18], "Copied": [20]}
+NOT_EXACT = ("Weak", "Phantom", "Local")
+
+
+def deaths(session):
+    """Each object dies between the calls that it should, and between the collections that it did."""
+    steptrace = session.steptrace
+    options = "events=class+alloc+free+thread+reference+method,snapshot=start,resolution=1ns,"
+    result = session.run(session.java("Deaths", "", f"file=run.step,{options}"
+                                      "start=facts/Deaths.run,stop=facts/Deaths.run,collect=0"))
+    require((result.returncode, result.stdout) == (0, b"true\n"), shown(result.stderr))
+    session.step("check", "run.step")
+    trace, dated = session.path("run.step"), session.path("dated.step")
+    # as computed, all collections but the last not known
+    date(steptrace, trace, dated, session.thinner, 1 << 30)
+    oracle = Oracle(steptrace, trace)
+    marks = [time for time, method in records(steptrace, trace, "java.MethodEntry", "time", "method")
+             if method and method["name"] == "mark"]
+    found = {}
+    for time, number, how in records(steptrace, dated, "java.ObjectDeath", "time", "object", "how"):
+        name = oracle.classes.get(number, "").removeprefix("facts/Deaths$")
+        if name in LET_GO:
+            low, high = oracle.interval(number, 1)
+            found.setdefault(name, []).append(bisect.bisect_left(marks, time))
+            require(how == (name in NOT_EXACT) and low <= time <= high, f"{name}: {how}, {low} {time} {high}")
+    require(found == LET_GO and len(marks) == 21, f"{len(marks)} marks, {found}")
+    result = session.run(session.java("Deaths", "",
+                                      f"file=run.step,{options}include=**,collect=4k"))
+    require((result.returncode, result.stdout) == (0, b"true\n"), shown(result.stderr))
+    oracle, (found, _) = judged(steptrace, trace, session.thinner, 1 << 30)
+    require(len(oracle.times) > 20 and share(found["exact"] + found["bound"]) > 85
+            and not found["exact"]["late"] and not found["bound"]["late"], f"{found}")
+
+
+TABLE = {"deaths": deaths, "references": references, "references_native": references_native,
+         "references_collectors": references_collectors, "references_virtual": references_virtual,
+         "references_refused": references_refused, "collect": collect,
          "snapshots": snapshots}

@@ -77,6 +77,7 @@ def arguments():
     parser.add_argument("--classes", required=True, help="where java-tests are compiled to")
     parser.add_argument("--sources", required=True, help="java-tests")
     parser.add_argument("--library", default="", help="the native methods of NativeCalls")
+    parser.add_argument("--thinner", default="", help="thin_collections of tests/graph")
     parser.add_argument("--engine", default="bytecode", help="jvmti or bytecode")
     parser.add_argument("--directory", required=True, help="where the files of the test go")
     parser.add_argument("test", help="a program of java-tests, or a test of special.py")
@@ -85,7 +86,7 @@ def arguments():
 
 def main():
     args = arguments()
-    for name in ("tracer", "steptrace", "jdk", "classes", "sources", "library", "directory"):
+    for name in ("tracer", "steptrace", "jdk", "classes", "sources", "library", "thinner", "directory"):
         if getattr(args, name):
             setattr(args, name, str(pathlib.Path(getattr(args, name)).resolve()))
     shutil.rmtree(args.directory, ignore_errors=True)

@@ -22,7 +22,7 @@ class Session:
         self.tracer, self.steptrace = args.tracer, args.steptrace
         self.jdk, self.collector = pathlib.Path(args.jdk), args.collector
         self.classes, self.sources, self.library = args.classes, args.sources, args.library
-        self.engine = args.engine
+        self.engine, self.thinner = args.engine, args.thinner
         self.directory = pathlib.Path(args.directory)
         self.timeout = 300
         for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"):

@@ -70,6 +70,11 @@ PROBE = r"""
   drag("pointerup", .7);
   seen.dragged = document.querySelector("#range [role=status]").textContent;
   seen.wide = document.documentElement.scrollWidth <= innerWidth;
+  const region = document.querySelector("#retained-site-table [role=region]");
+  seen.kept = {sites: rows("retained-site-table"), label: region.getAttribute("aria-label"), tab: region.tabIndex,
+    hint: document.getElementById("retained-hint").textContent, deaths: document.getElementById("lifetimes-hint").textContent};
+  type("retained-class-table", "java.util.arraylist");
+  seen.kept.classes = rows("retained-class-table");
   seen.labels = [...document.querySelectorAll("svg[role=img]")].every((one) => one.getAttribute("aria-label"));
   const told = document.createElement("pre");
   told.id = "seen";
@@ -96,7 +101,8 @@ def record(options):
     javac = os.path.join(os.path.dirname(os.path.realpath(options.java)), "javac")
     subprocess.run([javac, "-d", ".", options.source], check=True)
     subprocess.run([options.java, "-Xmx64m", "-XX:+UseSerialGC",
-                    f"-agentpath:{options.agent}=file=run.step,finish=10min,stack=16",
+                    f"-agentpath:{options.agent}=file=run.step,finish=10min,stack=16,"
+                    "events=class+alloc+free+thread+reference",
                     "-cp", ".", "ReportSites"], check=True)
     subprocess.run([options.steptrace, "report", "run.step", "-o", "page.html"], check=True)
 
@@ -275,6 +281,14 @@ def browse(options, page, data):
     expect_that("dragged", "objects allocated" in seen["dragged"], seen["dragged"])
     expect("no sideways scrolling", seen["wide"], True)
     expect("pictures have labels", seen["labels"], True)
+    kept = seen["kept"]
+    expect_that("retained by site", any(name.startswith("ReportSites.chunk:") and "\u2190" in name for name in kept["sites"]), kept["sites"][:9])
+    expect_that("retained by class", "java.util.ArrayList" in kept["classes"], kept["classes"])
+    expect_that("its table can be reached and has a name", kept["tab"] == 0 and kept["label"].startswith("Retained by"), kept)
+    expect_that("hints", "reached from roots" in kept["hint"] and "steptrace deaths" in kept["hint"]
+                and "collection that found them dead" in kept["deaths"], kept)
+    row = max(data["retained"]["sites"], key=lambda row: row[3])
+    expect_that("the chunks", row[0].startswith("ReportSites.chunk:10 < ReportSites.hold:15") and row[1:] == [1000, 1040000, 1040000], row)
 
 
 def main():

@@ -63,7 +63,8 @@ function showRetained() {
   if (kept === null)
     return explain("retained-site-table", "The trace tells of no references by that moment. Record it with events=alloc+free+thread+reference and stack=16, or with snapshot=end and report it with --at=end.");
   byId("retained-hint").textContent = "What would go with an object if it went, at " + time(kept.time_ns) + (kept.is_snapshot ? " (a snapshot)" : "") + ": of a line or a class the sum over its objects that no other of the same keeps. "
-    + count(kept.objects) + " objects, " + bytes(kept.bytes) + ", are reached from roots" + (kept.unreached_objects > 0 ? "; " + count(kept.unreached_objects) + ", " + bytes(kept.unreached_bytes) + ", are not." : ".");
+    + count(kept.objects) + " objects, " + bytes(kept.bytes) + ", are reached from roots" + (kept.unreached_objects > 0 ? "; " + count(kept.unreached_objects) + ", " + bytes(kept.unreached_bytes) + ", are not." : ".")
+    + (kept.is_snapshot || data.deaths.dated ? "" : " What is dead and not collected yet is there too, as if a frame held it: steptrace deaths leaves it out.");
   const table = (place, title, name, caption, rows) => sortableTable(place, caption, [
     {title, of: (row) => name(row[0]), text: true},
     {title: "Retained", of: (row) => row[3], show: bytes, first: true},

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that is gone through in no order, so that each access would look its page up. */
+#ifndef CONVERTER_BASE_LARGE_MEMORY_H
+#define CONVERTER_BASE_LARGE_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#define LARGE_PAGE_BYTES ((uintptr_t) 1 << 21)
+
+/* Asks for large pages, as far as they lie within it.  A wish: what comes of it does not matter. */
+static inline void large_memory_advise(void *memory, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    uintptr_t from = ((uintptr_t) memory + LARGE_PAGE_BYTES - 1) & ~(LARGE_PAGE_BYTES - 1);
+    uintptr_t to = ((uintptr_t) memory + bytes) & ~(LARGE_PAGE_BYTES - 1);
+    if (bytes >= 2 * LARGE_PAGE_BYTES && from < to)
+        (void) madvise((void *) from, to - from, MADV_HUGEPAGE);
+#else
+    (void) memory, (void) bytes;
+#endif
+}
+
+#endif

@@ -138,8 +138,8 @@ static bool is_late(const struct drain *drain)
     const struct session *session = session_of(drain);
     uint64_t death = atomic_load(&tracer.death_ns), wanted = atomic_load(&session->wanted_ns);
     uint64_t from = death > wanted ? death : wanted;
-    return session->ending && death != 0 &&
-           clock_monotonic_ns() - from >= session->options.finish_ns;
+    bool waits = death != 0 && (atomic_load(&session->end_wanted) || session->ending);
+    return waits && clock_monotonic_ns() - from >= session->options.finish_ns;
 }
 
 /* Reasons to end that the drain thread finds itself. */

@@ -130,6 +130,8 @@ def resolution(session):
         same_as_untraced(session, "Uncaught", f"file=run.step,events=all,resolution={text}")
         read(session)
         unit = unit if session.version() < 21 else min(unit, 1000)
+        info = json.loads(session.step("info", "--json", "run.step"))["properties"]
+        require(info["resolution-ns"] == str(unit), f"{text}: it is {info['resolution-ns']} ns")
         times = {int(line.split(b":")[1]) for line in session.step("dump", "run.step").splitlines()}
         require(all(time % unit == 0 for time in times), f"a time is no multiple of {text}")
         require(unit > 1 or any(time % 1000 for time in times), "no time has nanoseconds")

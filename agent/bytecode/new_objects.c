@@ -56,9 +56,10 @@ struct object_facts {
     bool known; /* this thread has had an object of the class before */
 };
 
-static inline struct class_word_entry *class_word_entry(struct os_thread *os, uint64_t word)
+/* The two places where the word may be. */
+static inline struct class_word_entry *class_word_pair(struct os_thread *os, uint64_t word)
 {
-    return &os->class_words[step_hash(word) >> (64 - CLASS_WORDS_LOG2)];
+    return os->class_words[step_hash(word) >> (64 - CLASS_WORDS_LOG2)];
 }
 
 static inline bool is_of_word(const struct class_word_entry *entry, const struct session *session,
@@ -77,7 +78,8 @@ static inline bool facts_of_header(const struct session *session, struct os_thre
         return false;
     uintptr_t address = slot_word(object);
     uint64_t word = header_class_word(address);
-    const struct class_word_entry *entry = class_word_entry(os, word);
+    const struct class_word_entry *entry = class_word_pair(os, word);
+    entry += !is_of_word(entry, session, word);
     bool found = is_of_word(entry, session, word);
     if (found) {
         facts->class = entry->number;
@@ -101,15 +103,18 @@ static void note_header(const struct session *session, struct os_thread *os, jcl
         return;
     uintptr_t address = slot_word(object);
     uint64_t word = header_class_word(address);
+    struct class_word_entry *pair = class_word_pair(os, word);
     if (class->size_bytes != 0 ||
-        header_array_size(header_array_length(address), (unsigned) shift) == size)
-        *class_word_entry(os, word) = (struct class_word_entry){
+        header_array_size(header_array_length(address), (unsigned) shift) == size) {
+        pair[1] = pair[0];
+        pair[0] = (struct class_word_entry){
             .word = word,
             .collections = atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed),
             .session = session->number,
             .number = class->number,
             .size_bytes = class->size_bytes,
             .element_shift = (uint8_t) shift};
+    }
     hold_end(os);
 }
 

@@ -42,6 +42,10 @@ static jweak sentinel;
 
 /* What there was when the last pass that has ended began. */
 static _Atomic uint64_t passed_pages, passed_collections;
+/* The same, under the lock: the collections that had begun, and whose references it looked at. */
+static struct {
+    uint64_t begun, session;
+} passed;
 
 struct pass {
     struct session *session;
@@ -180,6 +184,7 @@ static void pass_over(struct pass *pass)
     uint64_t pages = atomic_load(&reaper_table.pages);
     uint64_t collections = atomic_load(&tracer.collections);
     date_pass(pass);
+    uint64_t begun = pass->collection;
     /* First the pages in use, then what was handed over: one may be both. */
     for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all) {
         struct weak_page *page = atomic_load_explicit(&os->weak_page, memory_order_acquire);
@@ -197,6 +202,16 @@ static void pass_over(struct pass *pass)
         recycle_trim(pass->jni);
     atomic_store(&passed_pages, pages);
     atomic_store(&passed_collections, collections);
+    passed.begun = begun;
+    passed.session = pass->session->number;
+}
+
+/* With a collector that clears in announced pauses only, nothing died where none was since the last
+ * pass began: what lives need not be looked at again. */
+static bool may_find(const struct session *session)
+{
+    return !session->holds || passed.session != session->number ||
+           passed.begun != atomic_load(&tracer.collections_begun);
 }
 
 /* References to the dead of two collections, and some four million of them, have piled up. */
@@ -255,7 +270,8 @@ static void pass_once(JNIEnv *jni, bool last)
             watch_sentinel(session, os, jni);
             pass->session = session;
             pass->jni = jni;
-            pass_over(pass);
+            if (last || may_find(session))
+                pass_over(pass);
         }
         probe_leave(os);
     }

@@ -10,6 +10,7 @@
 /* Beyond that the JVM gets them back: 33 million, as many objects as die at once in a large young
  * generation. */
 #define MOST_BATCHES 65536u
+#define TRIMMED 8u /* of so many that were not needed since a collection, one is given back */
 #define ATTEMPTS 1000
 #define ATTEMPT_NS 1000000L
 
@@ -208,7 +209,7 @@ void recycle_trim(JNIEnv *jni)
 {
     struct recycled *unused = NULL;
     pthread_mutex_lock(&pool.lock);
-    for (size_t left = pool.least / 2; left != 0 && pool.batches != NULL; left--) {
+    for (size_t left = pool.least / TRIMMED; left != 0 && pool.batches != NULL; left--) {
         struct recycled *batch = pool.batches;
         pool.batches = batch->next;
         pool.count--;

@@ -39,7 +39,7 @@ size_t recycle_give(const jweak *references, size_t count);
 struct recycled *recycle_turn(struct os_thread *os);
 /* A new weak reference to the object, and some for the thread's next ones; NULL: out of memory. */
 jweak recycle_make(struct os_thread *os, JNIEnv *jni, jobject object);
-/* A collection is over: gives back half of what was never used since the one before. */
+/* A collection is over: gives back some of what was never used since the one before. */
 void recycle_trim(JNIEnv *jni);
 /* The thread ends: what it has left is for others. */
 void recycle_thread_ended(struct os_thread *os);

@@ -203,8 +203,11 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
     frees_leave();
 }
 
+/* Who writes frees just now keeps the batch open anyway: the drain need not wait for that. */
 bool event_close_free_batch(struct session *session, bool now)
 {
+    if (!now && atomic_load_explicit(&frees_busy, memory_order_relaxed))
+        return false;
     frees_enter();
     bool was_open = session->batch_open;
     if (now || clock_raw() - session->batch_raw > 5 * session->batch_gap)

@@ -102,7 +102,7 @@ struct os_thread {
     struct thread_stacks *stacks; /* made at the first call stack */
     struct call_counts *counts;   /* method=count */
     struct class_cache_entry classes[CLASS_CACHE];
-    struct class_word_entry class_words[1u << CLASS_WORDS_LOG2];
+    struct class_word_entry class_words[1u << CLASS_WORDS_LOG2][2];
     struct recycled *recycled;          /* references to use again: agent/deaths */
     struct known_object *known_objects; /* agent/references; made at the first that is named */
 };

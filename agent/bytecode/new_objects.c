@@ -134,18 +134,26 @@ static struct object_facts facts_of(struct session *session, struct os_thread *o
     return facts;
 }
 
+/* An object is about to be remembered. */
+static inline uint32_t key_of(const struct session *session, jobject object)
+{
+    if (!session->finds_objects)
+        return 0;
+    uint32_t key = identity_key(object);
+    identity_expect(key);
+    return key;
+}
+
 /* The object's weak reference goes where the reaper finds it. */
 static void remember(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object,
-                     uint64_t id)
+                     uint32_t key, uint64_t id)
 {
     if (!session->keeps_references)
         return;
     jweak reference = recycle_for(os, object);
     if (reference == NULL && (reference = recycle_make(os, jni, object)) == NULL)
         return;
-    uint32_t key = 0;
     if (session->finds_objects) {
-        key = identity_key(object);
         identity_add(key, id, reference);
         object_id_note(session, os, object, id);
     }
@@ -217,14 +225,14 @@ void object_note_recent(struct os_thread *os, jobject object)
 
 /* An object that its constructors' entries have named already; true: all is reported. */
 static bool made_by_constructor(struct session *session, struct os_thread *os, JNIEnv *jni,
-                                jobject object, uint64_t class, struct java_thread *java,
-                                struct live_stream *stream)
+                                jobject object, uint32_t key, uint64_t class,
+                                struct java_thread *java, struct live_stream *stream)
 {
     if (constructors_wait_long(java, stream))
         constructors_keep_window(session, os, jni, java, stream);
     uint64_t id = java->reserved != 0 ? constructor_take_reserved(java, session, class) : 0;
     if (id != 0)
-        remember(session, os, jni, object, id);
+        remember(session, os, jni, object, key, id);
     return id != 0;
 }
 
@@ -237,6 +245,7 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
         report_tagged(session, os, jni, object);
         return;
     }
+    uint32_t key = key_of(session, object);
     object_note_recent(os, object);
     struct object_facts facts = facts_of(session, os, jni, object);
     struct live_stream *stream = thread_stream(session, os);
@@ -244,7 +253,7 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
         return;
     struct java_thread *java = thread_current(session, os, NULL);
     if (__builtin_expect(java != NULL && java->pending + java->reserved != 0, 0) &&
-        made_by_constructor(session, os, jni, object, facts.class, java, stream))
+        made_by_constructor(session, os, jni, object, key, facts.class, java, stream))
         return;
     uint64_t stack = 0;
     if (__builtin_expect(session->stacks != NULL, 0))
@@ -255,7 +264,7 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
         write_alloc_at(facts.known ? thread_stamp_unordered(session, stream)
                                    : thread_stamp(session, stream),
                        stream, room, facts.class, facts.size_bytes, id, false);
-        remember(session, os, jni, object, id);
+        remember(session, os, jni, object, key, id);
         if (__builtin_expect(session->options.collects, 0))
             count_for_collection(session, os, facts.size_bytes);
         if (java != NULL && java->pending != 0)
@@ -285,7 +294,7 @@ void object_never_made(struct session *session, struct os_thread *os, JNIEnv *jn
     jobject like = class != NULL && id != 0 ? jni_calls_plain_object(jni, class) : NULL;
     (*jni)->ExceptionClear(jni);
     if (like != NULL)
-        remember(session, os, jni, like, id);
+        remember(session, os, jni, like, key_of(session, like), id);
     (*jni)->DeleteLocalRef(jni, like);
 }
 

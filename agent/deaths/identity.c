@@ -35,6 +35,16 @@ static size_t home_of(const struct shard *shard, uint64_t word)
     return (size_t) (word >> WEAK_ID_BITS) / SHARDS * 0x85ebca6bu & shard->mask;
 }
 
+/* A hint: the table may be another one by now, so it is not looked at. */
+void identity_expect(uint32_t key)
+{
+    const struct shard *shard = &shards[key % SHARDS];
+    const struct weak_entry *entries = __atomic_load_n(&shard->entries, __ATOMIC_RELAXED);
+    size_t mask = __atomic_load_n(&shard->mask, __ATOMIC_RELAXED);
+    size_t home = (size_t) (key / SHARDS * 0x85ebca6bu) & mask;
+    __builtin_prefetch((const char *) ((uintptr_t) entries + home * sizeof *entries), 1);
+}
+
 static void put(struct shard *shard, struct weak_entry entry)
 {
     size_t i = home_of(shard, entry.id);
@@ -50,8 +60,8 @@ static bool resize(struct shard *shard, size_t size)
     struct weak_entry *entries = calloc(size, sizeof *entries);
     if (entries == NULL)
         return old != NULL && shard->count < shard->mask;
-    shard->entries = entries;
-    shard->mask = size - 1;
+    __atomic_store_n(&shard->entries, entries, __ATOMIC_RELAXED);
+    __atomic_store_n(&shard->mask, size - 1, __ATOMIC_RELAXED);
     for (size_t i = 0; i < old_size; i++)
         if (old[i].id != 0)
             put(shard, old[i]);

@@ -14,6 +14,8 @@
 
 /* The key of an object; also makes the JVM give it an identity hash. */
 uint32_t identity_key(jobject object);
+/* Of an object that will be added soon: where it will stand, memory brings meanwhile. */
+void identity_expect(uint32_t key);
 bool identity_add(uint32_t key, uint64_t id, jweak reference);
 /* The object's id, 0 if it is not in the table. */
 uint64_t identity_find(JNIEnv *jni, uint32_t key, jobject object);

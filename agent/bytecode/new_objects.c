@@ -8,6 +8,7 @@
  */
 #include "agent/bytecode/new_objects.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "agent/bytecode/constructors.h"
@@ -177,15 +178,24 @@ static void count_for_collection(struct session *session, struct os_thread *os, 
     os->collects |= every == 0 || before / every != (before + size) / every;
 }
 
+/* One thread's collection is looked at before the next one's begins: what died has its own. */
+static void collect(JNIEnv *jni)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    if ((*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti) == JVMTI_ERROR_NONE)
+        reaper_pass(jni);
+    pthread_mutex_unlock(&lock);
+}
+
 void object_probe_leave(struct os_thread *os, JNIEnv *jni)
 {
     bool collects = os->collects;
     os->collects = false;
     probe_leave(os);
     /* The reaper's own objects are told of too. */
-    if (__builtin_expect(collects && !tracer.dying, 0) && !reaper_is_mine() &&
-        (*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti) == JVMTI_ERROR_NONE)
-        reaper_pass(jni);
+    if (__builtin_expect(collects && !tracer.dying, 0) && !reaper_is_mine())
+        collect(jni);
 }
 
 /* Through the object's tag, as engine=jvmti does it. */

@@ -100,24 +100,30 @@ static void date_pass(struct pass *pass)
     pass->stamp = stamp_of_collection(pass->session);
 }
 
-/* A collection that began meanwhile may have cleared some of them. */
 static void bury(struct pass *pass)
 {
     if (pass->dead == 0)
         return;
-    if (atomic_load(&tracer.in_collection) ||
-        pass->collection != atomic_load(&tracer.collections_begun))
-        date_pass(pass);
     event_free_many(pass->session, pass->dead_ids, pass->dead, pass->stamp, pass->collection);
     for (size_t i = recycle_give(pass->dead_references, pass->dead); i < pass->dead; i++)
         (*pass->jni)->DeleteWeakGlobalRef(pass->jni, pass->dead_references[i]);
     pass->dead = 0;
 }
 
+static bool is_outdated(const struct pass *pass)
+{
+    return atomic_load(&tracer.in_collection) ||
+           pass->collection != atomic_load(&tracer.collections_begun);
+}
+
 static void look_at(struct pass *pass, struct weak_entry *entry)
 {
     if (entry->reference == NULL || !is_cleared(pass, entry->reference))
         return;
+    if (is_outdated(pass)) { /* this one may be of a collection that began meanwhile */
+        bury(pass);
+        date_pass(pass);
+    }
     uint64_t id = entry->id & WEAK_ID_MASK;
     identity_remove((uint32_t) (entry->id >> WEAK_ID_BITS), id);
     pass->dead_ids[pass->dead] = id;

@@ -40,8 +40,8 @@ class Oracle:
                 self.classes[number] = of["name"] if of else "?"
 
     def interval(self, number, slack=0):
-        """`slack`: so many collections are passed over.  Where another thread's collection begins while the
-        agent looks at the dead of the last, some of these count for the later one."""
+        """`slack`: so many collections are passed over: a frame may have an object a moment longer
+        than the heap."""
         found = self.collected[number]
         at = bisect.bisect_left(self.times, found) - slack
         return max(self.times[at - 1] if at > 0 else 0, self.born.get(number, 0)), found

@@ -5,13 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/report/report_bins_data.h"
-#include "converter/report/report_sites.h"
+#include "converter/report/report_sites_data.h"
+#include "converter/report/report_timeline_data.h"
 #include "converter/statistics/statistics_report.h"
 #include "format/json/json_output.h"
 
-#define BAND_CLASSES 10u /* classes with a band of their own in the chart */
-#define SITE_NODES ((size_t) 12000)
 #define ACTIVE_THREADS 40u   /* threads whose activity is drawn */
 #define LEAST_ACTIVITY 1000u /* of the largest amount in a step, below which none is drawn */
 
@@ -106,127 +104,7 @@ static void put_moment(struct writer *writer)
     json_end_object(&writer->json);
 }
 
-/* ---- over time ---- */
-
-struct band {
-    uint64_t weight;
-    uint32_t class_id;
-};
-
-static int by_weight(const void *left, const void *right)
-{
-    const struct band *a = left;
-    const struct band *b = right;
-    if (a->weight != b->weight)
-        return a->weight > b->weight ? -1 : 1;
-    return a->class_id < b->class_id ? -1 : a->class_id > b->class_id;
-}
-
-/* The classes that hold most over all steps.  NULL: out of memory. */
-static struct band *choose_bands(const struct timeline *timeline, size_t *count)
-{
-    struct id_table numbers; /* uint32_t: the class's place among the bands, and one */
-    struct band *bands = calloc(TIMELINE_STEPS * TIMELINE_CLASSES, sizeof *bands);
-    size_t found = 0;
-    id_table_init(&numbers, sizeof(uint32_t));
-    for (size_t i = 0; bands != NULL && i <= timeline->step; i++) {
-        for (size_t k = 0; k < timeline->steps[i].class_count; k++) {
-            const struct timeline_class *class = &timeline->steps[i].classes[k];
-            uint32_t *number = id_table_get(&numbers, class->class_id);
-            if (number == NULL)
-                goto out;
-            if (*number == 0) {
-                bands[found].class_id = class->class_id;
-                *number = (uint32_t) ++found;
-            }
-            bands[*number - 1].weight += class->bytes;
-        }
-    }
-    if (found > 0)
-        qsort(bands, found, sizeof *bands, by_weight);
-    *count = found < BAND_CLASSES ? found : BAND_CLASSES;
-    id_table_reset(&numbers);
-    return bands;
-out:
-    id_table_reset(&numbers);
-    free(bands);
-    return NULL;
-}
-
-static uint64_t bytes_in_step(const struct timeline_step *step, uint32_t class_id)
-{
-    for (size_t i = 0; i < step->class_count; i++)
-        if (step->classes[i].class_id == class_id)
-            return step->classes[i].bytes;
-    return 0;
-}
-
-static bool put_bands(struct writer *writer)
-{
-    const struct timeline *timeline = &writer->model->timeline;
-    size_t count;
-    struct band *bands = choose_bands(timeline, &count);
-    if (bands == NULL)
-        return false;
-    json_begin_array(&writer->json, "classes");
-    for (size_t i = 0; i < count; i++) {
-        json_begin_object(&writer->json, NULL);
-        json_bytes(&writer->json, "name",
-                   trace_class_of(&writer->model->source->names, bands[i].class_id)->name);
-        json_begin_array(&writer->json, "bytes");
-        for (size_t step = 0; step <= timeline->step; step++)
-            json_number(&writer->json, NULL,
-                        bytes_in_step(&timeline->steps[step], bands[i].class_id));
-        json_end_array(&writer->json);
-        json_end_object(&writer->json);
-    }
-    json_end_array(&writer->json);
-    free(bands);
-    return true;
-}
-
-static void put_steps(struct writer *writer, const char *key, size_t member_offset)
-{
-    const struct timeline *timeline = &writer->model->timeline;
-    json_begin_array(&writer->json, key);
-    for (size_t i = 0; i <= timeline->step; i++) {
-        uint64_t value;
-        memcpy(&value, (const char *) &timeline->steps[i] + member_offset, sizeof value);
-        json_number(&writer->json, NULL, value);
-    }
-    json_end_array(&writer->json);
-}
-
-static void put_collections(struct writer *writer)
-{
-    const struct timeline *timeline = &writer->model->timeline;
-    json_begin_array(&writer->json, "collections");
-    for (size_t i = 0; i <= timeline->step; i++) {
-        if (timeline->steps[i].collections == 0)
-            continue;
-        json_begin_array(&writer->json, NULL);
-        json_number(&writer->json, NULL, i);
-        json_number(&writer->json, NULL, timeline->steps[i].collections);
-        json_number(&writer->json, NULL, timeline->steps[i].freed_bytes);
-        json_end_array(&writer->json);
-    }
-    json_end_array(&writer->json);
-}
-
-static bool put_timeline(struct writer *writer)
-{
-    const struct timeline *timeline = &writer->model->timeline;
-    json_begin_object(&writer->json, "timeline");
-    json_number(&writer->json, "start_ns", timeline->start_ns);
-    json_number(&writer->json, "step_ns", timeline->step_ns);
-    put_steps(writer, "live", offsetof(struct timeline_step, live_bytes));
-    put_steps(writer, "objects", offsetof(struct timeline_step, live_objects));
-    put_steps(writer, "most", offsetof(struct timeline_step, most_bytes));
-    put_collections(writer);
-    bool ok = put_bands(writer);
-    json_end_object(&writer->json);
-    return ok;
-}
+/* ---- lifetimes ---- */
 
 static void put_lifetimes(struct writer *writer)
 {
@@ -488,120 +366,7 @@ static bool put_calls(struct writer *writer)
     return ok;
 }
 
-/* ---- sites ---- */
-
-typedef uint64_t (*site_value)(const struct report_sites *sites, size_t i);
-
-static uint64_t parent_of(const struct report_sites *sites, size_t i)
-{
-    return sites->items[i].parent;
-}
-
-static uint64_t live_bytes_in(const struct report_sites *sites, size_t i)
-{
-    return sites->items[i].own.live_bytes;
-}
-
-static uint64_t live_objects_in(const struct report_sites *sites, size_t i)
-{
-    return sites->items[i].own.live_objects;
-}
-
-static uint64_t allocated_bytes_in(const struct report_sites *sites, size_t i)
-{
-    return sites->items[i].own.allocated_bytes;
-}
-
-static uint64_t allocated_objects_in(const struct report_sites *sites, size_t i)
-{
-    return sites->items[i].own.allocated_objects;
-}
-
-static void put_column(struct json_output *json, const struct report_sites *sites, const char *key,
-                       site_value value)
-{
-    json_begin_array(json, key);
-    for (size_t i = 0; i < sites->count; i++)
-        json_number(json, NULL, value(sites, i));
-    json_end_array(json);
-}
-
-/* The leaf of a node: the same method and line under no caller; 0: the root or "...". */
-static uint32_t leaf_of(const struct report_model *model, struct report_sites *sites, size_t i)
-{
-    uint32_t site = sites->items[i].site;
-    if (site == 0 || site == REPORT_SITE_OTHER)
-        return 0;
-    struct heap_site leaf = model->heap.sites.items[site];
-    leaf.parent = 0;
-    return heap_sites_put(&sites->leaves, &leaf);
-}
-
-static void put_places(struct json_output *json, const struct report_model *model,
-                       const struct report_sites *sites)
-{
-    json_begin_array(json, "places");
-    for (size_t i = 0; i < sites->place_count; i++) {
-        const struct report_place *place = &sites->places[i];
-        json_begin_array(json, NULL);
-        json_number(json, NULL, place->leaf);
-        json_bytes(json, NULL, trace_class_of(&model->source->names, place->class_id)->name);
-        json_number(json, NULL, place->sums.allocated_objects);
-        json_number(json, NULL, place->sums.allocated_bytes);
-        json_number(json, NULL, place->sums.live_objects);
-        json_number(json, NULL, place->sums.live_bytes);
-        json_end_array(json);
-    }
-    json_end_array(json);
-}
-
-/* Names are numbered by leaf; those that the page does not name are empty. */
-static bool put_names(struct writer *writer, struct report_sites *sites)
-{
-    struct json_output *json = &writer->json;
-    json_begin_array(json, "name");
-    for (size_t i = 0; i < sites->count; i++)
-        json_number(json, NULL, leaf_of(writer->model, sites, i));
-    json_end_array(json);
-    bool *is_named = calloc(sites->leaves.count, sizeof *is_named);
-    if (is_named == NULL)
-        return false;
-    for (size_t i = 0; i < sites->count; i++)
-        is_named[leaf_of(writer->model, sites, i)] = true;
-    for (size_t i = 0; i < sites->place_count; i++)
-        is_named[sites->places[i].leaf] = true;
-    json_begin_array(json, "names");
-    json_text(json, NULL, "...");
-    for (uint32_t i = 1; i < sites->leaves.count; i++) {
-        char text[HEAP_SITE_TEXT];
-        size_t length = is_named[i] ? heap_site_print(&sites->leaves, i, text, sizeof text) : 0;
-        json_bytes(json, NULL, (struct step_bytes){(const uint8_t *) text, length});
-    }
-    json_end_array(json);
-    free(is_named);
-    return true;
-}
-
-static bool put_sites(struct writer *writer, const struct statistics_report *report)
-{
-    struct json_output *json = &writer->json;
-    struct report_sites sites;
-    bool ok = report_sites_make(writer->model, SITE_NODES, (size_t) writer->options->top, &sites);
-    if (ok) {
-        json_begin_object(json, "sites");
-        put_column(json, &sites, "parent", parent_of);
-        put_column(json, &sites, "live_bytes", live_bytes_in);
-        put_column(json, &sites, "live_objects", live_objects_in);
-        put_column(json, &sites, "allocated_bytes", allocated_bytes_in);
-        put_column(json, &sites, "allocated_objects", allocated_objects_in);
-        ok = put_names(writer, &sites);
-        json_end_object(json);
-        put_places(json, writer->model, &sites);
-        ok = ok && report_bins_put_data(writer->model, &sites, report, json);
-    }
-    report_sites_reset(&sites);
-    return ok;
-}
+/* ---- the whole ---- */
 
 bool report_data_put(const struct report_model *model, const struct report_retained *retained,
                      const struct report_options *options, FILE *file)
@@ -618,12 +383,13 @@ bool report_data_put(const struct report_model *model, const struct report_retai
     put_properties(&writer);
     put_summary(&writer);
     put_moment(&writer);
-    bool ok = put_timeline(&writer);
+    bool ok = report_timeline_put_data(model, &writer.json);
     put_lifetimes(&writer);
     death_dates_put_json(&model->statistics.deaths, &writer.json);
     report_retained_put_data(retained, &writer.json);
     ok = ok && put_classes(&writer, &report) && put_threads(&writer, &report) &&
-         put_methods(&writer, &report) && put_calls(&writer) && put_sites(&writer, &report);
+         put_methods(&writer, &report) && put_calls(&writer) &&
+         report_sites_put_data(model, options, &report, &writer.json);
     json_end_object(&writer.json);
     return ok;
 }

@@ -12,7 +12,7 @@ struct drawing {
     size_t row;
 };
 
-/* ---- watch_lines.c ---- */
+/* ---- watch_draw.c ---- */
 
 /* The next row, cut to the screen's width; no row is left: nothing. */
 void drawing_line(struct drawing *drawing, enum watch_look look, const char *text);

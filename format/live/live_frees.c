@@ -94,6 +94,8 @@ enum step_status live_put_frees(struct live_decoder *decoder, struct stream_stat
         if (frees->scratch == NULL)
             return STEP_STATUS_NO_MEMORY;
     }
+    if (frees->count == 0) /* an end without a batch */
+        return note_batch_end(&decoder->batch_ends, state->next_record);
     id_sort(frees->ids, frees->scratch, frees->count);
     uint64_t first = state->next_record - frees->count;
     size_t passed = state->resumed > first ? (size_t) (state->resumed - first) : 0;

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Words, quantities and file names. */
+#include "agent/base/option_values.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/log.h"
+
+bool option_find_word(const struct option_word *words, size_t count, const char *text,
+                      size_t length, uint32_t *value)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(words[i].name) == length && memcmp(words[i].name, text, length) == 0) {
+            *value = words[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+void option_list_words(const struct option_word *words, size_t count, char *out, size_t out_size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < count && used < out_size; i++)
+        used += (size_t) snprintf(out + used, out_size - used, "%s%s", i == 0 ? "" : ", ",
+                                  words[i].name);
+}
+
+bool option_parse_word(struct option_parse *parse, const char *key, const char *value,
+                       const struct option_word *words, size_t count, uint32_t *out)
+{
+    if (option_find_word(words, count, value, strlen(value), out))
+        return true;
+    char known[256];
+    option_list_words(words, count, known, sizeof known);
+    log_message("option %s: '%s' is none of %s", key, value, known);
+    parse->faults++;
+    return false;
+}
+
+static const struct option_unit size_units[] = {{"", 1},
+                                                {"k", UINT64_C(1) << 10},
+                                                {"m", UINT64_C(1) << 20},
+                                                {"g", UINT64_C(1) << 30},
+                                                {"t", UINT64_C(1) << 40}};
+static const struct option_unit time_units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}};
+static const struct option_unit period_units[] = {
+    {"ms", 1000000}, {"s", 1000000000}, {"min", UINT64_C(60000000000)}};
+static const struct option_unit no_units[] = {{"", 1}};
+
+const struct option_units option_sizes = {"k, m, g, t", 5, size_units};
+const struct option_units option_times = {"ns, us, ms", 3, time_units};
+const struct option_units option_periods = {"ms, s, min", 3, period_units};
+const struct option_units option_numbers = {NULL, 1, no_units};
+
+void option_parse_quantity(struct option_parse *parse, const char *key, const char *value,
+                           const struct option_units *units, uint64_t least, uint64_t most,
+                           uint64_t *out)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long number = value[0] >= '0' && value[0] <= '9' ? strtoull(value, &end, 10) : 0;
+    for (size_t i = 0; end != NULL && errno == 0 && i < units->count; i++) {
+        if (strcasecmp(end, units->units[i].name) != 0)
+            continue;
+        uint64_t scaled;
+        if (__builtin_mul_overflow((uint64_t) number, units->units[i].factor, &scaled) ||
+            scaled < least || scaled > most)
+            break;
+        *out = scaled;
+        return;
+    }
+    log_message("option %s: '%s' is not a number from %" PRIu64 " to %" PRIu64 "%s%s%s", key, value,
+                least, most, units->known != NULL ? " with a unit (" : "",
+                units->known != NULL ? units->known : "", units->known != NULL ? ")" : "");
+    parse->faults++;
+}
+
+static void append_expanded(char *out, size_t size, size_t *used, const char *text)
+{
+    size_t length = strlen(text);
+    if (*used + length < size) {
+        memcpy(out + *used, text, length + 1);
+        *used += length;
+    }
+}
+
+void option_parse_file(struct option_parse *parse, const char *key, const char *value, char *out,
+                       size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    if (value[0] == '\0' || strlen(value) > PATH_MAX - 512) {
+        log_message("option %s: a file name is expected", key);
+        parse->faults++;
+        return;
+    }
+    for (const char *at = value; *at != '\0'; at++) {
+        char text[HOST_NAME_MAX + 32] = {*at, '\0'};
+        if (*at == '%') {
+            at++;
+            if (*at == 'p')
+                snprintf(text, sizeof text, "%ld", (long) getpid());
+            else if (*at == 't')
+                snprintf(text, sizeof text, "%lld", (long long) time(NULL));
+            else if (*at == 'h')
+                text[gethostname(text, sizeof text - 1) == 0 ? HOST_NAME_MAX : 0] = '\0';
+            else if (*at != '%') {
+                log_message("option %s: '%%%c' is none of %%p, %%t, %%h, %%%%", key,
+                            *at != '\0' ? *at : ' ');
+                parse->faults++;
+                return;
+            }
+        }
+        append_expanded(out, size, &used, text);
+    }
+}

@@ -48,6 +48,7 @@ struct live_stream {
     uint64_t next_object, end_object; /* object ids set aside for this stream */
     uint64_t object_step;             /* how many to set aside next */
     bool forced;                      /* may exceed the buffers' limit; never waits */
+    _Atomic bool owes; /* a record is to come that is older than what others may have put by then */
     struct live_stream *next_idle;
     struct live_stream *next_all;
     /* the drain thread's */

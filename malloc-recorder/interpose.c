@@ -104,7 +104,8 @@ static void resize_from_heap(const struct record_resize *resize, uint64_t heap, 
 
 static void *resize(void *block, size_t size)
 {
-    struct record_resize resize = {.before = recorder_stamp()};
+    struct record_resize resize;
+    record_resize_begin(&resize, 0);
     resize.shrinks = block != NULL && size <= real.malloc_usable_size(block);
     uint64_t heap = heap_blocks_take(block);
     void *moved = real.realloc(block, size);
@@ -112,6 +113,7 @@ static void *resize(void *block, size_t size)
         resize_from_heap(&resize, heap, block, size, moved);
     else if (moved != NULL || (block != NULL && size == 0))
         record_realloc(&resize, block, size, moved);
+    record_resize_end(&resize);
     return moved;
 }
 

@@ -112,23 +112,20 @@ static void *take_rallocx(void *block, size_t size, int flags)
     PASS_ON(je.rallocx(block, size, flags));
     enter_real();
     uint64_t heap = flags_heap(flags), call = flags_call(STEP_LIVE_CALL_RALLOCX, flags);
-    void *moved;
-    if (heap == 0 && atomic_load(&heap_blocks_count) == 0) {
-        struct record_resize resize = {.before = recorder_stamp(), .call = call};
-        resize.shrinks = size <= real.malloc_usable_size(block);
-        moved = je.rallocx(block, size, flags);
-        if (moved != NULL)
-            record_realloc(&resize, block, size, moved);
-    } else {
-        uint64_t stamp = recorder_stamp(), old = heap_blocks_take(block);
-        moved = je.rallocx(block, size, flags);
-        if (moved == NULL && old != 0)
-            heap_blocks_put(block, old);
-        if (moved != NULL) {
-            record_heap_free_at(stamp, old, block, 0);
-            note_alloc(heap != 0 ? heap : old, size, moved, call);
-        }
+    struct record_resize resize;
+    record_resize_begin(&resize, call);
+    resize.shrinks = size <= real.malloc_usable_size(block);
+    uint64_t old = heap_blocks_take(block);
+    void *moved = je.rallocx(block, size, flags);
+    if (moved == NULL && old != 0) {
+        heap_blocks_put(block, old);
+    } else if (moved != NULL && (heap | old) != 0) {
+        record_heap_free_at(resize.before, old, block, 0);
+        note_alloc(heap != 0 ? heap : old, size, moved, call);
+    } else if (moved != NULL) {
+        record_realloc(&resize, block, size, moved);
     }
+    record_resize_end(&resize);
     leave_real();
     return moved;
 }
@@ -156,12 +153,13 @@ static size_t take_xallocx(void *block, size_t size, size_t extra, int flags)
 {
     PASS_ON(je.xallocx(block, size, extra, flags));
     enter_real();
-    struct record_resize resize = {.before = recorder_stamp(),
-                                   .call = call_word(STEP_LIVE_CALL_RALLOCX, 0)};
+    struct record_resize resize;
+    record_resize_begin(&resize, call_word(STEP_LIVE_CALL_RALLOCX, 0));
     resize.shrinks = size <= real.malloc_usable_size(block);
     size_t got = je.xallocx(block, size, extra, flags);
     if (got >= size && atomic_load(&heap_blocks_count) == 0)
         record_realloc(&resize, block, size, block);
+    record_resize_end(&resize);
     leave_real();
     return got;
 }
@@ -292,7 +290,8 @@ static void *take_realloc(void *block, size_t size)
 {
     PASS_ON(mi.realloc(block, size));
     enter_real();
-    struct record_resize resize = {.before = recorder_stamp()};
+    struct record_resize resize;
+    record_resize_begin(&resize, 0);
     resize.shrinks = block != NULL && size <= real.malloc_usable_size(block);
     uint64_t old = heap_blocks_take(block);
     void *moved = mi.realloc(block, size);
@@ -304,6 +303,7 @@ static void *take_realloc(void *block, size_t size)
     } else if (moved != NULL) {
         record_realloc(&resize, block, size, moved);
     }
+    record_resize_end(&resize);
     leave_real();
     return moved;
 }

@@ -12,6 +12,7 @@
 #include "malloc-recorder/stacks/stack_walk.h"
 
 #define EARLY_EVENTS 4096
+#define RESIZE_WORDS 9u /* of the record of a realloc, and those of what it did */
 
 /* An event from before the recording could start (libc was not ready). */
 struct early_event {
@@ -428,6 +429,33 @@ static void note_early_realloc(const struct record_resize *resize, const void *o
         note_early(made, 3);
 }
 
+void record_resize_begin(struct record_resize *resize, uint64_t call)
+{
+    struct recording *recording;
+    struct recorder_thread *thread = enter(&recording);
+    *resize = (struct record_resize){.call = call};
+    if (thread != NULL) {
+        /* one more for the call stack */
+        resize->is_missed = reserve(recording, thread->stream, RESIZE_WORDS + 1) == NULL;
+        if (resize->is_missed || thread == &afterlife) {
+            leave(thread);
+        } else {
+            resize->thread = thread;
+            resize->recording = recording;
+            atomic_store_explicit(&thread->stream->owes, true, memory_order_relaxed);
+        }
+    }
+    resize->before = recorder_stamp();
+}
+
+void record_resize_end(struct record_resize *resize)
+{
+    if (resize->thread == NULL)
+        return;
+    atomic_store_explicit(&resize->thread->stream->owes, false, memory_order_release);
+    leave(resize->thread);
+}
+
 /* The record, and those of what it did: the free with the stamp from before the real call, since
  * another thread may have the old address by now, the allocation with that from after it, since
  * another thread may have had the new address until then.  In place, the part that was given up
@@ -435,17 +463,19 @@ static void note_early_realloc(const struct record_resize *resize, const void *o
 void record_realloc(const struct record_resize *resize, const void *old_block, size_t size,
                     const void *new_block)
 {
-    struct recording *recording;
-    struct recorder_thread *thread = enter(&recording);
-    if (thread == NULL) {
+    struct recording *recording = resize->recording;
+    struct recorder_thread *thread = resize->thread;
+    if (resize->is_missed)
+        return;
+    if (thread == NULL && (thread = enter(&recording)) == NULL) {
         note_early_realloc(resize, old_block, size, new_block);
         return;
     }
     bool in_place = old_block == new_block && old_block != NULL;
-    tell_stack(thread, recording, 9);
+    tell_stack(thread, recording, RESIZE_WORDS);
     uint64_t after = recorder_stamp();
     struct live_stream *stream = thread->stream;
-    uint64_t *room = reserve(recording, stream, 9);
+    uint64_t *room = reserve(recording, stream, RESIZE_WORDS);
     if (room != NULL) {
         size_t used = 4;
         unsigned events = 1;
@@ -467,7 +497,8 @@ void record_realloc(const struct record_resize *resize, const void *old_block, s
         }
         live_commit(stream, used, events);
     }
-    leave(thread);
+    if (resize->thread == NULL)
+        leave(thread);
 }
 
 uint64_t record_thread_number(void)

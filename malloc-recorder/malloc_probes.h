@@ -17,14 +17,22 @@ void record_alloc(size_t size, const void *block, uint64_t call);
 /* Before the real call: once it has run another thread may get the address. */
 void record_free(const void *block, uint64_t call);
 
-/* A realloc: the stamp before the real call, and whether the block could only shrink. */
+/* A realloc: what it gives away others may have before its record can be put.  So room is set aside
+ * before the real call, and the drain knows of the record that it must not do without. */
 struct record_resize {
-    uint64_t before;
+    uint64_t before; /* the stamp before the real call */
     uint64_t call;
-    bool shrinks;
+    bool shrinks; /* the block could only do that */
+    bool is_missed;
+    struct recorder_thread *thread; /* NULL: no room is set aside */
+    struct recording *recording;
 };
+void record_resize_begin(struct record_resize *resize, uint64_t call);
+/* After the real call, if it did something. */
 void record_realloc(const struct record_resize *resize, const void *old_block, size_t size,
                     const void *new_block);
+/* After that, always. */
+void record_resize_end(struct record_resize *resize);
 
 /* The same in one of the program's heaps, which are numbered from 1. */
 void record_heap_alloc(uint64_t heap, size_t size, const void *block, uint64_t call);

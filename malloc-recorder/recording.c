@@ -27,6 +27,7 @@
 #define DEFAULT_OPTIONS "file=steptrace-%p.step"
 #define QUIET_NS 50000L
 #define CLOSED_NS INT64_C(1000000000)
+#define QUIET_MOST_NS INT64_C(5000000000)
 
 struct recorder recorder = {.control_lock = PTHREAD_MUTEX_INITIALIZER};
 union recorder_hot recorder_hot;
@@ -279,18 +280,16 @@ static bool is_silent(struct recording *recording)
     return !shared_map_is_drained(&recording->map);
 }
 
-/* Until no thread is in a probe; what they still write is drained meanwhile. */
+/* Until no thread is in a probe; what they still write is drained meanwhile.  A thread that left
+ * the allocator by a jump is never outside again. */
 static void wait_until_quiet(struct recording *recording)
 {
     int64_t waited_ns = 0;
-    while (!record_all_outside()) {
+    while (!record_all_outside() && waited_ns < QUIET_MOST_NS) {
         nanosleep(&(struct timespec){0, QUIET_NS}, NULL);
         waited_ns += QUIET_NS;
-        if (waited_ns >= CLOSED_NS) {
-            waited_ns = 0;
-            if (is_silent(recording))
-                return;
-        }
+        if (waited_ns % CLOSED_NS == 0 && is_silent(recording))
+            return;
     }
 }
 

@@ -23,6 +23,7 @@
 #define CHUNK_WORDS (65536u / sizeof(uint64_t))
 #define RECORD_WORDS 2u /* at least */
 #define COMMIT_NS 20000000L
+#define COMMIT_ROUNDS 100
 #define CHUNK_ROOM (END_BYTES + CHUNK_RECORDS * WAITING_BYTES)
 
 volatile sig_atomic_t drain_successor_is_there;
@@ -301,13 +302,27 @@ static void put_end(struct drain *drain, const char *end)
     drain_put_number(drain, "drain-peak-kib", (uint64_t) usage.ru_maxrss);
 }
 
+static bool is_any_owed(const struct drain *drain)
+{
+    for (struct live_stream *stream = live_all_streams(drain->map); stream != NULL;
+         stream = stream->next_all)
+        if (atomic_load(&stream->owes))
+            return true;
+    return false;
+}
+
 /* A trace that ends before its program ends for all threads at one moment, that of the latest
- * record it has.  What a thread is about to publish from before it gets the time to do so. */
+ * record it has.  What a thread is about to publish from before it gets the time to do so: without
+ * the record of a realloc its old address would be given out twice. */
 static void take_until_cut(struct drain *drain)
 {
     struct native_trace *trace = trace_of(drain);
+    int rounds = 0;
     live_allocs_decoder_end_at(trace->decoder, live_allocs_decoder_latest(trace->decoder));
-    nanosleep(&(struct timespec){0, COMMIT_NS}, NULL);
+    do {
+        nanosleep(&(struct timespec){0, COMMIT_NS}, NULL);
+        atomic_fetch_add(&trace->control->beat, 1);
+    } while (is_any_owed(drain) && ++rounds < COMMIT_ROUNDS && !is_gone(trace, 0));
     trace->is_evened = true;
     take_the_rest(drain);
 }

@@ -114,7 +114,7 @@ class Harm(unittest.TestCase):
 
     def test_full_disk(self):
         """The program does as ever; what fits is a whole trace, and is said to be cut."""
-        for megabytes in (8, 10):
+        for megabytes in (8, 9, 10):
             done = self.on_small_disk(megabytes, STEPTRACE, 'record-malloc', '-o', 'disk/run.step',
                                       program('churn'))
             self.assertEqual((done.returncode, len(done.stdout.split())), (1, 3), done)

@@ -191,6 +191,15 @@ enum step_status arguments_expect(const struct arguments *arguments, size_t leas
     return STEP_STATUS_OK;
 }
 
+bool arguments_read(struct arguments *arguments, int argc, char **argv, size_t least, size_t most,
+                    enum step_status *status)
+{
+    *status = arguments_parse(arguments, argc, argv);
+    if (*status == STEP_STATUS_OK && !arguments->help_wanted)
+        *status = arguments_expect(arguments, least, most);
+    return *status == STEP_STATUS_OK && !arguments->help_wanted;
+}
+
 bool take_flag(void *bool_target, const char *value, const char **fault)
 {
     (void) value;

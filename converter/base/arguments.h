@@ -43,6 +43,9 @@ struct arguments {
 enum step_status arguments_parse(struct arguments *arguments, int argc, char **argv);
 /* Says that there must be between `least` and `most` operands. */
 enum step_status arguments_expect(const struct arguments *arguments, size_t least, size_t most);
+/* Both.  True: the verb goes on; else `*status` is what it returns, OK after `--help`. */
+bool arguments_read(struct arguments *arguments, int argc, char **argv, size_t least, size_t most,
+                    enum step_status *status);
 /* Tells a fault of usage on stderr, with where to find help.  Returns INVALID. */
 __attribute__((format(printf, 2, 3))) enum step_status arguments_fault(
     const struct arguments *arguments, const char *format, ...);

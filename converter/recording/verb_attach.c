@@ -222,9 +222,8 @@ enum step_status verb_attach(int argc, char **argv)
     };
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
-    enum step_status status = arguments_parse(&arguments, argc, argv);
-    if (status != STEP_STATUS_OK || arguments.help_wanted)
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;
-    status = arguments_expect(&arguments, 1, 1);
-    return status == STEP_STATUS_OK ? run(&attachment, &arguments) : status;
+    return run(&attachment, &arguments);
 }

@@ -295,9 +295,8 @@ enum step_status verb_record(int argc, char **argv)
                                   .rows = rows,
                                   .row_count = sizeof rows / sizeof rows[0],
                                   .stop_at_operand = true};
-    enum step_status status = arguments_parse(&arguments, argc, argv);
-    if (status != STEP_STATUS_OK || arguments.help_wanted)
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 1, SIZE_MAX, &status))
         return status;
-    status = arguments_expect(&arguments, 1, SIZE_MAX);
-    return status == STEP_STATUS_OK ? record(&recording, &arguments) : status;
+    return record(&recording, &arguments);
 }

@@ -45,11 +45,8 @@ enum step_status verb_snapshot(int argc, char **argv)
     };
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
-    enum step_status status = arguments_parse(&arguments, argc, argv);
-    if (status != STEP_STATUS_OK || arguments.help_wanted)
-        return status;
-    status = arguments_expect(&arguments, 1, 1);
-    if (status != STEP_STATUS_OK)
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;
     if (!take_count(&pid, arguments.operands[0], &fault) || pid == 0 || pid > INT_MAX)
         return arguments_fault(&arguments, "'%s' is no process id", arguments.operands[0]);

@@ -20,11 +20,8 @@ enum step_status verb_agent_path(int argc, char **argv)
                                        "where the recorder of native programs lies, for LD_PRELOAD",
                                        take_flag, &of_malloc}};
     struct arguments arguments = {.help = &help, .rows = rows, .row_count = 1};
-    enum step_status status = arguments_parse(&arguments, argc, argv);
-    if (status != STEP_STATUS_OK || arguments.help_wanted)
-        return status;
-    status = arguments_expect(&arguments, 0, 0);
-    if (status != STEP_STATUS_OK)
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 0, 0, &status))
         return status;
     bool is_found = of_malloc
                         ? component_find("libmalloctracer.so", "../malloc-recorder", NULL,

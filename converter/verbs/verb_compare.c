@@ -204,10 +204,8 @@ enum step_status verb_compare(int argc, char **argv)
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
-    enum step_status status = arguments_parse(&arguments, argc, argv);
-    if (status == STEP_STATUS_OK && !arguments.help_wanted)
-        status = arguments_expect(&arguments, 2, 2);
-    if (status == STEP_STATUS_OK && !arguments.help_wanted)
+    enum step_status status;
+    if (arguments_read(&arguments, argc, argv, 2, 2, &status))
         status = run(&comparison, &arguments);
     gates_reset(&comparison.gates);
     return status;

@@ -492,16 +492,14 @@ enum step_status verb_heap(int argc, char **argv)
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
-    enum step_status status = arguments_parse(&arguments, argc, argv);
-    bool goes_on = status == STEP_STATUS_OK && !arguments.help_wanted;
-    if (goes_on)
-        status = arguments_expect(&arguments, 1, 1);
+    enum step_status status;
+    bool goes_on = arguments_read(&arguments, argc, argv, 1, 1, &status);
     if (options.selected.temporary) { /* of these nothing lives for long */
         options.report.allocated = true;
         if (!options.has_moment)
             options.moments[0].kind = HEAP_AT_END;
     }
-    if (goes_on && status == STEP_STATUS_OK)
+    if (goes_on)
         status = check_options(&arguments, &options);
     const char *trace = arguments.operands[0];
     if (goes_on && status == STEP_STATUS_OK)

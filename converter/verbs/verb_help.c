@@ -50,10 +50,8 @@ enum step_status verb_help(int argc, char **argv)
         list_verbs(stderr);
         return STEP_STATUS_OK;
     }
-    enum step_status status = arguments_parse(&arguments, argc, argv);
-    if (status == STEP_STATUS_OK && !arguments.help_wanted)
-        status = arguments_expect(&arguments, 0, 1);
-    if (status != STEP_STATUS_OK || arguments.help_wanted)
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 0, 1, &status))
         return status;
     const char *name = arguments.operand_count > 0 ? arguments.operands[0] : NULL;
     const struct verb *verb = find_verb(name);

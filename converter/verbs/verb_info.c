@@ -364,14 +364,12 @@ enum step_status verb_info(int argc, char **argv)
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
-    enum step_status status = arguments_parse(&arguments, argc, argv);
-    if (status != STEP_STATUS_OK || arguments.help_wanted)
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;
-    status = arguments_expect(&arguments, 1, 1);
-    if (status == STEP_STATUS_OK && definition &&
-        metatf_records_are_meant(arguments.operands[0], from))
+    if (definition && metatf_records_are_meant(arguments.operands[0], from))
         return metatf_records_print_dtd(arguments.operands[0], selected.dtd_path);
-    if (status == STEP_STATUS_OK && definition)
+    if (definition)
         return record_dump_definition(arguments.operands[0]);
-    return status == STEP_STATUS_OK ? run(arguments.operands[0], from, &selected, json) : status;
+    return run(arguments.operands[0], from, &selected, json);
 }

@@ -208,11 +208,9 @@ enum step_status verb_leaks(int argc, char **argv)
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
-    enum step_status status = arguments_parse(&arguments, argc, argv);
-    bool goes_on = status == STEP_STATUS_OK && !arguments.help_wanted;
+    enum step_status status;
+    bool goes_on = arguments_read(&arguments, argc, argv, 1, 1, &status);
     if (goes_on)
-        status = arguments_expect(&arguments, 1, 1);
-    if (goes_on && status == STEP_STATUS_OK)
         status = check_gates(&arguments, &options.gates, options.baseline != NULL);
     if (goes_on && status == STEP_STATUS_OK)
         status = run(&options, arguments.operands[0]);

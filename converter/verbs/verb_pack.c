@@ -204,11 +204,8 @@ enum step_status verb_pack(int argc, char **argv)
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
-    enum step_status status = arguments_parse(&arguments, argc, argv);
-    if (status != STEP_STATUS_OK || arguments.help_wanted)
-        return status;
-    status = arguments_expect(&arguments, 1, 1);
-    if (status != STEP_STATUS_OK)
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;
     if (output == NULL || choice.block_records < 1 || choice.block_records > 16777216) {
         return arguments_fault(&arguments, "%s",

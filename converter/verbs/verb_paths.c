@@ -57,11 +57,8 @@ enum step_status verb_paths(int argc, char **argv)
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
-    enum step_status status = arguments_parse(&arguments, argc, argv);
-    if (status != STEP_STATUS_OK || arguments.help_wanted)
-        return status;
-    status = arguments_expect(&arguments, 1, 2);
-    if (status != STEP_STATUS_OK)
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 1, 2, &status))
         return status;
     if ((arguments.operand_count == 2) == (classes.count > 0))
         return arguments_fault(&arguments, "an object's number or --class=GLOB is expected");

@@ -196,11 +196,10 @@ enum step_status verb_replay(int argc, char **argv)
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
-    enum step_status status = arguments_parse(&arguments, argc, argv);
-    if (status != STEP_STATUS_OK || arguments.help_wanted)
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;
-    status = arguments_expect(&arguments, 1, 1);
-    if (status == STEP_STATUS_OK && wanted.csv && wanted.json)
+    if (wanted.csv && wanted.json)
         return arguments_fault(&arguments, "--csv and --json exclude each other");
-    return status == STEP_STATUS_OK ? run_on(&wanted, arguments.operands[0]) : status;
+    return run_on(&wanted, arguments.operands[0]);
 }

@@ -42,11 +42,10 @@ enum step_status verb_sql(int argc, char **argv)
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
-    enum step_status status = arguments_parse(&arguments, argc, argv);
-    if (status != STEP_STATUS_OK || arguments.help_wanted)
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 2, 10, &status))
         return status;
-    status = arguments_expect(&arguments, 2, 10);
-    if (status == STEP_STATUS_OK && options.csv && options.json)
-        status = arguments_fault(&arguments, "--csv and --json are two formats");
-    return status == STEP_STATUS_OK ? run(&arguments, &options) : status;
+    if (options.csv && options.json)
+        return arguments_fault(&arguments, "--csv and --json are two formats");
+    return run(&arguments, &options);
 }

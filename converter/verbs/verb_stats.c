@@ -203,12 +203,11 @@ enum step_status verb_stats(int argc, char **argv)
         MEMORY_ROW};
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
-    enum step_status status = arguments_parse(&arguments, argc, argv);
-    if (status == STEP_STATUS_OK && !arguments.help_wanted)
-        status = arguments_expect(&arguments, 1, 1);
-    if (status == STEP_STATUS_OK && !arguments.help_wanted)
+    enum step_status status;
+    bool goes_on = arguments_read(&arguments, argc, argv, 1, 1, &status);
+    if (goes_on)
         status = check_gates(&arguments, &options);
-    if (status == STEP_STATUS_OK && !arguments.help_wanted)
+    if (goes_on && status == STEP_STATUS_OK)
         status = run(&options, arguments.operands[0]);
     gates_reset(&options.gates);
     return status;

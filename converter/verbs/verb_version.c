@@ -64,10 +64,8 @@ enum step_status verb_version(int argc, char **argv)
     bool as_json = false;
     const struct option_row rows[] = {{"json", 0, NULL, "as JSON", take_flag, &as_json}};
     struct arguments arguments = {.help = &help, .rows = rows, .row_count = 1};
-    enum step_status status = arguments_parse(&arguments, argc, argv);
-    if (status == STEP_STATUS_OK && !arguments.help_wanted)
-        status = arguments_expect(&arguments, 0, 0);
-    if (status != STEP_STATUS_OK || arguments.help_wanted)
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 0, 0, &status))
         return status;
     if (as_json)
         print_json();

@@ -13,32 +13,18 @@
 #include "converter/keepers/hprof_writer.h"
 #include "converter/keepers/paths.h"
 #include "converter/keepers/retained.h"
+#include "tests/fuzz/kept_output.h"
 #include "tests/fuzz/step/seal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { CHANGES = 8, CHANGE_BYTES = 3, RECORD_BYTES = 8, SLOTS = 8 };
+enum { RECORD_BYTES = 8, SLOTS = 8 };
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition))                                                                          \
             fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, #condition), abort();                \
     } while (0)
-
-struct output {
-    uint8_t *data;
-    size_t length;
-};
-
-static enum step_status keep(void *user, const void *data, size_t length, struct step_error *error)
-{
-    struct output *output = user;
-    (void) error;
-    output->data = realloc(output->data, output->length + length + 1);
-    memcpy(output->data + output->length, data, length);
-    output->length += length;
-    return STEP_STATUS_OK;
-}
 
 /* ---- a trace ---- */
 
@@ -89,15 +75,15 @@ static void put_record(struct step_writer *writer, const uint8_t *bytes, uint64_
                         step_definition_find(&step_java_trace_definition, name), slots);
 }
 
-static struct output make_trace(const uint8_t *data, size_t size)
+static struct kept_output make_trace(const uint8_t *data, size_t size)
 {
-    struct output output = {NULL, 0};
+    struct kept_output output = {NULL, 0};
     struct step_writer_options options;
     struct step_writer *writer;
     uint64_t time = 0;
     step_writer_options_init(&options);
     options.definition = &step_java_trace_definition;
-    options.output = (struct step_output){&output, keep};
+    options.output = kept_output_of(&output);
     options.compression = STEP_COMPRESSION_NONE;
     options.block_records = 32;
     CHECK(step_writer_create(&options, &writer, NULL) == STEP_STATUS_OK);
@@ -121,7 +107,7 @@ static enum step_status pass_over(void *user, const void *data, size_t length,
 }
 
 /* Deaths are as many as the frees were, none after its collection, and in order. */
-static void check_deaths(const struct output *dated, const struct dated_summary *summary)
+static void check_deaths(const struct kept_output *dated, const struct dated_summary *summary)
 {
     struct step_reader *reader;
     struct graph_source source;
@@ -167,12 +153,13 @@ static void search(struct step_reader *reader, const struct heap_moment *moment,
     graph_moment_reset(&graph);
 }
 
-static void try_trace(const struct output *trace, bool is_good)
+static void try_trace(const struct kept_output *trace, bool is_good)
 {
     struct step_reader *reader;
     struct dated_summary summary;
-    struct output dated = {NULL, 0};
-    const struct step_output to = {is_good ? &dated : NULL, is_good ? keep : pass_over};
+    struct kept_output dated = {NULL, 0};
+    const struct step_output to = {is_good ? &dated : NULL,
+                                   is_good ? kept_output_write : pass_over};
     if (step_reader_open_memory(trace->data, trace->length, "fuzz", &reader, NULL) !=
         STEP_STATUS_OK)
         return;
@@ -187,14 +174,11 @@ static void try_trace(const struct output *trace, bool is_good)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    size_t head = size > 0 && data[0] % 2 == 1 ? 1 + CHANGES * CHANGE_BYTES : 1;
+    size_t head = seal_head_bytes(data, size);
     if (size < head)
         return 0;
-    struct output trace = make_trace(data + head, size - head);
-    for (size_t i = 1; i + CHANGE_BYTES <= head; i += CHANGE_BYTES)
-        trace.data[(data[i] | (size_t) data[i + 1] << 8) % trace.length] = data[i + 2];
-    if (head > 1)
-        seal_trace(trace.data, trace.length);
+    struct kept_output trace = make_trace(data + head, size - head);
+    seal_changed_trace(data, head, trace.data, trace.length);
     try_trace(&trace, head == 1);
     free(trace.data);
     return 0;

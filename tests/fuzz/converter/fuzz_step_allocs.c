@@ -8,23 +8,9 @@
 #include "converter/formats/step/alloc_forms.h"
 #include "converter/formats/step/stepfile.h"
 #include "steptrace/hatf_trace.h"
+#include "tests/fuzz/kept_output.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct output {
-    uint8_t *data;
-    size_t length;
-};
-
-static enum step_status keep(void *user, const void *data, size_t length, struct step_error *error)
-{
-    struct output *output = user;
-    (void) error;
-    output->data = realloc(output->data, output->length + length + 1);
-    memcpy(output->data + output->length, data, length);
-    output->length += length;
-    return STEP_STATUS_OK;
-}
 
 /* A record for each 8 bytes: its type, its stream, and small or large numbers. */
 static void put_record(struct step_writer *writer, const uint8_t *bytes)
@@ -47,14 +33,14 @@ static void put_record(struct step_writer *writer, const uint8_t *bytes)
                         kind < 10 ? alloc_forms[kind].plain : alloc_forms[kind - 10].placed, slots);
 }
 
-static struct output make_trace(const uint8_t *data, size_t size)
+static struct kept_output make_trace(const uint8_t *data, size_t size)
 {
-    struct output output = {NULL, 0};
+    struct kept_output output = {NULL, 0};
     struct step_writer_options options;
     struct step_writer *writer;
     step_writer_options_init(&options);
     options.definition = &step_hatf_trace_definition;
-    options.output = (struct step_output){&output, keep};
+    options.output = kept_output_of(&output);
     options.compression = STEP_COMPRESSION_NONE;
     options.block_records = 64;
     if (step_writer_create(&options, &writer, NULL) != STEP_STATUS_OK)
@@ -68,7 +54,7 @@ static struct output make_trace(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct output trace = make_trace(data, size);
+    struct kept_output trace = make_trace(data, size);
     struct step_reader *reader;
     struct alloc_source *source;
     struct hatf_record record;

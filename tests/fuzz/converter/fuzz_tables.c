@@ -14,26 +14,12 @@
 
 #include "converter/table_columns/arrow_stream.h"
 #include "steptrace/java_trace.h"
+#include "tests/fuzz/kept_output.h"
 #include "tests/fuzz/step/seal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { CHANGES = 8, CHANGE_BYTES = 3, RECORD_BYTES = 8, SLOTS = 7, ALLOCATING = 3 };
-
-struct output {
-    uint8_t *data;
-    size_t length;
-};
-
-static enum step_status keep(void *user, const void *data, size_t length, struct step_error *error)
-{
-    struct output *output = user;
-    (void) error;
-    output->data = realloc(output->data, output->length + length + 1);
-    memcpy(output->data + output->length, data, length);
-    output->length += length;
-    return STEP_STATUS_OK;
-}
+enum { RECORD_BYTES = 8, SLOTS = 7, ALLOCATING = 3 };
 
 /* ---- a trace ---- */
 
@@ -72,14 +58,14 @@ static void put_record(struct step_writer *writer, const uint8_t *bytes, uint64_
     step_writer_put(writer, bytes[0] / 64, record, slots);
 }
 
-static struct output make_trace(const uint8_t *data, size_t size)
+static struct kept_output make_trace(const uint8_t *data, size_t size)
 {
-    struct output output = {NULL, 0};
+    struct kept_output output = {NULL, 0};
     struct step_writer_options options;
     struct step_writer *writer;
     step_writer_options_init(&options);
     options.definition = &step_java_trace_definition;
-    options.output = (struct step_output){&output, keep};
+    options.output = kept_output_of(&output);
     options.compression = STEP_COMPRESSION_NONE;
     options.block_records = 32;
     if (step_writer_create(&options, &writer, NULL) != STEP_STATUS_OK)
@@ -208,14 +194,11 @@ static void read_table(struct shared_tables *shared, const struct table *table, 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    size_t head = size > 0 && data[0] % 2 == 1 ? 1 + CHANGES * CHANGE_BYTES : 1;
+    size_t head = seal_head_bytes(data, size);
     if (size < head)
         return 0;
-    struct output trace = make_trace(data + head, size - head);
-    for (size_t i = 1; i + CHANGE_BYTES <= head; i += CHANGE_BYTES)
-        trace.data[(data[i] | (size_t) data[i + 1] << 8) % trace.length] = data[i + 2];
-    if (head > 1)
-        seal_trace(trace.data, trace.length);
+    struct kept_output trace = make_trace(data + head, size - head);
+    seal_changed_trace(data, head, trace.data, trace.length);
     char path[64];
     int file = memfd_create("fuzz", 0);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);

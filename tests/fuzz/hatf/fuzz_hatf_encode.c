@@ -7,30 +7,17 @@
 
 #include "steptrace/hatf.h"
 #include "steptrace/packed.h"
+#include "tests/fuzz/kept_output.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { RECORDS = 600 };
 
-struct output {
-    uint8_t *data;
-    size_t length;
-};
-
-static enum step_status keep(void *user, const void *data, size_t length, struct step_error *error)
-{
-    struct output *output = user;
-    (void) error;
-    output->data = realloc(output->data, output->length + length + 1);
-    memcpy(output->data + output->length, data, length);
-    output->length += length;
-    return STEP_STATUS_OK;
-}
-
 /* Gives the trace's records to the encoder. */
-static void encode(struct hatf_reader *reader, enum hatf_encoding encoding, struct output *output)
+static void encode(struct hatf_reader *reader, enum hatf_encoding encoding,
+                   struct kept_output *output)
 {
-    const struct step_output to = {output, keep};
+    const struct step_output to = kept_output_of(output);
     struct hatf_writer *writer;
     struct hatf_encoder *encoder;
     struct hatf_record record;
@@ -50,9 +37,9 @@ static void encode(struct hatf_reader *reader, enum hatf_encoding encoding, stru
     hatf_writer_destroy(writer);
 }
 
-static struct output encode_memory(const struct output *from, enum hatf_encoding encoding)
+static struct kept_output encode_memory(const struct kept_output *from, enum hatf_encoding encoding)
 {
-    struct output output = {NULL, 0};
+    struct kept_output output = {NULL, 0};
     struct hatf_reader *reader;
     if (hatf_reader_create_memory(from->data, from->length, "fuzz", &reader, NULL) !=
         STEP_STATUS_OK)
@@ -62,12 +49,12 @@ static struct output encode_memory(const struct output *from, enum hatf_encoding
     return output;
 }
 
-static void try_all(const struct output *naive)
+static void try_all(const struct kept_output *naive)
 {
     size_t sizes[HATF_ENCODING_COUNT];
     for (unsigned i = 0; i < HATF_ENCODING_COUNT; i++) {
-        struct output encoded = encode_memory(naive, (enum hatf_encoding) i);
-        struct output again = encode_memory(&encoded, HATF_ENCODING_NAIVE);
+        struct kept_output encoded = encode_memory(naive, (enum hatf_encoding) i);
+        struct kept_output again = encode_memory(&encoded, HATF_ENCODING_NAIVE);
         sizes[i] = encoded.length;
         if (again.length != naive->length ||
             (again.length > 0 && memcmp(again.data, naive->data, again.length) != 0) ||
@@ -85,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct step_packed_input *parts[HATF_STREAM_COUNT] = {NULL};
     struct hatf_input inputs[HATF_STREAM_COUNT] = {{NULL, NULL}};
     struct hatf_reader *reader = NULL;
-    struct output naive = {NULL, 0};
+    struct kept_output naive = {NULL, 0};
     if (size == 0)
         return 0;
     enum hatf_split split = (enum hatf_split)(data[0] % 3);

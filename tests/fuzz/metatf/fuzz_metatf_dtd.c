@@ -5,30 +5,14 @@
 #include <string.h>
 
 #include "steptrace/metatf.h"
+#include "tests/fuzz/kept_output.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct bytes {
-    uint8_t *data;
-    size_t length;
-};
-
-static enum step_status keep(void *user, const void *data, size_t length, struct step_error *error)
-{
-    struct bytes *bytes = user;
-    (void) error;
-    bytes->data = realloc(bytes->data, bytes->length + length);
-    if (bytes->data == NULL)
-        abort();
-    memcpy(bytes->data + bytes->length, data, length);
-    bytes->length += length;
-    return STEP_STATUS_OK;
-}
 
 static enum step_status read_at(void *user, uint64_t offset, void *buffer, size_t size,
                                 struct step_error *error)
 {
-    const struct bytes *bytes = user;
+    const struct kept_output *bytes = user;
     (void) error;
     if (offset > bytes->length || size > bytes->length - offset)
         abort();
@@ -63,7 +47,7 @@ static size_t put_all(struct metatf_writer *writer, const struct metatf_dtd *dtd
 
 static void check(const struct metatf_dtd *dtd)
 {
-    struct bytes bytes = {NULL, 0};
+    struct kept_output bytes = {NULL, 0};
     struct metatf_writer_options options;
     struct metatf_writer *writer;
     struct metatf_file *file;
@@ -72,7 +56,7 @@ static void check(const struct metatf_dtd *dtd)
     size_t read = 0;
     metatf_writer_options_init(&options);
     options.dtd = dtd;
-    options.output = (struct step_output){&bytes, keep};
+    options.output = kept_output_of(&bytes);
     if (metatf_writer_create(&options, &writer, NULL) != STEP_STATUS_OK)
         abort();
     size_t written = put_all(writer, dtd);

@@ -34,3 +34,18 @@ void seal_trace(uint8_t *bytes, size_t length)
     while (length - at >= STEP_BLOCK_HEADER_BYTES)
         at += seal_block(bytes + at, length - at - STEP_BLOCK_HEADER_BYTES);
 }
+
+enum { CHANGES = 8, CHANGE_BYTES = 3 };
+
+size_t seal_head_bytes(const uint8_t *data, size_t size)
+{
+    return size > 0 && data[0] % 2 == 1 ? 1 + CHANGES * CHANGE_BYTES : 1;
+}
+
+void seal_changed_trace(const uint8_t *head, size_t head_bytes, uint8_t *bytes, size_t length)
+{
+    for (size_t i = 1; i + CHANGE_BYTES <= head_bytes; i += CHANGE_BYTES)
+        bytes[(head[i] | (size_t) head[i + 1] << 8) % length] = head[i + 2];
+    if (head_bytes > 1)
+        seal_trace(bytes, length);
+}

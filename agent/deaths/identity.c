@@ -30,9 +30,14 @@ uint32_t identity_key(jobject object)
     return mixed >> (32 - IDENTITY_KEY_BITS);
 }
 
+static size_t home_of_key(uint64_t key, size_t mask)
+{
+    return (size_t) key / SHARDS * 0x85ebca6bu & mask;
+}
+
 static size_t home_of(const struct shard *shard, uint64_t word)
 {
-    return (size_t) (word >> WEAK_ID_BITS) / SHARDS * 0x85ebca6bu & shard->mask;
+    return home_of_key(word >> WEAK_ID_BITS, shard->mask);
 }
 
 /* A hint: the table may be another one by now, so it is not looked at. */
@@ -41,8 +46,8 @@ void identity_expect(uint32_t key)
     const struct shard *shard = &shards[key % SHARDS];
     const struct weak_entry *entries = __atomic_load_n(&shard->entries, __ATOMIC_RELAXED);
     size_t mask = __atomic_load_n(&shard->mask, __ATOMIC_RELAXED);
-    size_t home = (size_t) (key / SHARDS * 0x85ebca6bu) & mask;
-    __builtin_prefetch((const char *) ((uintptr_t) entries + home * sizeof *entries), 1);
+    uintptr_t home = (uintptr_t) entries + home_of_key(key, mask) * sizeof *entries;
+    __builtin_prefetch((const char *) home, 1);
 }
 
 static void put(struct shard *shard, struct weak_entry entry)

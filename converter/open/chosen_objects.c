@@ -8,6 +8,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/events/collection_clock.h"
 #include "format/core/grow.h"
+#include "format/core/search.h"
 
 #define BATCH ((size_t) 512)
 /* Objects live until the end of the trace, which is that of the VM. */
@@ -75,19 +76,6 @@ static bool note_collections(struct choice *choice, const struct trace_event *ev
     return event->kind != EVENT_OBJECT_FREE || collection_clock_put_free(&choice->clock, event);
 }
 
-static uint64_t collections_before(const struct choice *choice, uint64_t time_ns)
-{
-    size_t from = 0, to = choice->time_count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (choice->times_ns[middle] < time_ns)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
 /* When most bytes lived, and of equal bytes most objects. */
 static bool look_for_peak(struct choice *choice, const struct trace_event *event)
 {
@@ -126,7 +114,8 @@ static bool is_temporary(struct choice *choice, const struct live_object *birth,
     if ((death->flags & TRACE_DATED) == 0)
         return before + 1 == (collection_clock_begun(&choice->clock) & COLLECTION_MASK);
     choice->needs_times = choice->times_ns == NULL;
-    return before == (collections_before(choice, death->collected_ns) & COLLECTION_MASK);
+    uint64_t found = step_lower_bound(choice->times_ns, choice->time_count, death->collected_ns);
+    return before == (found & COLLECTION_MASK);
 }
 
 /* An object that lives at the end has no death but an age, and is taken only where that is

@@ -8,6 +8,8 @@
 #include <sqlite3ext.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "format/core/search.h"
 SQLITE_EXTENSION_INIT3
 
 enum { LOOKED_UP_MOST = 1 << 18, LOOK_UPS_BEFORE_ALL = 8 };
@@ -111,21 +113,13 @@ static enum step_status read_entries(struct sql_cursor *cursor, struct step_erro
 static bool find_entry(const struct sql_cursor *cursor, uint64_t id, size_t *row)
 {
     const uint64_t *ids = cursor->entries->vectors[cursor->places[0]].numbers;
-    size_t from = 0;
-    size_t to = cursor->entries->row_count;
-    if (id >= ids[0] && id - ids[0] < to && ids[id - ids[0]] == id) {
+    size_t count = cursor->entries->row_count;
+    if (id >= ids[0] && id - ids[0] < count && ids[id - ids[0]] == id) {
         *row = (size_t) (id - ids[0]);
         return true;
     }
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (ids[middle] < id)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    *row = from;
-    return from < cursor->entries->row_count && ids[from] == id;
+    *row = step_lower_bound(ids, count, id);
+    return *row < count && ids[*row] == id;
 }
 
 static void look_up(struct sql_cursor *cursor, uint64_t id)

@@ -5,6 +5,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/tables/block_choice.h"
 #include "converter/tables/record_rows.h"
+#include "format/core/search.h"
 
 /* ---- names ---- */
 
@@ -174,14 +175,5 @@ enum step_status tables_find_collections(struct tables *tables, struct step_erro
 
 size_t tables_collections_before(const struct tables *tables, uint64_t time_ns)
 {
-    size_t from = 0;
-    size_t to = tables->collection_count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (tables->collections[middle] < time_ns)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return step_lower_bound(tables->collections, tables->collection_count, time_ns);
 }

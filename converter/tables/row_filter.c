@@ -7,6 +7,7 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/events/event_selection.h"
+#include "format/core/search.h"
 
 #define SIGN (UINT64_C(1) << 63)
 
@@ -117,26 +118,11 @@ bool row_filter_range(const struct row_filter *filter, size_t column, uint64_t *
     return *least <= *most;
 }
 
-/* The place of the first thread that is not less. */
-static size_t find_thread(const struct row_filter *filter, uint64_t thread)
-{
-    size_t from = 0;
-    size_t to = filter->thread_count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (filter->threads[middle] < thread)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
 bool row_filter_may_have_thread(const struct row_filter *filter, uint64_t least, uint64_t most)
 {
     if (filter->threads == NULL)
         return true;
-    size_t at = find_thread(filter, least);
+    size_t at = step_lower_bound(filter->threads, filter->thread_count, least);
     return at < filter->thread_count && filter->threads[at] <= most;
 }
 
@@ -167,7 +153,7 @@ static void keep_threads(const struct row_filter *filter, const struct table_vec
     for (size_t i = 0; i < count; i++) {
         uint64_t thread = vector->numbers[i];
         if (i == 0 || thread != last) {
-            size_t at = find_thread(filter, thread);
+            size_t at = step_lower_bound(filter->threads, filter->thread_count, thread);
             last_is = at < filter->thread_count && filter->threads[at] == thread;
             last = thread;
         }

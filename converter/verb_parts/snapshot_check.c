@@ -30,6 +30,12 @@ struct snapshot_check {
     size_t edge_count, edge_capacity;
 };
 
+/* 0: it is not known; a static field has no object. */
+static uint32_t holder_of(const struct object_graph *graph, uint64_t object)
+{
+    return object != 0 ? object_graph_find(graph, object) : GRAPH_STATICS;
+}
+
 static struct edge_counts *place_of(struct snapshot_check *check, uint32_t holder, uint32_t key)
 {
     return edge_key_is_index(key)
@@ -98,7 +104,7 @@ static bool compare(struct snapshot_check *check, const struct graph_event *even
 {
     struct object_graph *graph = &check->replay.graph;
     uint32_t target = reach(check, event->target, REFERRED), before;
-    uint32_t holder = event->object != 0 ? object_graph_find(graph, event->object) : GRAPH_STATICS;
+    uint32_t holder = holder_of(graph, event->object);
     uint32_t key = key_of(check, event);
     if (target == 0 || holder == 0 || key == UINT32_MAX) {
         check->result.unknown++;
@@ -136,8 +142,6 @@ static void add_up(struct snapshot_result *result, const struct id_table *places
 {
     for (uint32_t id = 0; id_table_next(places, &id); id++) {
         const struct edge_counts *place = id_table_find(places, id);
-        if (place == NULL)
-            continue;
         result->all.found += place->found;
         result->all.missing += place->missing;
         result->all.other += place->other;
@@ -168,8 +172,7 @@ static bool take_edges(struct snapshot_check *check)
     for (size_t i = 0; i < check->edge_count; i++) {
         const struct held_edge *edge = &check->edges[i];
         uint32_t before, target = object_graph_find(graph, edge->target);
-        uint32_t holder =
-            edge->holder != 0 ? object_graph_find(graph, edge->holder) : GRAPH_STATICS;
+        uint32_t holder = holder_of(graph, edge->holder);
         if (holder != 0 && target != 0 &&
             !object_graph_set(graph, holder, edge->key, target, &before))
             return false;

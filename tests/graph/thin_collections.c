@@ -11,6 +11,7 @@
 #include "converter/events/collection_clock.h"
 #include "converter/graph/graph_source.h"
 #include "converter/records/copy_trace.h"
+#include "format/core/search.h"
 
 struct thinning {
     struct step_reader *reader;
@@ -45,15 +46,8 @@ static enum step_status find_times(struct thinning *thinning, uint64_t each,
 
 static uint64_t time_that_stays(const struct thinning *thinning, uint64_t time)
 {
-    size_t from = 0, to = thinning->count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (thinning->times[middle] < time)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < thinning->count ? thinning->times[from] : time;
+    size_t at = step_lower_bound(thinning->times, thinning->count, time);
+    return at < thinning->count ? thinning->times[at] : time;
 }
 
 static enum step_status copy_block(struct thinning *thinning, size_t i, struct step_block **block,

@@ -33,15 +33,9 @@ static enum step_status take_stack_frame(struct infra_reading *reading, enum jso
     }
     while ((status = infra_next(reading, &token)) == STEP_STATUS_OK && token == JSON_KEY) {
         bool is_name = infra_text_is(reading, "name"), is_parent = infra_text_is(reading, "parent");
-        if ((status = infra_next(reading, &token)) != STEP_STATUS_OK)
+        status = infra_take_text(reading, is_name ? &name : is_parent ? &parent : NULL);
+        if (status != STEP_STATUS_OK)
             return status;
-        size_t *target = is_name ? &name : is_parent ? &parent : NULL;
-        if (target != NULL && (token == JSON_STRING || token == JSON_NUMBER)) {
-            if ((*target = infra_keep_text(reading)) == 0)
-                return infra_no_memory(reading);
-        } else if ((status = infra_skip(reading, token)) != STEP_STATUS_OK) {
-            return status;
-        }
     }
     if (status == STEP_STATUS_OK && name == 0)
         memory_infra_fault(reading->infra, "frame %s has no name", reading->event.texts + id);

@@ -74,6 +74,18 @@ size_t infra_keep_text(struct infra_reading *reading)
     return at;
 }
 
+enum step_status infra_take_text(struct infra_reading *reading, size_t *target)
+{
+    enum json_token token;
+    enum step_status status = infra_next(reading, &token);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (target == NULL || (token != JSON_STRING && token != JSON_NUMBER))
+        return infra_skip(reading, token);
+    *target = infra_keep_text(reading);
+    return *target != 0 ? STEP_STATUS_OK : infra_no_memory(reading);
+}
+
 struct step_bytes infra_kept(const struct infra_reading *reading, size_t at)
 {
     const char *text = reading->event.texts + at;

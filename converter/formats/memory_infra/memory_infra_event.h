@@ -55,6 +55,8 @@ enum step_status infra_skip(struct infra_reading *reading, enum json_token token
 bool infra_text_is(const struct infra_reading *reading, const char *wanted);
 /* Keeps the last token's text until the event ends; 0: out of memory. */
 size_t infra_keep_text(struct infra_reading *reading);
+/* Keeps the next value in *target if it is a string or a number; `target` NULL: passes over it. */
+enum step_status infra_take_text(struct infra_reading *reading, size_t *target);
 /* A text that was kept. */
 struct step_bytes infra_kept(const struct infra_reading *reading, size_t at);
 bool infra_key_is(const struct infra_reading *reading, size_t key, const char *wanted);

@@ -17,14 +17,8 @@ static enum step_status take_v2_items(struct infra_reading *reading, enum infra_
                 : infra_text_is(reading, "name_sid") || infra_text_is(reading, "string") ? &name
                 : infra_text_is(reading, "parent")                                       ? &parent
                                                                                          : NULL;
-            if ((status = infra_next(reading, &token)) != STEP_STATUS_OK)
+            if ((status = infra_take_text(reading, target)) != STEP_STATUS_OK)
                 return status;
-            if (target != NULL && (token == JSON_STRING || token == JSON_NUMBER)) {
-                if ((*target = infra_keep_text(reading)) == 0)
-                    return infra_no_memory(reading);
-            } else if ((status = infra_skip(reading, token)) != STEP_STATUS_OK) {
-                return status;
-            }
         }
         if (status == STEP_STATUS_OK && id != 0)
             status = infra_add_name(reading, kind, id, name, parent);

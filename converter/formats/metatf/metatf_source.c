@@ -8,6 +8,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
+#include "format/core/search.h"
 #include "steptrace/java_metatf.h"
 
 /* Where the entries of a table stand in their section, in order: the first has number 1. */
@@ -66,20 +67,13 @@ static uint32_t add_place(struct places *places, uint64_t position)
 /* False: nothing stands there. */
 static bool find(const struct places *places, uint64_t position, uint32_t *id)
 {
-    size_t low = 0, high = places->count;
     *id = 0;
     if (position == 0)
         return true;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (places->items[middle] < position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == places->count || places->items[low] != position)
+    size_t at = step_lower_bound(places->items, places->count, position);
+    if (at == places->count || places->items[at] != position)
         return false;
-    *id = (uint32_t) low + 1;
+    *id = (uint32_t) at + 1;
     return true;
 }
 

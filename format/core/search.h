@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Places in sorted arrays of numbers.  An inline header: all layers may use it. */
+#ifndef FORMAT_CORE_SEARCH_H
+#define FORMAT_CORE_SEARCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The place of the first number that is not less than the value: how many are less. */
+static inline size_t step_lower_bound(const uint64_t *numbers, size_t count, uint64_t value)
+{
+    size_t from = 0, to = count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (numbers[middle] < value)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+#endif

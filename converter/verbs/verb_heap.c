@@ -9,8 +9,10 @@
 #include "converter/base/no_memory.h"
 #include "converter/events/selection_options.h"
 #include "converter/gates/gate_options.h"
-#include "converter/heap/heap_report.h"
 #include "converter/heap/heap_tracker.h"
+#include "converter/heap_report/heap_ages.h"
+#include "converter/heap_report/heap_table.h"
+#include "converter/heap_report/heap_tree.h"
 #include "converter/measures/measure_heap.h"
 #include "converter/open/input.h"
 #include "converter/verb_parts/heap_of_dump.h"
@@ -244,8 +246,10 @@ static bool print_rows(struct heap_run *run, struct heap_report *report)
 {
     if (run->options->moment_count == 2)
         return heap_print_changes(report, &run->snapshots[0], &run->snapshots[1]);
-    if (run->options->ages)
-        return heap_print_ages(report, &run->snapshots[0], &run->ages);
+    if (run->options->ages) {
+        heap_print_ages(report, &run->snapshots[0], &run->ages);
+        return true;
+    }
     if (report->tree != HEAP_NO_TREE)
         return heap_print_tree(report, &run->snapshots[0]);
     return heap_print_table(report, &run->snapshots[0]);

@@ -45,7 +45,7 @@ uint32_t guarded_locals(const struct method_code *method)
     return method->max_locals + more;
 }
 
-/* Before a return: of Object.<init> alloc() and constructed(), of all exit(). */
+/* Before a return: of Object.<init> alloc() and constructed(), of all exit() or call(). */
 static uint32_t return_bytes(const struct method_code *method)
 {
     uint32_t bytes = 0;
@@ -107,7 +107,7 @@ uint32_t bytes_after(const struct method_code *method, uint32_t offset)
 
 static uint32_t prologue_bytes(const struct method_code *method)
 {
-    if (method->number == 0)
+    if (method->number == 0 || method->leaf)
         return 0;
     bool pass_this = !has_plain_entry(method) && !method->constructor && !method->object_init;
     return method->push.size + pass_this + CALL_BYTES;

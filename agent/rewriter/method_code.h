@@ -60,6 +60,7 @@ struct method_code {
     bool alloc;            /* allocation probes */
     bool references;       /* probes of stores */
     uint32_t number;       /* method probes, or 0 */
+    bool leaf;             /* one of them, at the return: leaf_method.c */
     struct code_push push; /* of the number */
     const char *reason;    /* why the method is left alone */
 
@@ -178,6 +179,9 @@ static inline bool has_plain_entry(const struct method_code *method)
 
 /* method_scan.c */
 bool method_scan(struct method_code *method);
+
+/* leaf_method.c; after the scan. */
+bool is_leaf_method(const struct method_code *method);
 
 /* constructor.c: MARK_UNINITIALIZED, MARK_CONSTRUCTED, MARK_NO_THIS. */
 bool constructor_mark(struct method_code *method);

@@ -79,12 +79,12 @@ static bool put_prologue(struct method_code *method)
 {
     if (method->number == 0 || method->leaf)
         return true;
-    if (method->constructor && !method->runs_before && !method->file->request->nameless)
+    if (has_plain_entry(method))
+        return put_numbered(method, PROBE_ENTRY, 0);
+    if (method->constructor && !method->runs_before)
         return put_numbered(method, PROBE_ENTRY_SUPER, 0);
     if (method->constructor || method->object_init)
         return put_numbered(method, PROBE_ENTRY_NEW, 0);
-    if (has_plain_entry(method))
-        return put_numbered(method, PROBE_ENTRY, 0);
     return put_numbered(method, PROBE_ENTRY_THIS, ALOAD_0);
 }
 
@@ -95,7 +95,7 @@ static bool put_return(struct method_code *method)
         if (!code_put_call(method, PROBE_ALLOC))
             return false;
     }
-    if (method->object_init && method->number != 0 &&
+    if (method->object_init && has_constructed(method) &&
         !put_numbered(method, PROBE_CONSTRUCTED, ALOAD_0))
         return false;
     return method->number == 0 || put_numbered(method, method->leaf ? PROBE_CALL : PROBE_EXIT, 0);
@@ -146,7 +146,7 @@ static enum alloc_call result_kind(struct method_code *method, uint32_t offset)
 static bool put_constructed(struct method_code *method, uint32_t marks)
 {
     bool no_this = (marks & MARK_NO_THIS) != 0;
-    if (method->number != 0 &&
+    if (has_constructed(method) &&
         !put_numbered(method, PROBE_CONSTRUCTED, no_this ? ACONST_NULL : ALOAD_0))
         return false;
     return no_this || store_put_early(method);

@@ -51,7 +51,7 @@ static uint32_t return_bytes(const struct method_code *method)
     uint32_t bytes = 0;
     if (method->object_init && method->alloc)
         bytes += 1 + CALL_BYTES;
-    if (method->object_init && method->number != 0)
+    if (method->object_init && has_constructed(method))
         bytes += method->push.size + 1 + CALL_BYTES;
     if (method->number != 0)
         bytes += method->push.size + CALL_BYTES;
@@ -79,7 +79,7 @@ uint32_t bytes_before(const struct method_code *method, uint32_t offset)
 
 static uint32_t constructed_bytes(const struct method_code *method, uint32_t marks)
 {
-    return (method->number != 0 ? method->push.size + 1 + CALL_BYTES : 0) +
+    return (has_constructed(method) ? method->push.size + 1 + CALL_BYTES : 0) +
            ((marks & MARK_NO_THIS) != 0 ? 0 : store_early_bytes(method));
 }
 

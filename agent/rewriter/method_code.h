@@ -171,7 +171,13 @@ static inline bool has_super_call(const struct method_code *method, uint32_t off
            (method->marks[offset] & MARK_CONSTRUCTED) != 0;
 }
 
-/* entry() rather than entryThis(), in what is no constructor. */
+/* constructed(), where this has become an object. */
+static inline bool has_constructed(const struct method_code *method)
+{
+    return method->number != 0 && !method->file->request->nameless;
+}
+
+/* entry() rather than a probe of the object, or of one that is still to come. */
 static inline bool has_plain_entry(const struct method_code *method)
 {
     return (method->access & ACCESS_STATIC) != 0 || method->file->request->nameless;

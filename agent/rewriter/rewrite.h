@@ -30,10 +30,11 @@
  * - superCall(int): in a constructor, before its super() or this() is called; what runs from there
  *   on until it returns is the construction of the same object.
  * - entrySuper(int): entryNew() and superCall() in one, where nothing that runs code of any other
- *   method lies between them.  Only entryNew() is there if nobody asks for the object.
+ *   method lies between them.
  * - constructed(int,Object): in a constructor, directly after its super() or this() returned; null
  *   in the odd class file that keeps `this` in no local variable.
- *   It is entry(int), too, where the request says that nobody asks for the object.
+ *   Where the request says that nobody asks for the object, entry(int) takes the place of all these
+ *   but constructed(), and there is none of that.
  * - exit(int): before each return instruction.
  * - unwind(int): an exception leaves the method (which then throws it on).
  * - caught(int): first thing in each exception handler of a method with a number: what this method

@@ -77,6 +77,26 @@ public class LeafMethods {
         }
     }
 
+    private static class Base {
+        final int value;
+
+        Base(int value) {
+            if (value == 1)
+                throw new ArithmeticException();
+            this.value = value;
+        }
+    }
+
+    private static final class Derived extends Base {
+        Derived(int value) {
+            super(argument(value));
+        }
+
+        private static int argument(int value) {
+            return value / (value % 48);
+        }
+    }
+
     private static int thrown;
 
     private static long risky(Node node, int kind) {
@@ -88,6 +108,10 @@ public class LeafMethods {
                 return node.number(2);
             case 2:
                 return node.divided(0);
+            case 3:
+                return new Derived(node.value() * 48).value;
+            case 4:
+                return new Derived(32).value;
             default:
                 return node.compared("no node");
             }
@@ -106,7 +130,7 @@ public class LeafMethods {
                 + first.compared(last) + Node.made() + (long) Node.constant();
         sum += first.ofCall() + first.locked() + first.looped() + last.caught();
         if (i % 16 == 0) {
-            for (int kind = 0; kind < 4; kind++)
+            for (int kind = 0; kind < 6; kind++)
                 sum += risky(kind == 0 ? last : first, kind);
         }
         return sum;

@@ -207,7 +207,7 @@ def leaf_methods(session):
     for name, vm in (("engine=jvmti", ""), ("resolution=1us", ""), ("resolution=none", "-Xint"),
                      ("internals=none", "")):
         said = session.run(session.java("LeafMethods", vm, f"{agent},{name}", ["320"])).stdout
-        require(said.endswith(b" 80\n"), f"{name} {vm}: it says {shown(said)}")
+        require(said.endswith(b" 120\n"), f"{name} {vm}: it says {shown(said)}")
         session.step("check", "run.step")
         session.step("convert", "run.step", "-o", "run.zip")
         trace = trace_text.read_zip(session.path("run.zip"))

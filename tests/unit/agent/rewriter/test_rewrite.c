@@ -372,6 +372,11 @@ static void test_constructor(void)
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         CU_ASSERT_EQUAL(load_u2(table + 2 * i), wanted[i]);
     CU_ASSERT_PTR_NULL(code_attribute(find_code(result, result_bytes), POOL_FRAMES));
+    apart = true; /* nobody asks for the object */
+    CU_ASSERT_EQUAL(rewrite_method(&method, false), REWRITE_CHANGED);
+    apart = false;
+    expect_callee(1, PROBE_CLASS, "entry");
+    expect_callee(11, PROBE_CLASS, "exit");
 }
 
 static void test_tables(void)

@@ -26,11 +26,12 @@
 #include "capture/log.h"
 
 #define CHANGED_BITS 16u
+#define LEAF_RESOLUTION_NS 1000u
 
 static struct {
     _Atomic bool on; /* classes that are loaded or retransformed now are to be rewritten */
     bool armed;      /* only methods of start= get probes, and only for that */
-    bool alloc, method, nameless, references; /* as in a struct rewrite_request */
+    bool alloc, method, nameless, references, leaf; /* as in a struct rewrite_request */
     const struct session *session;
     _Atomic uint64_t left_alone;
     /* a set of hashes of the names of changed classes: which ones to restore */
@@ -148,6 +149,7 @@ static struct rewrite_request request_of(const uint8_t *bytes, size_t length,
                                     .method = plan->traced || plan->watched,
                                     .references = engine.references,
                                     .nameless = engine.nameless,
+                                    .leaf = engine.leaf,
                                     .apart = true,
                                     .method_number = number_method,
                                     .field_number = number_field,
@@ -398,7 +400,7 @@ static bool arm(JNIEnv *jni, const struct session *session, bool on)
     if (on && !java_probes_link(jni, &session->options))
         return false;
     engine.session = session;
-    engine.alloc = engine.method = engine.references = false;
+    engine.alloc = engine.method = engine.references = engine.leaf = false;
     engine.armed = on;
     if (on)
         archived_classes_read();
@@ -424,6 +426,28 @@ static void meet_hook(JNIEnv *jni)
     (*jni)->DeleteLocalRef(jni, class);
 }
 
+/* May leaf methods have one probe?  Not where times are finer than the difference, nor where
+ * something may happen within them: an exception of the JVM's whose constructors are traced. */
+static bool takes_calls_whole(const struct options *options)
+{
+    static const char *const thrown[] = {"java/lang/Throwable",
+                                         "java/lang/Exception",
+                                         "java/lang/RuntimeException",
+                                         "java/lang/NullPointerException",
+                                         "java/lang/ClassCastException",
+                                         "java/lang/ArithmeticException",
+                                         "java/lang/ArrayStoreException",
+                                         "java/lang/IndexOutOfBoundsException",
+                                         "java/lang/ArrayIndexOutOfBoundsException"};
+    bool traced = false;
+    for (size_t i = 0; options->include.count != 0 && i < sizeof thrown / sizeof thrown[0]; i++)
+        traced = traced || options_trace_class(options, thrown[i]);
+    return !traced && (options->events & (EVENT_ALLOC | EVENT_REFERENCE)) == 0 &&
+           options->method == METHOD_EVENTS &&
+           options->start_at.count + options->stop_at.count == 0 &&
+           (options->resolution_ns == 0 || options->resolution_ns >= LEAF_RESOLUTION_NS);
+}
+
 static void start(JNIEnv *jni, const struct session *session)
 {
     uint32_t events = session->options.events;
@@ -437,6 +461,7 @@ static void start(JNIEnv *jni, const struct session *session)
     engine.method = (events & EVENT_METHOD) != 0;
     engine.references = (events & EVENT_REFERENCE) != 0;
     engine.nameless = !session->names_objects;
+    engine.leaf = takes_calls_whole(&session->options);
     if (engine.alloc) {
         reaper_start(jni);
         engine_notify(true, JVMTI_EVENT_VM_OBJECT_ALLOC);
@@ -488,6 +513,8 @@ static void enable(const struct session *session, bool on)
 static void enable_methods(struct session *session, bool on)
 {
     atomic_store(&session->methods_on, on);
+    atomic_store(&session->quick_methods,
+                 on && !session->names_objects && !probes_need_fence && clock_uses_counter);
 }
 
 const struct engine engine_bytecode = {.want_capabilities = want_capabilities,

@@ -200,6 +200,31 @@ static void JNICALL on_unwind(JNIEnv *jni, jclass class, jint number)
     leave(number, LEAVE_UNWIND);
 }
 
+/* A leaf method: nothing else has happened since its entry. */
+static void called(JNIEnv *jni, jint number, enum method_leave how)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    method_entered(session, os, jni, (uint32_t) number, NULL, false);
+    method_left(session, os, (uint32_t) number, how);
+    probe_leave(os);
+}
+
+static void JNICALL on_call(JNIEnv *jni, jclass class, jint number)
+{
+    (void) class;
+    if (!method_called_quickly((uint32_t) number))
+        called(jni, number, LEAVE_RETURN);
+}
+
+static void JNICALL on_call_unwind(JNIEnv *jni, jclass class, jint number)
+{
+    (void) class;
+    called(jni, number, LEAVE_UNWIND);
+}
+
 static void JNICALL on_caught(JNIEnv *jni, jclass class, jint number)
 {
     (void) jni, (void) class;
@@ -251,6 +276,18 @@ static void JNICALL count_exit(JNIEnv *jni, jclass class, jint number)
 
 static void JNICALL count_unwind(JNIEnv *jni, jclass class, jint number)
 {
+    count(jni, class, number, LEAVE_UNWIND);
+}
+
+static void JNICALL count_call(JNIEnv *jni, jclass class, jint number)
+{
+    count_entry(jni, class, number);
+    count(jni, class, number, LEAVE_RETURN);
+}
+
+static void JNICALL count_call_unwind(JNIEnv *jni, jclass class, jint number)
+{
+    count_entry(jni, class, number);
     count(jni, class, number, LEAVE_UNWIND);
 }
 
@@ -306,6 +343,8 @@ static const union probe_function recording[PROBE_COUNT] = {
     [PROBE_EXIT] = {.number = on_exit_normal},
     [PROBE_UNWIND] = {.number = on_unwind},
     [PROBE_CAUGHT] = {.number = on_caught},
+    [PROBE_CALL] = {.number = on_call},
+    [PROBE_CALL_UNWIND] = {.number = on_call_unwind},
 };
 
 static const union probe_function counting[PROBE_COUNT] = {
@@ -319,6 +358,8 @@ static const union probe_function counting[PROBE_COUNT] = {
     [PROBE_EXIT] = {.number = count_exit},
     [PROBE_UNWIND] = {.number = count_unwind},
     [PROBE_CAUGHT] = {.number = count_caught},
+    [PROBE_CALL] = {.number = count_call},
+    [PROBE_CALL_UNWIND] = {.number = count_call_unwind},
 };
 
 /* What is linked now; with triggers, functions that look for these and then call it. */
@@ -475,7 +516,8 @@ static bool define_probes(JNIEnv *jni, bool methods)
     jclass class = define_class(jni);
     linking.probes = class != NULL ? (*jni)->NewGlobalRef(jni, class) : NULL;
     if (linking.leaf && linking.probes != NULL)
-        method_called_through((*jni)->GetStaticMethodID(jni, class, "entry", "(I)V"));
+        method_called_through((*jni)->GetStaticMethodID(jni, class, "entry", "(I)V"),
+                              (*jni)->GetStaticMethodID(jni, class, "call", "(I)V"));
     return linking.probes != NULL;
 }
 

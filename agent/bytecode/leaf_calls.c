@@ -9,7 +9,7 @@
 
 #include "agent/base/internals.h"
 #include "agent/bytecode/java_probes.h"
-#include "agent/bytecode/method_events.h"
+#include "agent/bytecode/quick_events.h"
 #include "agent/rewriter/rewrite.h"
 
 typedef double (*routine_of_double)(double);
@@ -50,7 +50,7 @@ static routine_of_double routine_at(uintptr_t address)
 }
 
 /* The next one of the proof's calls; others pass. */
-static double take_for_proof(uint64_t bits, double value)
+__attribute__((cold, noinline)) static double take_for_proof(uint64_t bits, double value)
 {
     if (!pthread_equal(proof.thread, pthread_self()))
         return value;
@@ -65,14 +65,19 @@ static inline __attribute__((always_inline)) double take_tan(double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    if (__builtin_expect(bits >> (LEAF_NUMBER_BITS + 1) != LEAF_TAG, 0))
+    if (__builtin_expect(bits >> (LEAF_NUMBER_BITS + 2) != LEAF_TAG >> 1, 0))
         return routine_at(tan_calls.routine)(value);
     int mode = atomic_load_explicit(&tan_calls.mode, memory_order_relaxed);
     if (__builtin_expect(mode != RECORD, 0))
         return mode == PROVE ? take_for_proof(bits, value) : value;
     uint32_t number = (uint32_t) bits & ((1u << LEAF_NUMBER_BITS) - 1);
-    bool done = (bits >> LEAF_NUMBER_BITS & 1) != 0 ? method_left_quickly(number)
-                                                    : method_entered_quickly(number);
+    bool done;
+    if ((bits >> (LEAF_NUMBER_BITS + 1) & 1) != 0)
+        done = call_quickly(number);
+    else if ((bits >> LEAF_NUMBER_BITS & 1) != 0)
+        done = leave_quickly(number);
+    else
+        done = enter_quickly(number);
     return done ? 0 : value;
 }
 

@@ -3,7 +3,7 @@
 #include "agent/bytecode/method_events.h"
 
 #include "agent/bytecode/constructors.h"
-#include "agent/records/put_record.h"
+#include "agent/bytecode/quick_events.h"
 #include "agent/references/object_ids.h"
 
 static void *key_of(uint32_t number)
@@ -79,81 +79,19 @@ void method_calls_super(struct session *session, struct os_thread *os, uint32_t 
         frame->pending |= FRAME_IN_SUPER;
 }
 
-/* What a probe in the usual case needs. */
-struct quick {
-    struct os_thread *os;
-    struct session *session;
-    struct java_thread *java;
-    struct live_stream *stream;
-};
-
-/* True: the thread is marked as in a probe, and its stream has room for a word. */
-static inline bool begin_quickly(struct quick *quick)
-{
-    struct os_thread *os = quick->os = thread_self;
-    if (__builtin_expect(os == NULL || probes_need_fence || !clock_uses_counter, 0))
-        return false;
-    atomic_store_explicit(&os->in_probe, 1, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst); /* see probe_enter() */
-    struct session *session = quick->session =
-        atomic_load_explicit(&tracer.session, memory_order_acquire);
-    struct java_thread *java = quick->java = os->current;
-    struct live_stream *stream = quick->stream = os->stream;
-    if (__builtin_expect(session != NULL && java != NULL && stream != NULL &&
-                             java->session == session->number && os->session == session->number &&
-                             atomic_load_explicit(&java->os, memory_order_relaxed) == os &&
-                             stream->thread == java->id && stream->cursor != stream->end &&
-                             !atomic_load_explicit(&tracer.forked, memory_order_relaxed) &&
-                             atomic_load_explicit(&session->methods_on, memory_order_relaxed),
-                         1))
-        return true;
-    probe_leave(os);
-    return false;
-}
-
-/* Calls nothing, so that no register need be saved. */
-static inline bool write_quickly(const struct quick *quick, enum step_live_kind kind,
-                                 uint64_t method)
-{
-    struct live_stream *stream = quick->stream;
-    uint64_t frozen = atomic_load_explicit(&quick->session->frozen_stamp, memory_order_relaxed);
-    uint64_t stamp = __builtin_expect(frozen != 0, 0) ? tracer_stamp_without_clock(frozen)
-                                                      : clock_counter() - tracer.scale.zero;
-    return write_short_at(stream_stamp(stream, stamp), stream, stream->cursor, kind, method);
-}
-
 bool method_entered_quickly(uint32_t number)
 {
-    struct quick quick;
-    if (!begin_quickly(&quick))
-        return false;
-    struct java_thread *java = quick.java;
-    _Atomic uint64_t *known = method_known(number);
-    uint64_t packed = known != NULL ? atomic_load_explicit(known, memory_order_relaxed) : 0;
-    /* of another session it is out of this range, and 0 if it is not traced */
-    uint64_t method = packed - (quick.session->number << METHOD_SESSION_SHIFT);
-    bool done = method - 1 < METHOD_ID_MASK && !quick.session->names_objects &&
-                java->depth != java->capacity &&
-                write_quickly(&quick, STEP_LIVE_ENTRY_SHORT, method);
-    if (done)
-        java->frames[java->depth++] =
-            (struct method_frame){method, key_of(number), 0, quick.stream, 0};
-    probe_leave(quick.os);
-    return done;
+    return enter_quickly(number);
 }
 
 bool method_left_quickly(uint32_t number)
 {
-    struct quick quick;
-    if (!begin_quickly(&quick))
-        return false;
-    struct java_thread *java = quick.java;
-    const struct method_frame *frame = java->depth != 0 ? &java->frames[java->depth - 1] : NULL;
-    bool done = frame != NULL && frame->key == key_of(number) && frame->pending == 0 &&
-                write_quickly(&quick, STEP_LIVE_EXIT_SHORT, frame->method);
-    java->depth -= done;
-    probe_leave(quick.os);
-    return done;
+    return leave_quickly(number);
+}
+
+bool method_called_quickly(uint32_t number)
+{
+    return call_quickly(number);
 }
 
 void method_constructed(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,

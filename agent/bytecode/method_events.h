@@ -9,10 +9,10 @@
 /* `is_new`: a constructor, whose object comes with method_constructed(). */
 void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,
                     jobject object, bool is_new);
-/* The same, and method_left(), as the whole probe, for what is usual: a thread that is known, a
- * record in short, an exit from the innermost frame, no object.  False: nothing was done. */
+/* The same, and method_left(), as the whole probe, in the usual case: see quick_events.h. */
 bool method_entered_quickly(uint32_t number);
 bool method_left_quickly(uint32_t number);
+bool method_called_quickly(uint32_t number); /* both at once */
 /* A constructor calls its super() or this(). */
 void method_calls_super(struct session *session, struct os_thread *os, uint32_t number);
 void method_constructed(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,

@@ -44,11 +44,12 @@ static uint64_t know(struct session *session, uint32_t number, jmethodID method)
     return id;
 }
 
-static jmethodID in_between;
+static jmethodID in_between[2];
 
-void method_called_through(jmethodID probe)
+void method_called_through(jmethodID entry, jmethodID call)
 {
-    in_between = probe;
+    in_between[0] = entry;
+    in_between[1] = call;
 }
 
 static jmethodID method_at(jint depth)
@@ -112,7 +113,7 @@ uint64_t method_find(struct session *session, uint32_t number)
     struct method_page *page = method_page_of(number);
     uint32_t wanted = page != NULL ? atomic_load(&page->names[number % METHOD_PAGE_NUMBERS]) : 0;
     jmethodID method = method_at(1);
-    if (method != NULL && method == in_between)
+    if (method != NULL && (method == in_between[0] || method == in_between[1]))
         method = method_at(2);
     return method != NULL && (wanted == 0 || is_called(method, wanted))
                ? know(session, number, method)

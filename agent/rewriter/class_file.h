@@ -16,6 +16,7 @@
 enum {
     CONSTANT_UTF8 = 1,
     CONSTANT_INTEGER = 3,
+    CONSTANT_FLOAT = 4,
     CONSTANT_LONG = 5,
     CONSTANT_DOUBLE = 6,
     CONSTANT_CLASS = 7,
@@ -93,6 +94,8 @@ static inline bool class_malformed(struct class_file *file, const uint8_t *at, c
 
 /* constant_pool.c */
 bool pool_parse(struct class_file *file);
+/* What follows the tag of a constant of that kind; NULL: there is none. */
+const uint8_t *pool_constant(const struct class_file *file, uint32_t index, uint32_t tag);
 /* The text of a Utf8 constant. */
 bool pool_text(struct class_file *file, uint32_t index, struct class_text *text);
 bool pool_class_name(struct class_file *file, uint32_t index, struct class_text *name);

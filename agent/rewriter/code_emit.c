@@ -77,14 +77,14 @@ static bool put_guarded(struct method_code *method, enum probe probe, uint32_t v
 
 static bool put_prologue(struct method_code *method)
 {
-    if (method->number == 0)
+    if (method->number == 0 || method->leaf)
         return true;
-    if (method->constructor && !method->runs_before && !method->file->request->nameless)
+    if (has_plain_entry(method))
+        return put_numbered(method, PROBE_ENTRY, 0);
+    if (method->constructor && !method->runs_before)
         return put_numbered(method, PROBE_ENTRY_SUPER, 0);
     if (method->constructor || method->object_init)
         return put_numbered(method, PROBE_ENTRY_NEW, 0);
-    if (has_plain_entry(method))
-        return put_numbered(method, PROBE_ENTRY, 0);
     return put_numbered(method, PROBE_ENTRY_THIS, ALOAD_0);
 }
 
@@ -95,10 +95,10 @@ static bool put_return(struct method_code *method)
         if (!code_put_call(method, PROBE_ALLOC))
             return false;
     }
-    if (method->object_init && method->number != 0 &&
+    if (method->object_init && has_constructed(method) &&
         !put_numbered(method, PROBE_CONSTRUCTED, ALOAD_0))
         return false;
-    return method->number == 0 || put_numbered(method, PROBE_EXIT, 0);
+    return method->number == 0 || put_numbered(method, method->leaf ? PROBE_CALL : PROBE_EXIT, 0);
 }
 
 static bool put_before(struct method_code *method, uint32_t offset)
@@ -146,7 +146,7 @@ static enum alloc_call result_kind(struct method_code *method, uint32_t offset)
 static bool put_constructed(struct method_code *method, uint32_t marks)
 {
     bool no_this = (marks & MARK_NO_THIS) != 0;
-    if (method->number != 0 &&
+    if (has_constructed(method) &&
         !put_numbered(method, PROBE_CONSTRUCTED, no_this ? ACONST_NULL : ALOAD_0))
         return false;
     return no_this || store_put_early(method);
@@ -304,7 +304,7 @@ bool code_emit(struct method_code *method)
     }
     if (!has_unwinding(method))
         return true;
-    if (!put_guarded(method, PROBE_UNWIND, 0))
+    if (!put_guarded(method, method->leaf ? PROBE_CALL_UNWIND : PROBE_UNWIND, 0))
         return false;
     for (uint32_t i = 0; i < method->padding; i++)
         put_u1(&method->file->output, NOP);

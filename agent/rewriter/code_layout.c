@@ -45,13 +45,13 @@ uint32_t guarded_locals(const struct method_code *method)
     return method->max_locals + more;
 }
 
-/* Before a return: of Object.<init> alloc() and constructed(), of all exit(). */
+/* Before a return: of Object.<init> alloc() and constructed(), of all exit() or call(). */
 static uint32_t return_bytes(const struct method_code *method)
 {
     uint32_t bytes = 0;
     if (method->object_init && method->alloc)
         bytes += 1 + CALL_BYTES;
-    if (method->object_init && method->number != 0)
+    if (method->object_init && has_constructed(method))
         bytes += method->push.size + 1 + CALL_BYTES;
     if (method->number != 0)
         bytes += method->push.size + CALL_BYTES;
@@ -79,7 +79,7 @@ uint32_t bytes_before(const struct method_code *method, uint32_t offset)
 
 static uint32_t constructed_bytes(const struct method_code *method, uint32_t marks)
 {
-    return (method->number != 0 ? method->push.size + 1 + CALL_BYTES : 0) +
+    return (has_constructed(method) ? method->push.size + 1 + CALL_BYTES : 0) +
            ((marks & MARK_NO_THIS) != 0 ? 0 : store_early_bytes(method));
 }
 
@@ -107,7 +107,7 @@ uint32_t bytes_after(const struct method_code *method, uint32_t offset)
 
 static uint32_t prologue_bytes(const struct method_code *method)
 {
-    if (method->number == 0)
+    if (method->number == 0 || method->leaf)
         return 0;
     bool pass_this = !has_plain_entry(method) && !method->constructor && !method->object_init;
     return method->push.size + pass_this + CALL_BYTES;

@@ -54,7 +54,7 @@ bool pool_parse(struct class_file *file)
 }
 
 /* The bytes after a constant's tag. */
-static const uint8_t *constant(const struct class_file *file, uint32_t index, uint32_t tag)
+const uint8_t *pool_constant(const struct class_file *file, uint32_t index, uint32_t tag)
 {
     if (index >= file->constant_count || file->constants[index] == 0)
         return NULL;
@@ -64,7 +64,7 @@ static const uint8_t *constant(const struct class_file *file, uint32_t index, ui
 
 bool pool_text(struct class_file *file, uint32_t index, struct class_text *text)
 {
-    const uint8_t *bytes = constant(file, index, CONSTANT_UTF8);
+    const uint8_t *bytes = pool_constant(file, index, CONSTANT_UTF8);
     if (bytes == NULL)
         return class_malformed(file, file->bytes + 8, "an index of a name is none");
     text->length = load_u2(bytes);
@@ -74,7 +74,7 @@ bool pool_text(struct class_file *file, uint32_t index, struct class_text *text)
 
 bool pool_class_name(struct class_file *file, uint32_t index, struct class_text *name)
 {
-    const uint8_t *bytes = constant(file, index, CONSTANT_CLASS);
+    const uint8_t *bytes = pool_constant(file, index, CONSTANT_CLASS);
     if (bytes == NULL)
         return class_malformed(file, file->bytes + 8, "an index of a class is none");
     return pool_text(file, load_u2(bytes), name);
@@ -84,7 +84,7 @@ static bool read_member(struct class_file *file, const uint8_t *bytes, const cha
                         struct class_callee *callee)
 {
     const uint8_t *type =
-        bytes != NULL ? constant(file, load_u2(bytes + 2), CONSTANT_NAME_AND_TYPE) : NULL;
+        bytes != NULL ? pool_constant(file, load_u2(bytes + 2), CONSTANT_NAME_AND_TYPE) : NULL;
     if (type == NULL)
         return class_malformed(file, file->bytes + 8, fault);
     return pool_class_name(file, load_u2(bytes), &callee->owner) &&
@@ -94,16 +94,16 @@ static bool read_member(struct class_file *file, const uint8_t *bytes, const cha
 
 bool pool_callee(struct class_file *file, uint32_t index, struct class_callee *callee)
 {
-    const uint8_t *bytes = constant(file, index, CONSTANT_METHOD);
+    const uint8_t *bytes = pool_constant(file, index, CONSTANT_METHOD);
     if (bytes == NULL)
-        bytes = constant(file, index, CONSTANT_INTERFACE_METHOD);
+        bytes = pool_constant(file, index, CONSTANT_INTERFACE_METHOD);
     return read_member(file, bytes, "an index of a method is none", callee);
 }
 
 bool pool_field(struct class_file *file, uint32_t index, struct class_callee *field)
 {
-    return read_member(file, constant(file, index, CONSTANT_FIELD), "an index of a field is none",
-                       field);
+    return read_member(file, pool_constant(file, index, CONSTANT_FIELD),
+                       "an index of a field is none", field);
 }
 
 bool text_is(struct class_text text, const char *wanted)

@@ -60,6 +60,7 @@ struct method_code {
     bool alloc;            /* allocation probes */
     bool references;       /* probes of stores */
     uint32_t number;       /* method probes, or 0 */
+    bool leaf;             /* one of them, at the return: leaf_method.c */
     struct code_push push; /* of the number */
     const char *reason;    /* why the method is left alone */
 
@@ -170,7 +171,13 @@ static inline bool has_super_call(const struct method_code *method, uint32_t off
            (method->marks[offset] & MARK_CONSTRUCTED) != 0;
 }
 
-/* entry() rather than entryThis(), in what is no constructor. */
+/* constructed(), where this has become an object. */
+static inline bool has_constructed(const struct method_code *method)
+{
+    return method->number != 0 && !method->file->request->nameless;
+}
+
+/* entry() rather than a probe of the object, or of one that is still to come. */
 static inline bool has_plain_entry(const struct method_code *method)
 {
     return (method->access & ACCESS_STATIC) != 0 || method->file->request->nameless;
@@ -178,6 +185,9 @@ static inline bool has_plain_entry(const struct method_code *method)
 
 /* method_scan.c */
 bool method_scan(struct method_code *method);
+
+/* leaf_method.c; after the scan. */
+bool is_leaf_method(const struct method_code *method);
 
 /* constructor.c: MARK_UNINITIALIZED, MARK_CONSTRUCTED, MARK_NO_THIS. */
 bool constructor_mark(struct method_code *method);

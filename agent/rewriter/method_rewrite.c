@@ -156,6 +156,7 @@ static bool try_probes(struct method_code *method, const uint8_t *attribute)
         return false;
     if (!method->touched)
         return true;
+    method->leaf = is_leaf_method(method);
     if (method->constructor && (method->number != 0 || method->stores_fields) &&
         !constructor_mark(method))
         return false;

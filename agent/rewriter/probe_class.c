@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The class file of the probes: a final class of static native methods, and some in Java: link(),
  * through which they are linked (java_probes.c), keep(), and where the agent stands before
- * Math.tan() (leaf_calls.h) entry() and exit(). */
+ * Math.tan() (leaf_calls.h) entry(), exit() and call(). */
 #include <stdlib.h>
 
 #include "agent/class_bytes/class_bytes.h"
@@ -216,6 +216,8 @@ static void put_probes(struct probe_class *class, bool leaf)
                  probe_native_name(PROBE_ENTRY, true));
         put_leaf(class, methods[PROBE_EXIT].name, LEAF_EXIT_BITS,
                  probe_native_name(PROBE_EXIT, true));
+        put_leaf(class, methods[PROBE_CALL].name, LEAF_CALL_BITS,
+                 probe_native_name(PROBE_CALL, true));
         put_proof(class);
     }
     put_link(class);
@@ -229,6 +231,8 @@ const char *probe_native_name(enum probe probe, bool leaf)
         return "entryAside";
     if (leaf && probe == PROBE_EXIT)
         return "exitAside";
+    if (leaf && probe == PROBE_CALL)
+        return "callAside";
     return methods[probe].name;
 }
 

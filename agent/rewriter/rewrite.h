@@ -30,14 +30,18 @@
  * - superCall(int): in a constructor, before its super() or this() is called; what runs from there
  *   on until it returns is the construction of the same object.
  * - entrySuper(int): entryNew() and superCall() in one, where nothing that runs code of any other
- *   method lies between them.  Only entryNew() is there if nobody asks for the object.
+ *   method lies between them.
  * - constructed(int,Object): in a constructor, directly after its super() or this() returned; null
  *   in the odd class file that keeps `this` in no local variable.
- *   It is entry(int), too, where the request says that nobody asks for the object.
+ *   Where the request says that nobody asks for the object, entry(int) takes the place of all these
+ *   but constructed(), and there is none of that.
  * - exit(int): before each return instruction.
  * - unwind(int): an exception leaves the method (which then throws it on).
  * - caught(int): first thing in each exception handler of a method with a number: what this method
  *   called is gone.
+ * - call(int): before each return instruction of a leaf method, if the request says so
+ *   (leaf_method.c says which are): it is entered, and left at once; callUnwind(int): an exception
+ *   leaves it.  It has no entry(), exit() or unwind().
  * - storeField(Object,Object,int): after putfield of a reference: the object, what was stored, the
  *   field's number, request->field_number(); storeStatic(Object,int): after putstatic;
  *   storeElement(Object,int,Object): after aastore: array, index, what was stored.
@@ -93,6 +97,8 @@
     X(EXIT, "exit", "(I)V")                                                                        \
     X(UNWIND, "unwind", "(I)V")                                                                    \
     X(CAUGHT, "caught", "(I)V")                                                                    \
+    X(CALL, "call", "(I)V")                                                                        \
+    X(CALL_UNWIND, "callUnwind", "(I)V")                                                           \
     X(STORE_FIELD, "storeField", "(Ljava/lang/Object;Ljava/lang/Object;I)V")                       \
     X(STORE_STATIC, "storeStatic", "(Ljava/lang/Object;I)V")                                       \
     X(STORE_ELEMENT, "storeElement", "(Ljava/lang/Object;ILjava/lang/Object;)V")                   \
@@ -127,6 +133,7 @@ struct rewrite_request {
     bool alloc, method; /* which probes */
     bool references;    /* of stores of references, too */
     bool nameless;      /* instance methods get entry(): nobody asks for their object */
+    bool leaf;          /* leaf methods get call(): where no objects are traced at all */
     bool apart;         /* methods with a number are made too large to be inlined by C2 */
     /* The number that a method's probes pass; 0: no method probes in it.  Called once for each
      * method with code, in the order of the class file.  Needed where `method` is set. */
@@ -175,8 +182,8 @@ uint8_t *class_without_spare_nans(const uint8_t *class_file, size_t size_bytes);
 
 /*
  * The class file of PROBE_CLASS; the caller frees it with free().  NULL: out of memory.  Its
- * methods are native, but with `leaf` the probes of entries and exits that have a number and
- * nothing else are in Java: each calls Math.tan() with a NaN whose bits are its number and the
+ * methods are native, but with `leaf` the probes of entries, exits and calls that have a number
+ * and nothing else are in Java: each calls Math.tan() with a NaN whose bits are its number and the
  * constant below, and its native method only if the answer is not 0.
  */
 uint8_t *probe_class_file(bool leaf, size_t *size_bytes);
@@ -184,9 +191,10 @@ uint8_t *probe_class_file(bool leaf, size_t *size_bytes);
 const char *probe_native_name(enum probe probe, bool leaf);
 
 #define LEAF_NUMBER_BITS 27u
-#define LEAF_TAG UINT64_C(0xfffd5be9e) /* a quiet NaN's 36 upper bits */
+#define LEAF_TAG UINT64_C(0xfffd5be9e) /* a quiet NaN's 36 upper bits, the last of which is 0 */
 #define LEAF_ENTRY_BITS (LEAF_TAG << 28)
 #define LEAF_EXIT_BITS (LEAF_TAG << 28 | UINT64_C(1) << LEAF_NUMBER_BITS)
+#define LEAF_CALL_BITS ((LEAF_TAG | 1) << 28)
 
 /* Newest class file version that is known (JDK 25). */
 #define REWRITE_NEWEST_VERSION 69

@@ -77,7 +77,10 @@ bool entry_points_prepare(const struct options *options)
 /* The child of a fork shares the buffers' pages but has no drain thread: it records nothing. */
 static void after_fork(void)
 {
+    struct session *session = atomic_load(&tracer.session);
     atomic_store(&tracer.forked, true);
+    if (session != NULL)
+        atomic_store(&session->quick_methods, false);
 }
 
 static int java_major_version(void)

@@ -6,7 +6,7 @@ public class Tangents {
     static final long[] ODD = {
         0L, 1L, 0x8000000000000000L, 0x7ff0000000000000L, 0xfff0000000000000L, 0x7ff8000000000000L,
         0xfff8000000000000L, 0xfff8000000000001L, 0x7fffd5be9e000001L, 0xffffffffffffffffL,
-        0xfffd5be9d0000001L, 0xfffd5be9f0000001L, 0x3ff921fb54442d18L, 0x7fefffffffffffffL};
+        0xfffd5be9d0000001L, 0xfffd5bea00000001L, 0x3ff921fb54442d18L, 0x7fefffffffffffffL};
 
     private static long mixed(long sum, double value) {
         return sum * 31 + Double.doubleToRawLongBits(Math.tan(value));

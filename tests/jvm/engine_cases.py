@@ -199,6 +199,40 @@ def leaf_calls(session):
         require(calls == {"main": 1, "odd": rounds, "mixed": 16 * rounds}, f"{vm}: {calls}")
 
 
+def leaf_methods(session):
+    """Leaf methods, whose one probe tells of entry and exit, come in the order in which JVMTI has
+    them, however they are left; where times are finer, they have two probes."""
+    agent = "file=run.step,events=method,include=facts/LeafMethods*"
+    sequences = {}
+    for name, vm in (("engine=jvmti", ""), ("resolution=1us", ""), ("resolution=none", "-Xint"),
+                     ("internals=none", "")):
+        said = session.run(session.java("LeafMethods", vm, f"{agent},{name}", ["320"])).stdout
+        require(said.endswith(b" 120\n"), f"{name} {vm}: it says {shown(said)}")
+        session.step("check", "run.step")
+        session.step("convert", "run.step", "-o", "run.zip")
+        trace = trace_text.read_zip(session.path("run.zip"))
+        sequences[name, vm] = trace.sequences
+        require(not trace.breaches, "\n".join(trace.breaches))
+        require(trace.sequences == sequences["engine=jvmti", ""], f"{name} {vm}: other events")
+        require(trace.methods["FP", "facts/LeafMethods$Node", "after"] == 20, "exceptions are lost")
+    rounds = 20000
+    for options, vm in (("", "-XX:-TieredCompilation"), (",resolution=1ns", "")):
+        result = session.run(session.java("LeafMethods", vm, agent + options, [str(rounds), "deep"]))
+        require(result.stdout.endswith(b"deep\n") and not result.stderr, shown(result.stderr))
+        session.step("check", "run.step")
+        rows = json.loads(session.step("sql", "--json", "run.step", LEAF_CALLS))
+        calls, longer = rows[0]["calls"], rows[0]["longer"]
+        require(calls == rounds * 3, f"{options} {vm}: {calls} calls")
+        # without times, but for those whose records are the first of a chunk
+        require(longer == calls if options else longer < calls / 1000,
+                f"{options} {vm}: {longer} of {calls} calls take time")
+
+
+LEAF_CALLS = """select count(*) as calls, coalesce(sum(duration > 0), 0) as longer from calls
+                where method in ('facts/LeafMethods$Node.made', 'facts/LeafMethods$Node.constant',
+                                 'facts/LeafMethods$Node.next')"""
+
+
 # Another agent that rewrites.
 
 JACOCO = "/usr/share/java/org.jacoco.agent.jar"
@@ -255,4 +289,5 @@ def second_agent(session):
 
 
 TABLE = {function.__name__: function
-         for function in (not_probed, start_stop, never_started, method_count, leaf_calls, second_agent)}
+         for function in (not_probed, start_stop, never_started, method_count, leaf_calls,
+                                  leaf_methods, second_agent)}

@@ -95,7 +95,7 @@ final class CompareTables {
             if (aroundCall || cloned) {
                 result.remove(result.size() - 2); /* dup_x1 or dup before the call */
             }
-            unwinding = call.name().equalsString("unwind");
+            unwinding = call.name().equalsString("unwind") || call.name().equalsString("callUnwind");
             if (unwinding || call.name().equalsString("caught")) {
                 result.removeLast(); /* astore */
                 guard = 3;

@@ -91,7 +91,7 @@ public class OddMethods {
             if (name.startsWith("entry")) {
                 frames.push(number);
                 pending.push(name.equals("entryNew"));
-            } else if (!name.startsWith("alloc")) {
+            } else if (!name.startsWith("alloc") && !name.startsWith("call")) {
                 while (!frames.isEmpty() && frames.peek() != number && pending.peek()) {
                     frames.pop();
                     pending.pop();

@@ -123,12 +123,13 @@ int main(int argc, char **argv)
 {
     struct counts counts = {0};
     const char *mode = argc > 1 ? argv[1] : "all";
-    struct rewrite_request request = {.alloc = strcmp(mode, "method") != 0,
+    bool apart = strcmp(mode, "apart") == 0;
+    struct rewrite_request request = {.alloc = strcmp(mode, "method") != 0 && !apart,
                                       .method = strcmp(mode, "alloc") != 0,
                                       .method_number = number_of,
                                       .left_alone = count_left,
                                       .context = &counts};
-    request.apart = request.nameless = strcmp(mode, "apart") == 0;
+    request.apart = request.nameless = request.leaf = apart;
     request.references = strcmp(mode, "references") == 0;
     request.field_number = field_number_of;
     if (strchr(mode, '.') != NULL)

@@ -18,27 +18,31 @@ static uint32_t number_of(void *context, const char *class_name, const char *met
     return numbers[(*next)++ % (sizeof numbers / sizeof numbers[0])];
 }
 
-static enum rewrite_result rewrite(const uint8_t *data, size_t size, bool method, uint8_t **out,
-                                   size_t *out_bytes)
+enum probes { OBJECTS, ALL, LEAF };
+
+static enum rewrite_result rewrite(const uint8_t *data, size_t size, enum probes probes,
+                                   uint8_t **out, size_t *out_bytes)
 {
     uint32_t next = 0;
     struct rewrite_error error;
     struct rewrite_request request = {.class_file = data,
                                       .size_bytes = size,
-                                      .alloc = true,
-                                      .method = method,
-                                      .references = method,
+                                      .alloc = probes != LEAF,
+                                      .method = probes != OBJECTS,
+                                      .references = probes == ALL,
+                                      .leaf = probes == LEAF,
+                                      .nameless = probes == LEAF,
                                       .method_number = number_of,
                                       .context = &next};
     return class_rewrite(&request, out, out_bytes, &error);
 }
 
-static void rewrite_twice(const uint8_t *data, size_t size, bool method)
+static void rewrite_twice(const uint8_t *data, size_t size, enum probes probes)
 {
     uint8_t *once = NULL, *twice = NULL;
     size_t once_bytes, twice_bytes;
-    if (rewrite(data, size, method, &once, &once_bytes) == REWRITE_CHANGED) {
-        if (rewrite(once, once_bytes, method, &twice, &twice_bytes) == REWRITE_MALFORMED)
+    if (rewrite(data, size, probes, &once, &once_bytes) == REWRITE_CHANGED) {
+        if (rewrite(once, once_bytes, probes, &twice, &twice_bytes) == REWRITE_MALFORMED)
             abort();
     }
     free(once);
@@ -60,7 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t sum = 0;
     if (class_has_callee(data, size, look_at, &sum))
         abort();
-    rewrite_twice(data, size, false);
-    rewrite_twice(data, size, true);
+    rewrite_twice(data, size, OBJECTS);
+    rewrite_twice(data, size, ALL);
+    rewrite_twice(data, size, LEAF);
     return 0;
 }

@@ -34,7 +34,7 @@ static void note_left(void *context, const char *class_name, const char *method_
     snprintf(left_reason, sizeof left_reason, "%s", reason);
 }
 
-static bool apart;
+static bool apart, leaf_calls;
 
 static enum rewrite_result rewrite_bytes(const uint8_t *bytes, size_t size, bool alloc)
 {
@@ -44,6 +44,7 @@ static enum rewrite_result rewrite_bytes(const uint8_t *bytes, size_t size, bool
                                       .method = number != 0,
                                       .nameless = apart,
                                       .apart = apart,
+                                      .leaf = leaf_calls,
                                       .method_number = give_number,
                                       .left_alone = note_left};
     free(result);
@@ -275,6 +276,83 @@ static void test_apart(void)
     CU_ASSERT_EQUAL(code[325], 0xBF);
 }
 
+/* Of a leaf method the probe at the return, and another where an exception leaves it. */
+static void test_leaf_probes(void)
+{
+    struct built_method method = {.max_stack = 1, .max_locals = 1, .version = 49, CODE(0x04, 0xAC)};
+    number = 1000;
+    leaf_calls = true;
+    CU_ASSERT_EQUAL(rewrite_method(&method, false), REWRITE_CHANGED);
+    EXPECT_CODE(0x04, 0x11, 3, 232, CALL, 0xAC, 0x4B, 0x11, 3, 232, CALL, 0x01, 0x57, 0x2A, 0xBF);
+    expect_callee(4, PROBE_CLASS, "call");
+    expect_callee(12, PROBE_CLASS, "callUnwind");
+    leaf_calls = false;
+}
+
+/* In a static method. */
+static bool has_leaf_probe(const uint8_t *code, uint32_t length, uint16_t access, const char *name)
+{
+    struct built_method method = {.name = name,
+                                  .access = access | 8,
+                                  .max_stack = 9,
+                                  .max_locals = 9,
+                                  .version = 49,
+                                  .code = code,
+                                  .length = length,
+                                  .more_constants = 1};
+    CU_ASSERT_EQUAL(rewrite_method(&method, false), REWRITE_CHANGED);
+    struct class_file file = {.bytes = result, .size = result_bytes};
+    struct class_callee callee;
+    CU_ASSERT_TRUE_FATAL(pool_parse(&file));
+    const uint8_t *first = code_bytes(find_code(result, result_bytes));
+    bool entered = first[0] == 0x07 && first[1] == 0xB8 && /* the number 4 */
+                   pool_callee(&file, load_u2(first + 2), &callee) && text_is(callee.name, "entry");
+    arena_reset(&file.arena);
+    return !entered;
+}
+
+static void test_leaf_methods(void)
+{
+    static const struct {
+        bool leaf;
+        uint8_t length, code[12];
+    } rows[] = {
+        {true, 1, {0xB1}},
+        {true, 7, {0x03, 0x99, 0, 4, 0x00, 0x00, 0xB1}},  /* a jump forward */
+        {false, 6, {0x00, 0x03, 0x9A, 0xFF, 0xFE, 0xB1}}, /* and back */
+        {false, 3, {0xA7, 0, 0}},                         /* to itself */
+        {true, 4, {0x2A, 0x03, 0x2E, 0xAC}},              /* an element */
+        {true, 5, {0x2A, 0x03, 0x04, 0x4F, 0xB1}},        /* of an array */
+        {true, 5, {0x2A, 0xC0, 0, POOL_THIS, 0xB0}},      /* own class */
+        {false, 5, {0x2A, 0xC0, 0, POOL_OBJECT, 0xB0}},   /* one to be loaded */
+        {false, 5, {0x2A, 0xB4, 0, POOL_THIS, 0xAC}},     /* no field */
+        {false, 4, {0xB2, 0xFF, 0xFF, 0xAC}},             /* nor this */
+        {true, 3, {0x12, BUILT_CONSTANTS, 0xAC}},         /* a number */
+        {false, 3, {0x12, POOL_OBJECT, 0xB0}},            /* a class */
+        {false, 3, {0x12, 0, 0xB0}},                      /* nothing */
+        {false, 5, {0xB8, 0, POOL_SELF, 0x00, 0xB1}},     /* a call */
+        {false, 4, {0xBB, 0, POOL_THIS, 0xB0}},           /* something new */
+        {false, 4, {0x03, 0xBC, 10, 0xB0}},               /* an array */
+        {false, 4, {0x2A, 0xC2, 0x00, 0xB1}},             /* a monitor */
+        {false, 2, {0x2A, 0xBF}},                         /* what it throws */
+        {false, 5, {0xC4, 0x15, 0, 1, 0xAC}},             /* wide */
+        {false, 12, {0xAB}},                              /* a switch */
+    };
+    uint8_t longest[65] = {0};
+    number = 4;
+    leaf_calls = true;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        CU_ASSERT_EQUAL(has_leaf_probe(rows[i].code, rows[i].length, 1, "m"), rows[i].leaf);
+    longest[63] = longest[64] = 0xB1;
+    CU_ASSERT_TRUE(has_leaf_probe(longest, 64, 1, "m"));
+    CU_ASSERT_FALSE(has_leaf_probe(longest, 65, 1, "m"));
+    CU_ASSERT_FALSE(has_leaf_probe(rows[0].code, 1, 0x21, "m")); /* synchronized */
+    CU_ASSERT_FALSE(has_leaf_probe(rows[0].code, 1, 1, "<clinit>"));
+    leaf_calls = false;
+    CU_ASSERT_FALSE(has_leaf_probe(rows[0].code, 1, 1, "m"));
+    number = 0;
+}
+
 /* Only what follows super() is covered; the object goes to constructed(). */
 static void test_constructor(void)
 {
@@ -294,6 +372,11 @@ static void test_constructor(void)
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         CU_ASSERT_EQUAL(load_u2(table + 2 * i), wanted[i]);
     CU_ASSERT_PTR_NULL(code_attribute(find_code(result, result_bytes), POOL_FRAMES));
+    apart = true; /* nobody asks for the object */
+    CU_ASSERT_EQUAL(rewrite_method(&method, false), REWRITE_CHANGED);
+    apart = false;
+    expect_callee(1, PROBE_CLASS, "entry");
+    expect_callee(11, PROBE_CLASS, "exit");
 }
 
 static void test_tables(void)
@@ -566,7 +649,7 @@ static void check_probe_class(bool leaf, uint32_t methods)
 static void test_probe_class(void)
 {
     check_probe_class(false, PROBE_COUNT + 3);
-    check_probe_class(true, PROBE_COUNT + 5 + 5); /* and those of the proof */
+    check_probe_class(true, PROBE_COUNT + 6 + 5); /* and those of the proof */
 }
 
 static void test_instruction_sizes(void)
@@ -672,6 +755,8 @@ static const CU_TestInfo tests[] = {
     {"method probes", test_method_probes},
     {"guards of handlers", test_guard},
     {"methods apart", test_apart},
+    {"leaf probes", test_leaf_probes},
+    {"leaf methods", test_leaf_methods},
     {"constructor", test_constructor},
     {"tables", test_tables},
     {"switch padding", test_switch_padding},

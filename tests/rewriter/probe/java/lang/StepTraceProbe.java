@@ -81,6 +81,14 @@ public final class StepTraceProbe {
         record("unwind", number, null);
     }
 
+    public static void call(int number) {
+        record("call", number, null);
+    }
+
+    public static void callUnwind(int number) {
+        record("callUnwind", number, null);
+    }
+
     public static void caught(int number) {
         record("caught", number, null);
     }

@@ -367,6 +367,7 @@ static void begin_chunk(struct live_stream *stream, struct live_chunk_ref *ref)
     chunk->first_record = stream->events;
     chunk->thread = stream->thread;
     atomic_store_explicit(&chunk->used, 0, memory_order_relaxed);
+    atomic_store_explicit(&chunk->owed_at, 0, memory_order_relaxed);
     atomic_store_explicit(&chunk->state, STEP_LIVE_ACTIVE, memory_order_release);
     stream->last_object = 0;
     stream->base_stamp = 0;

@@ -12,7 +12,8 @@
 #include "malloc-recorder/stacks/stack_walk.h"
 
 #define EARLY_EVENTS 4096
-#define RESIZE_WORDS 9u /* of the record of a realloc, and those of what it did */
+#define REALLOC_WORDS 9u                  /* of the record of a realloc, and those of what it did */
+#define RESIZE_WORDS (REALLOC_WORDS + 1u) /* and of its call stack */
 
 /* An event from before the recording could start (libc was not ready). */
 struct early_event {
@@ -429,15 +430,19 @@ static void note_early_realloc(const struct record_resize *resize, const void *o
         note_early(made, 3);
 }
 
-/* The stamp tells that the rest is there. */
-static void owe_free(struct live_stream *stream, uint64_t stamp, uint64_t heap, const void *block)
+/* Behind where the record will be, in the chunk itself: who recovers it sees it, too. */
+static _Atomic uint32_t *owe_free(struct live_stream *stream, uint64_t stamp, uint64_t heap,
+                                  const void *block)
 {
-    struct live_debt *debt = &stream->debt;
+    struct step_live_chunk *chunk = atomic_load_explicit(&stream->ref, memory_order_relaxed)->chunk;
+    uint64_t *words = stream->cursor + RESIZE_WORDS;
     atomic_thread_fence(memory_order_release);
-    atomic_store_explicit(&debt->heap, heap, memory_order_relaxed);
-    atomic_store_explicit(&debt->address, (uintptr_t) block, memory_order_relaxed);
-    atomic_store_explicit(&debt->record, stream->events, memory_order_relaxed);
-    atomic_store_explicit(&debt->stamp, stamp, memory_order_release);
+    words[0] = (uint64_t) STEP_LIVE_HEAP_IN | heap << STEP_LIVE_KIND_BITS;
+    words[1] = live_allocs_word(STEP_LIVE_HEAP_FREE, stamp);
+    words[2] = (uintptr_t) block;
+    chunk->owed_record = stream->events;
+    atomic_store_explicit(&chunk->owed_at, (uint32_t) (words - stream->base), memory_order_release);
+    return &chunk->owed_at;
 }
 
 void record_resize_begin(struct record_resize *resize, uint64_t heap, const void *block,
@@ -447,8 +452,8 @@ void record_resize_begin(struct record_resize *resize, uint64_t heap, const void
     struct recorder_thread *thread = enter(&recording);
     *resize = (struct record_resize){.call = call};
     if (thread != NULL) {
-        /* one more for the call stack */
-        resize->is_missed = reserve(recording, thread->stream, RESIZE_WORDS + 1) == NULL;
+        resize->is_missed =
+            reserve(recording, thread->stream, RESIZE_WORDS + STEP_LIVE_OWED_WORDS) == NULL;
         if (resize->is_missed || thread == &afterlife) {
             leave(thread);
         } else {
@@ -458,14 +463,15 @@ void record_resize_begin(struct record_resize *resize, uint64_t heap, const void
     }
     resize->before = recorder_stamp();
     if (resize->thread != NULL && block != NULL)
-        owe_free(thread->stream, resize->before, heap, block);
+        resize->owed = owe_free(thread->stream, resize->before, heap, block);
 }
 
 void record_resize_end(struct record_resize *resize)
 {
     if (resize->thread == NULL)
         return;
-    atomic_store_explicit(&resize->thread->stream->debt.stamp, 0, memory_order_release);
+    if (resize->owed != NULL)
+        atomic_store_explicit(resize->owed, 0, memory_order_release);
     leave(resize->thread);
 }
 
@@ -485,10 +491,10 @@ void record_realloc(const struct record_resize *resize, const void *old_block, s
         return;
     }
     bool in_place = old_block == new_block && old_block != NULL;
-    tell_stack(thread, recording, RESIZE_WORDS);
+    tell_stack(thread, recording, REALLOC_WORDS);
     uint64_t after = recorder_stamp();
     struct live_stream *stream = thread->stream;
-    uint64_t *room = reserve(recording, stream, RESIZE_WORDS);
+    uint64_t *room = reserve(recording, stream, REALLOC_WORDS);
     if (room != NULL) {
         size_t used = 4;
         unsigned events = 1;

@@ -25,6 +25,7 @@ struct record_resize {
     bool shrinks; /* the block could only do that */
     bool is_missed;
     struct recorder_thread *thread; /* NULL: no room is set aside */
+    _Atomic uint32_t *owed;         /* of the chunk; NULL: nothing is owed */
     struct recording *recording;
 };
 /* `block` is of that heap (0: the program's own), or NULL. */

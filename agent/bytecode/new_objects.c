@@ -17,6 +17,7 @@
 #include "agent/deaths/reaper.h"
 #include "agent/deaths/recycle.h"
 #include "agent/events/events.h"
+#include "agent/events/tagged_deaths.h"
 #include "agent/hotspot/headers.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/classes.h"
@@ -178,13 +179,16 @@ static void count_for_collection(struct session *session, struct os_thread *os, 
     os->collects |= every == 0 || before / every != (before + size) / every;
 }
 
-/* One thread's collection is looked at before the next one's begins: what died has its own. */
+/* One thread's collection is looked at before the next one's begins: what died has its own, also
+ * where the JVM's own thread has to tell of it (what was there before a session that came late). */
 static void collect(JNIEnv *jni)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&lock);
-    if ((*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti) == JVMTI_ERROR_NONE)
+    if ((*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti) == JVMTI_ERROR_NONE) {
+        tagged_deaths_flush();
         reaper_pass(jni);
+    }
     pthread_mutex_unlock(&lock);
 }
 

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +20,13 @@
 #define IDLE_LOOKS 3
 #define MOST_LOOKS 2000
 
-/* Under tracer.control_lock. */
-static bool told;
+/* Set under tracer.control_lock. */
+static _Atomic bool told;
 
 void tagged_deaths_tell(void)
 {
-    if (!told)
+    if (!atomic_exchange(&told, true))
         engine_notify(true, JVMTI_EVENT_OBJECT_FREE);
-    told = true;
 }
 
 static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info,
@@ -105,7 +105,7 @@ static void await_teller(void *data)
 
 void tagged_deaths_flush(void)
 {
-    if (!told)
+    if (!atomic_load(&told))
         return;
     walk_one_step();
     apart_run(await_teller, NULL);

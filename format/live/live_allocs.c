@@ -268,3 +268,17 @@ enum step_status live_allocs_decoder_words(struct live_allocs_decoder *decoder, 
     }
     return STEP_STATUS_OK;
 }
+
+enum step_status live_allocs_decoder_owed(struct live_allocs_decoder *decoder, uint64_t stream,
+                                          uint64_t record, const uint64_t *words,
+                                          struct step_error *error)
+{
+    size_t consumed;
+    if (live_allocs_decoder_next_record(decoder, stream) != record)
+        return STEP_STATUS_OK;
+    if (kind_of(words) != STEP_LIVE_HEAP_IN || kind_of(words + 1) != STEP_LIVE_HEAP_FREE)
+        return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
+                              "what is owed is no free");
+    return live_allocs_decoder_words(decoder, stream, words, STEP_LIVE_OWED_WORDS, &consumed,
+                                     error);
+}

@@ -33,6 +33,12 @@ void live_allocs_decoder_set_describe(struct live_allocs_decoder *decoder,
 uint64_t live_allocs_decoder_latest(const struct live_allocs_decoder *decoder);
 void live_allocs_decoder_end_at(struct live_allocs_decoder *decoder, uint64_t time);
 
+/* A free that the record of this number would have told of (STEP_LIVE_OWED_WORDS words): it is put
+ * if that is the next of its stream, so did not come. */
+enum step_status live_allocs_decoder_owed(struct live_allocs_decoder *decoder, uint64_t stream,
+                                          uint64_t record, const uint64_t *words,
+                                          struct step_error *error);
+
 /* Number of the next event record in the stream. */
 uint64_t live_allocs_decoder_next_record(const struct live_allocs_decoder *decoder,
                                          uint64_t stream);

@@ -15,6 +15,8 @@ struct found_chunk {
     uint64_t first_record;
     uint64_t thread;
     uint64_t used;
+    uint64_t owed_record;
+    uint32_t owed_at; /* 0: nothing is owed */
 };
 
 struct live_file {

@@ -67,10 +67,23 @@ static enum step_status decode_words(const struct decoders *decoders,
                : live_decoder_words(decoders->java, chunk->stream, words, count, consumed, error);
 }
 
+/* Behind all records of the stream. */
+static enum step_status decode_owed(struct live_file *file, const struct decoders *decoders,
+                                    const struct found_chunk *chunk)
+{
+    uint64_t words[STEP_LIVE_OWED_WORDS];
+    uint64_t at = sizeof(struct step_live_chunk) + chunk->owed_at * sizeof words[0];
+    if (chunk->owed_at == 0 || decoders->heap == NULL ||
+        !live_file_read(file, chunk->offset + at, words, sizeof words))
+        return STEP_STATUS_OK;
+    return live_allocs_decoder_owed(decoders->heap, chunk->stream, chunk->owed_record, words,
+                                    file->error);
+}
+
 static enum step_status decode_chunk(struct live_file *file, const struct decoders *decoders,
                                      const struct found_chunk *chunk)
 {
-    uint64_t *words = malloc((size_t) chunk->used);
+    uint64_t *words = malloc((size_t) chunk->used + 1);
     if (words == NULL)
         return step_error_set(file->error, STEP_STATUS_NO_MEMORY, file->path, chunk->offset,
                               "out of memory");
@@ -84,6 +97,8 @@ static enum step_status decode_chunk(struct live_file *file, const struct decode
         live_file_read(file, chunk->offset + sizeof(struct step_live_chunk), words,
                        (size_t) chunk->used))
         status = decode_words(decoders, chunk, words, &consumed, file->error);
+    if (status == STEP_STATUS_OK)
+        status = decode_owed(file, decoders, chunk);
     free(words);
     if (status != STEP_STATUS_OK && file->error != NULL) {
         file->error->offset =

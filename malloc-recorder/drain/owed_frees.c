@@ -1,52 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debts of streams, read while their owners may still run, and frees of them. */
+/* What the chunks in use owe, read while their owners may still run. */
 #include "malloc-recorder/drain/owed_frees.h"
 
+#include <string.h>
+
 #include "capture/retained_chunks.h"
+
+static struct step_live_chunk *chunk_of(const struct live_stream *stream)
+{
+    const struct live_chunk_ref *ref = atomic_load(&stream->ref);
+    return ref != NULL ? ref->chunk : NULL;
+}
 
 bool owed_frees_any(struct live_map *map)
 {
     for (struct live_stream *stream = live_all_streams(map); stream != NULL;
-         stream = stream->next_all)
-        if (atomic_load(&stream->debt.stamp) != 0)
+         stream = stream->next_all) {
+        const struct step_live_chunk *chunk = chunk_of(stream);
+        if (chunk != NULL && atomic_load(&chunk->owed_at) != 0)
             return true;
+    }
     return false;
 }
 
-struct owed_free {
-    uint64_t stamp, heap, address, record;
-};
-
-/* False: there is none, or its owner is at it. */
-static bool read_debt(const struct live_debt *debt, struct owed_free *out)
+/* False: nothing, or the owner is at it. */
+static bool read_owed(struct step_live_chunk *chunk, uint64_t *words, uint64_t *record)
 {
-    out->stamp = atomic_load_explicit(&debt->stamp, memory_order_acquire);
-    out->heap = atomic_load_explicit(&debt->heap, memory_order_relaxed);
-    out->address = atomic_load_explicit(&debt->address, memory_order_relaxed);
-    out->record = atomic_load_explicit(&debt->record, memory_order_relaxed);
+    uint32_t at = atomic_load_explicit(&chunk->owed_at, memory_order_acquire);
+    if (at == 0 || (at + STEP_LIVE_OWED_WORDS) * sizeof *words > chunk->size_bytes - sizeof *chunk)
+        return false;
+    memcpy(words, live_chunk_words(chunk) + at, STEP_LIVE_OWED_WORDS * sizeof *words);
+    *record = chunk->owed_record;
     atomic_thread_fence(memory_order_acquire);
-    return out->stamp != 0 &&
-           atomic_load_explicit(&debt->stamp, memory_order_relaxed) == out->stamp;
-}
-
-static enum step_status put_free(struct live_allocs_decoder *decoder, uint64_t stream,
-                                 const struct owed_free *owed)
-{
-    const uint64_t words[] = {(uint64_t) STEP_LIVE_HEAP_IN | owed->heap << STEP_LIVE_KIND_BITS,
-                              live_allocs_word(STEP_LIVE_HEAP_FREE, owed->stamp), owed->address};
-    size_t consumed;
-    return live_allocs_decoder_words(decoder, stream, words, sizeof words / sizeof words[0],
-                                     &consumed, NULL);
+    return atomic_load_explicit(&chunk->owed_at, memory_order_relaxed) == at &&
+           live_chunk_words(chunk)[at + 1] == words[1];
 }
 
 enum step_status owed_frees_put(struct live_map *map, struct live_allocs_decoder *decoder)
 {
     enum step_status status = STEP_STATUS_OK;
-    struct owed_free owed;
+    uint64_t words[STEP_LIVE_OWED_WORDS], record;
     for (struct live_stream *stream = live_all_streams(map);
-         stream != NULL && status == STEP_STATUS_OK; stream = stream->next_all)
-        if (read_debt(&stream->debt, &owed) &&
-            live_allocs_decoder_next_record(decoder, stream->number) == owed.record)
-            status = put_free(decoder, stream->number, &owed);
+         stream != NULL && status == STEP_STATUS_OK; stream = stream->next_all) {
+        struct step_live_chunk *chunk = chunk_of(stream);
+        if (chunk != NULL && read_owed(chunk, words, &record))
+            status = live_allocs_decoder_owed(decoder, stream->number, record, words, NULL);
+    }
     return status;
 }

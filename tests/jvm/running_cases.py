@@ -37,9 +37,9 @@ def read_once(session, states):
 
 def running(session):
     """A busy program is read again and again, and while it is being stopped."""
-    for events in ("all,include=facts/**", "class+alloc+free+thread"):
+    for events, limit in (("all,include=facts/**", "1m"), ("class+alloc+free+thread", "512k")):
         process = session.start(session.java("Busy", "-Xmx64m", f"file=run.step,events={events},"
-                                             "buffer=4m,limit=2m"))
+                                             f"buffer=4m,limit={limit}"))
         states, faults = [], []
         try:
             expect_line(process, "busy")

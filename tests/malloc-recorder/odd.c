@@ -138,7 +138,10 @@ static void *take_slot(void *state)
 
 static int resize_slot(void)
 {
+    char answer;
     pthread_t thread;
+    if (write(1, "ready\n", 6) != 6 || read(0, &answer, 1) != 1)
+        return 1;
     void *state = dlsym(RTLD_DEFAULT, "slot_state");
     pthread_create(&thread, NULL, take_slot, state);
     return realloc(malloc(7777), 100) != NULL;

@@ -139,7 +139,8 @@ class Harm(unittest.TestCase):
         """In a container of its own it reaps what it is the parent of then."""
         words = ['unshare', '-rpf', '--mount-proc', STEPTRACE, 'record-malloc', '-o',
                  self.path('run-%p.step'), '--', 'sh', '-c',
-                 '(:); (:); sleep 0.5; grep -l "^State:.Z" /proc/[0-9]*/status; exit 3']
+                 '(:); (:); i=0; while grep -q "^State:.Z" /proc/[0-9]*/status && [ $i -lt 100 ]; do i=$((i + 1)); '
+                 'sleep 0.2; done; [ $i = 100 ] && echo "not reaped"; exit 3']
         if shutil.which('unshare') is None or run(words[:3] + ['true']).returncode != 0:
             self.skipTest('no container can be made here')
         done = run(words)
@@ -152,18 +153,30 @@ class Harm(unittest.TestCase):
             time.sleep(0.01)
 
     def test_killed_in_realloc(self):
-        """What it had given away, another thread has: the trace has the free without the rest."""
-        trace = self.path('run.step')
-        environment = dict(os.environ, STEPTRACE_MALLOC='file=' + trace, LD_PRELOAD=' '.join(
-            (LIBRARY, os.path.join(os.path.dirname(program('')), 'libslot_malloc.so'))))
-        done = run([program('odd'), 'resize-slot', 0], env=environment)
-        self.assertEqual(done.returncode, -signal.SIGKILL)
-        self.wait_for_drain(trace)
-        self.check(trace)
-        slot = [words for words in records(trace) if words[2] == '7777']
-        self.assertEqual([words[0] for words in slot], ['alloc', 'alloc'])
-        found = [words[0] for words in records(trace) if words[1] == slot[0][1]]
-        self.assertEqual(found, ['alloc', 'free', 'alloc'])
+        """What it had given away, another thread has: the trace has the free without the rest, also
+        where the drain was killed before."""
+        for with_drain in (False, True):
+            trace = self.path('drain-%d.step' % with_drain)
+            environment = dict(os.environ, STEPTRACE_MALLOC='file=' + trace, LD_PRELOAD=' '.join(
+                (LIBRARY, os.path.join(os.path.dirname(program('')), 'libslot_malloc.so'))))
+            with subprocess.Popen([program('odd'), 'resize-slot', '0'], env=environment,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+                process.stdout.readline()
+                if with_drain:
+                    drain, = self.drains(trace)
+                    os.kill(drain, signal.SIGKILL)
+                process.communicate(b'x')
+            self.assertEqual(process.returncode, -signal.SIGKILL)
+            if with_drain:
+                self.assertNotIn('breaches', steptrace('check', trace, expect=3))
+                steptrace('recover', trace)
+            else:
+                self.wait_for_drain(trace)
+            self.check(trace)
+            slot = [words for words in records(trace) if words[2:3] == ['7777']]
+            self.assertEqual([words[0] for words in slot], ['alloc', 'alloc'])
+            found = [words[0] for words in records(trace) if words[1] == slot[0][1]]
+            self.assertEqual(found, ['alloc', 'free', 'alloc'])
 
     def test_killed_alone(self):
         """Without steptrace at its side: the drain makes the trace whole."""

@@ -75,13 +75,15 @@ struct step_live_chunk {
     uint32_t magic;
     uint32_t size_bytes;              /* header included; a multiple of the page */
     STEP_LIVE_ATOMIC(uint32_t) state; /* enum step_live_state */
-    uint32_t reserved;
+    /* Of a native program: at which word after this header stands the free that a record which did
+     * not come would have told (HEAP_IN and FREE, behind what is used); 0: none is owed. */
+    STEP_LIVE_ATOMIC(uint32_t) owed_at;
     uint64_t stream;
     uint64_t order;                  /* position among the stream's chunks */
     uint64_t first_record;           /* number, in the stream, of the first event record in it */
     uint64_t thread;                 /* the thread in force where the chunk starts */
     STEP_LIVE_ATOMIC(uint64_t) used; /* bytes of whole raw records after this header */
-    uint64_t padding;
+    uint64_t owed_record;            /* number, in the stream, of that record */
 };
 
 /*
@@ -186,6 +188,8 @@ enum step_live_fact {
     STEP_LIVE_METHOD_COUNT = 2 /* words: method; calls; exceptions; inclusive, exclusive ns */
 };
 #define STEP_LIVE_METHOD_COUNT_BYTES 40u
+
+#define STEP_LIVE_OWED_WORDS 3u
 
 /* The kinds of raw records of native programs, beside THREAD_SWITCH and STACK; all but HEAP_IN and
  * FRAME are event records with a stamp. */

@@ -1,26 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reaper: passes over the weak references. */
+/* The reaper: its thread, when it passes over the weak references, and who may do so. */
 #include "agent/deaths/reaper.h"
 
 #include <semaphore.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "agent/deaths/identity.h"
+#include "agent/deaths/reaper_pass.h"
 #include "agent/deaths/recycle.h"
+#include "agent/deaths/sentinel.h"
 #include "agent/events/engine.h"
-#include "agent/events/events.h"
 #include "agent/events/last_words.h"
-#include "agent/hotspot/slots.h"
 #include "agent/records/threads.h"
 #include "capture/log.h"
 
-#define PAGE_IDS 1024u
-#define PREFETCH_AHEAD 12u
-#define PAUSE_POLL_NS 100000L
-#define PACE_PAGES 4096u
-#define PACE_COLLECTIONS 2u
 #define PACE_STEPS 50
 #define PACE_STEP_NS 1000000L
 
@@ -35,208 +29,13 @@ static bool started;
 /* Held during a pass and while the table is given back. */
 static pthread_mutex_t pass_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uintptr_t pass_owner; /* the thread that holds it, 0: none */
-/* Whether the slot behind a reference is zero when, and only when, it is cleared: shown by a
- * reference that the JVM itself says is cleared.  Until then the JVM is asked about each. */
-static bool slots_report;
-static jweak sentinel;
-
-/* What there was when the last pass that has ended began. */
-static _Atomic uint64_t passed_pages, passed_collections;
-/* The same, under the lock: the collections that had begun, and whose references it looked at. */
-static struct {
-    uint64_t begun, session;
-} passed;
-
-struct pass {
-    struct session *session;
-    JNIEnv *jni;
-    uint64_t collection; /* begun, and ended, when the entries were looked at */
-    uint64_t stamp;
-    size_t dead;
-    uint64_t dead_ids[PAGE_IDS];
-    jweak dead_references[PAGE_IDS];
-};
-
-/* With a collector that clears in its pauses only, a word that is zero needs no second opinion. */
-static bool is_cleared(const struct pass *pass, jweak reference)
-{
-    if (__builtin_expect(slots_report, 1)) {
-        if (slot_word(reference) != 0)
-            return false;
-        if (pass->session->holds)
-            return true;
-    }
-    return (*pass->jni)->IsSameObject(pass->jni, reference, NULL);
-}
-
-static void make_sentinel(JNIEnv *jni)
-{
-    jbyteArray object = (*jni)->NewByteArray(jni, 0);
-    if (object == NULL)
-        return;
-    sentinel = (*jni)->NewWeakGlobalRef(jni, object);
-    (*jni)->DeleteLocalRef(jni, object);
-}
-
-/* Once it is cleared, each session shows with it whether references can be used again. */
-static void watch_sentinel(const struct session *session, struct os_thread *os, JNIEnv *jni)
-{
-    static uint64_t shown;
-    if (sentinel == NULL || !atomic_load(&slots_readable) || shown == session->number ||
-        !(*jni)->IsSameObject(jni, sentinel, NULL))
-        return;
-    shown = session->number;
-    slots_report = slot_word(sentinel) == 0;
-    if (slots_report)
-        recycle_prove(session, os, jni, sentinel);
-}
-
-/* Waits out a pause: what is cleared in it belongs to its collection. */
-static void date_pass(struct pass *pass)
-{
-    while (atomic_load(&tracer.in_collection))
-        nanosleep(&(struct timespec){0, PAUSE_POLL_NS}, NULL);
-    pass->collection = atomic_load(&tracer.collections_begun);
-    pass->stamp = stamp_of_collection(pass->session);
-}
-
-static void bury(struct pass *pass)
-{
-    if (pass->dead == 0)
-        return;
-    event_free_many(pass->session, pass->dead_ids, pass->dead, pass->stamp, pass->collection);
-    for (size_t i = recycle_give(pass->dead_references, pass->dead); i < pass->dead; i++)
-        (*pass->jni)->DeleteWeakGlobalRef(pass->jni, pass->dead_references[i]);
-    pass->dead = 0;
-}
-
-static bool is_outdated(const struct pass *pass)
-{
-    return atomic_load(&tracer.in_collection) ||
-           pass->collection != atomic_load(&tracer.collections_begun);
-}
-
-static void look_at(struct pass *pass, struct weak_entry *entry)
-{
-    if (entry->reference == NULL || !is_cleared(pass, entry->reference))
-        return;
-    if (is_outdated(pass)) { /* this one may be of a collection that began meanwhile */
-        bury(pass);
-        date_pass(pass);
-    }
-    uint64_t id = entry->id & WEAK_ID_MASK;
-    identity_remove((uint32_t) (entry->id >> WEAK_ID_BITS), id);
-    pass->dead_ids[pass->dead] = id;
-    pass->dead_references[pass->dead++] = entry->reference;
-    entry->reference = NULL;
-    if (pass->dead == PAGE_IDS)
-        bury(pass);
-}
-
-static void look_at_page(struct pass *pass, struct weak_page *page)
-{
-    uint32_t used = atomic_load_explicit(&page->used, memory_order_acquire);
-    for (uint32_t i = 0; i < used; i++) {
-        if (i + PREFETCH_AHEAD < used)
-            __builtin_prefetch((const void *) page->entries[i + PREFETCH_AHEAD].reference);
-        look_at(pass, &page->entries[i]);
-    }
-    bury(pass);
-}
-
-/* Takes the dead out of a page that the reaper owns. */
-static void squeeze(struct weak_page *page)
-{
-    uint32_t used = atomic_load_explicit(&page->used, memory_order_relaxed), kept = 0;
-    for (uint32_t i = 0; i < used; i++)
-        if (page->entries[i].reference != NULL)
-            page->entries[kept++] = page->entries[i];
-    atomic_store_explicit(&page->used, kept, memory_order_relaxed);
-}
-
-/* Moves all entries of `page` to `to`, if there is room. */
-static bool join(struct weak_page *to, const struct weak_page *page)
-{
-    uint32_t used = atomic_load_explicit(&page->used, memory_order_relaxed);
-    uint32_t there = atomic_load_explicit(&to->used, memory_order_relaxed);
-    if (used > to->capacity - there)
-        return false;
-    memcpy(&to->entries[there], page->entries, used * sizeof page->entries[0]);
-    atomic_store_explicit(&to->used, there + used, memory_order_relaxed);
-    return true;
-}
-
-static void look_at_owned(struct pass *pass)
-{
-    struct weak_page *before = NULL, **link = &reaper_table.first;
-    while (*link != NULL) {
-        struct weak_page *page = *link;
-        look_at_page(pass, page);
-        squeeze(page);
-        if (before != NULL && join(before, page)) {
-            *link = page->next;
-            free(page);
-            continue;
-        }
-        before = page;
-        link = &page->next;
-    }
-    reaper_table.last = before;
-}
-
-static void pass_over(struct pass *pass)
-{
-    struct weak_page *active = NULL;
-    uint64_t pages = atomic_load(&reaper_table.pages);
-    uint64_t collections = atomic_load(&tracer.collections);
-    date_pass(pass);
-    uint64_t begun = pass->collection;
-    /* First the pages in use, then what was handed over: one may be both. */
-    for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all) {
-        struct weak_page *page = atomic_load_explicit(&os->weak_page, memory_order_acquire);
-        if (page == NULL || atomic_load(&os->weak_session) != pass->session->number)
-            continue;
-        page->next_active = active;
-        active = page;
-    }
-    weak_table_collect(&reaper_table);
-    for (; active != NULL; active = active->next_active)
-        if (!active->collected)
-            look_at_page(pass, active);
-    look_at_owned(pass);
-    if (collections != atomic_load(&passed_collections))
-        recycle_trim(pass->jni);
-    atomic_store(&passed_pages, pages);
-    atomic_store(&passed_collections, collections);
-    passed.begun = begun;
-    passed.session = pass->session->number;
-}
-
-/* With a collector that clears in announced pauses only, nothing died where none was since the last
- * pass began: what lives need not be looked at again. */
-static bool may_find(const struct session *session)
-{
-    return !session->holds || passed.session != session->number ||
-           passed.begun != atomic_load(&tracer.collections_begun);
-}
-
-/* References to the dead of two collections, and some four million of them, have piled up. */
-static bool is_behind(void)
-{
-    return atomic_load_explicit(&reaper_table.pages, memory_order_relaxed) -
-                   atomic_load_explicit(&passed_pages, memory_order_relaxed) >
-               PACE_PAGES &&
-           atomic_load_explicit(&tracer.collections, memory_order_relaxed) -
-                   atomic_load_explicit(&passed_collections, memory_order_relaxed) >=
-               PACE_COLLECTIONS;
-}
 
 void reaper_keep_pace(const struct session *session, const struct os_thread *os)
 {
-    if (!started || session->map->drop || !is_behind())
+    if (!started || session->map->drop || !reaper_pass_is_behind(&reaper_table))
         return;
     uint64_t from = clock_monotonic_ns();
-    for (int i = 0; i < PACE_STEPS && is_behind() && !tracer.dying; i++)
+    for (int i = 0; i < PACE_STEPS && reaper_pass_is_behind(&reaper_table) && !tracer.dying; i++)
         nanosleep(&(struct timespec){0, PACE_STEP_NS}, NULL);
     live_note_wait(session->map, os->current != NULL ? os->current->id : 0,
                    clock_monotonic_ns() - from);
@@ -264,7 +63,7 @@ bool reaper_is_mine(void)
 static void pass_once(JNIEnv *jni, bool last)
 {
     struct os_thread *os;
-    struct pass *pass = calloc(1, sizeof *pass);
+    struct reaper_pass *pass = calloc(1, sizeof *pass);
     if (pass == NULL)
         return;
     lock_passes();
@@ -273,11 +72,12 @@ static void pass_once(JNIEnv *jni, bool last)
         if (session->options.engine == ENGINE_BYTECODE && session->keeps_references &&
             !atomic_load(&session->reaped)) {
             atomic_store(&session->reaped, last);
-            watch_sentinel(session, os, jni);
+            pass->slots_report = sentinel_watch(session, os, jni);
             pass->session = session;
             pass->jni = jni;
-            if (last || may_find(session))
-                pass_over(pass);
+            pass->table = &reaper_table;
+            if (last || reaper_pass_may_find(session))
+                reaper_pass_over(pass);
         }
         probe_leave(os);
     }
@@ -341,7 +141,7 @@ void reaper_clear(JNIEnv *jni)
     if (atomic_load(&tracer.session) == NULL) {
         uint64_t since = threads_order_probes();
         while (!threads_have_left(since))
-            nanosleep(&(struct timespec){0, PAUSE_POLL_NS}, NULL);
+            reaper_pass_pause();
         for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all) {
             struct weak_page *page = atomic_exchange(&os->weak_page, NULL);
             if (page != NULL)
@@ -460,7 +260,7 @@ bool reaper_start(JNIEnv *jni)
         log_message("the thread that finds dead objects could not be started");
         return false;
     }
-    make_sentinel(jni);
+    sentinel_make(jni);
     started = true;
     return true;
 }

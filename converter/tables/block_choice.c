@@ -189,8 +189,7 @@ enum step_status table_parts(struct tables *tables, const struct table *table,
     struct block_choice choice = {0};
     struct table_wish wish = {.table = table_definition_of(table), .part = {.end_block = SIZE_MAX}};
     enum step_status status = row_filter_init(&wish.filter, table, query, error);
-    bool is_cut =
-        wish.table->create == record_rows_create || wish.table->create == object_rows_create;
+    bool is_cut = wish.table->rows_from == ROWS_OF_BLOCKS;
     if (status == STEP_STATUS_OK && is_cut)
         status = block_choice_init(&choice, tables, &wish, error);
     bool good =

@@ -3,7 +3,6 @@
 #ifndef CONVERTER_TABLES_ROW_BUILDER_H
 #define CONVERTER_TABLES_ROW_BUILDER_H
 
-#include "converter/statistics/level_curve.h"
 #include "converter/tables/table_rows.h"
 
 /* The columns' values; NULL for columns that are not needed. */
@@ -72,9 +71,5 @@ static inline void row_builder_end_row(struct row_builder *builder)
 {
     builder->count++;
 }
-
-/* Of the tables `live`: a step of the curve, which ends no later than the trace. */
-void live_rows_put_step(struct row_builder *builder, const struct level_curve *curve, size_t i,
-                        uint64_t last_ns);
 
 #endif

@@ -38,10 +38,18 @@ struct table_wish;
 typedef enum step_status (*table_rows_create)(struct tables *tables, const struct table_wish *wish,
                                               struct table_rows **out, struct step_error *error);
 
+/* Where a table's rows come from, for those that ask how many there are, and where to cut. */
+enum rows_from {
+    ROWS_MADE,         /* nobody knows but the maker */
+    ROWS_OF_BLOCKS,    /* each is from one block that has such records */
+    ROWS_OF_DICTIONARY /* its entries, in the order of their numbers */
+};
+
 /* A table and how its rows are made. */
 struct table_definition {
     struct table base; /* the first: a struct table of ours is one of these */
     table_rows_create create;
+    enum rows_from rows_from;       /* set as the table is added */
     uint32_t record;                /* whose records the rows come from; STEP_NO_RECORD: several */
     const struct table_cell *cells; /* by column; NULL: all are made */
 };

@@ -6,19 +6,9 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/formats/metatf/metatf_events.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
-#include "format/core/search.h"
-#include "steptrace/java_metatf.h"
-
-/* Where the entries of a table stand in their section, in order: the first has number 1. */
-struct places {
-    uint64_t *items;
-    size_t count;
-    size_t capacity;
-};
-
-enum { CLASSES, METHODS, THREADS, FRAMES, TABLES };
 
 struct property {
     char *key;
@@ -28,7 +18,7 @@ struct property {
 struct metatf_source {
     struct event_source base;
     struct metatf_trace trace;
-    struct places places[TABLES];
+    struct metatf_tables tables;
     struct property *properties;
     size_t property_count;
     struct step_java_metatf_event pending; /* the first event behind the properties */
@@ -47,115 +37,7 @@ static const struct metatf_source *of_const(const struct event_source *source)
     return (const struct metatf_source *) source;
 }
 
-/* ---- tables ---- */
-
-/* The number of the new entry; 0: out of memory. */
-static uint32_t add_place(struct places *places, uint64_t position)
-{
-    if (places->count == places->capacity) {
-        size_t capacity = places->capacity * 2 + 64;
-        uint64_t *items = realloc(places->items, capacity * sizeof *items);
-        if (items == NULL || capacity > UINT32_MAX)
-            return 0;
-        places->items = items;
-        places->capacity = capacity;
-    }
-    places->items[places->count++] = position;
-    return (uint32_t) places->count;
-}
-
-/* False: nothing stands there. */
-static bool find(const struct places *places, uint64_t position, uint32_t *id)
-{
-    *id = 0;
-    if (position == 0)
-        return true;
-    size_t at = step_lower_bound(places->items, places->count, position);
-    if (at == places->count || places->items[at] != position)
-        return false;
-    *id = (uint32_t) at + 1;
-    return true;
-}
-
-static enum step_status dangling(const struct metatf_source *source, const char *what,
-                                 uint64_t position, struct step_error *error)
-{
-    return step_error_set(error, STEP_STATUS_CORRUPT, source->base.path,
-                          metatf_reader_offset(source->trace.reader),
-                          "record %" PRIu64 ": there is no %s at offset %" PRIu64,
-                          metatf_reader_record_number(source->trace.reader), what, position);
-}
-
-static enum step_status take_class(struct metatf_source *source,
-                                   const struct step_java_metatf_event *event,
-                                   struct step_error *error)
-{
-    const struct step_java_metatf_classes_class *in = &event->as.classes_class;
-    uint32_t id = add_place(&source->places[CLASSES], event->position);
-    struct trace_class *class = id != 0 ? id_table_get(&source->base.names.classes, id) : NULL;
-    if (class == NULL || !trace_names_copy(&source->base.names, in->name_data, &class->name))
-        return no_memory(error);
-    class->loader = in->loader;
-    class->known = true;
-    return STEP_STATUS_OK;
-}
-
-static enum step_status take_method(struct metatf_source *source,
-                                    const struct step_java_metatf_event *event,
-                                    struct step_error *error)
-{
-    const struct step_java_metatf_methods_method *in = &event->as.methods_method;
-    uint32_t class_id;
-    if (!find(&source->places[CLASSES], in->class_, &class_id))
-        return dangling(source, "class", in->class_, error);
-    struct trace_names *names = &source->base.names;
-    uint32_t id = add_place(&source->places[METHODS], event->position);
-    struct trace_method *method = id != 0 ? id_table_get(&names->methods, id) : NULL;
-    if (method == NULL || !trace_names_copy(names, in->name_data, &method->name) ||
-        !trace_names_copy(names, in->descriptor_data, &method->descriptor))
-        return no_memory(error);
-    method->class_id = class_id;
-    method->modifiers = in->modifiers;
-    method->known = true;
-    return STEP_STATUS_OK;
-}
-
-static enum step_status take_thread(struct metatf_source *source,
-                                    const struct step_java_metatf_event *event,
-                                    struct step_error *error)
-{
-    const struct step_java_metatf_threads_thread *in = &event->as.threads_thread;
-    uint32_t id = add_place(&source->places[THREADS], event->position);
-    struct trace_thread *thread = id != 0 ? id_table_get(&source->base.names.threads, id) : NULL;
-    if (thread == NULL || !trace_names_copy(&source->base.names, in->name_data, &thread->name))
-        return no_memory(error);
-    thread->number = in->number;
-    thread->flags = in->flags;
-    thread->known = true;
-    return STEP_STATUS_OK;
-}
-
-static enum step_status take_frame(struct metatf_source *source,
-                                   const struct step_java_metatf_event *event,
-                                   struct step_error *error)
-{
-    const struct step_java_metatf_frames_frame *in = &event->as.frames_frame;
-    uint32_t parent, method;
-    if (!find(&source->places[FRAMES], in->parent, &parent))
-        return dangling(source, "frame", in->parent, error);
-    if (!find(&source->places[METHODS], in->method, &method))
-        return dangling(source, "method", in->method, error);
-    uint32_t id = add_place(&source->places[FRAMES], event->position);
-    struct trace_frame *frame = id != 0 ? id_table_get(&source->base.names.frames, id) : NULL;
-    if (frame == NULL)
-        return no_memory(error);
-    *frame = (struct trace_frame){.parent = parent,
-                                  .method_id = method,
-                                  .line = (uint32_t) in->line,
-                                  .bytecode = (uint32_t) in->bytecode,
-                                  .known = true};
-    return STEP_STATUS_OK;
-}
+/* ---- records ---- */
 
 static char *text_of(struct step_bytes bytes)
 {
@@ -193,83 +75,16 @@ static enum step_status take_property(struct metatf_source *source,
     return STEP_STATUS_OK;
 }
 
-/* ---- events ---- */
-
-static const uint8_t kinds[] = {
-    [STEP_JAVA_METATF_EVENTS_VMSTART] = EVENT_VM_START,
-    [STEP_JAVA_METATF_EVENTS_VMINIT] = EVENT_VM_INIT,
-    [STEP_JAVA_METATF_EVENTS_VMDEATH] = EVENT_VM_DEATH,
-    [STEP_JAVA_METATF_EVENTS_CLASSLOAD] = EVENT_CLASS_LOAD,
-    [STEP_JAVA_METATF_EVENTS_THREADSTART] = EVENT_THREAD_BEGIN,
-    [STEP_JAVA_METATF_EVENTS_THREADEND] = EVENT_THREAD_END,
-    [STEP_JAVA_METATF_EVENTS_ALLOC] = EVENT_OBJECT_ALLOC,
-    [STEP_JAVA_METATF_EVENTS_FREE] = EVENT_OBJECT_FREE,
-    [STEP_JAVA_METATF_EVENTS_ENTER] = EVENT_METHOD_ENTRY,
-    [STEP_JAVA_METATF_EVENTS_LEAVE] = EVENT_METHOD_EXIT,
-    [STEP_JAVA_METATF_EVENTS_POP] = EVENT_METHOD_POP,
-};
-
-/* What an event refers to, by offset. */
-struct references {
-    uint64_t class_place, method_place, frame_place;
-};
-
-static struct references take_fields(const struct step_java_metatf_event *in,
-                                     struct trace_event *event)
+/* Of what stands in vain in the record at hand; for what failed otherwise, memory ran out. */
+static enum step_status refuse(const struct metatf_source *source,
+                               const struct metatf_dangling *dangling, struct step_error *error)
 {
-    struct references refer = {0, 0, 0};
-    switch (in->kind) {
-    case STEP_JAVA_METATF_EVENTS_CLASSLOAD:
-        refer.class_place = in->as.events_classLoad.class_;
-        event->flags = (uint8_t) in->as.events_classLoad.flags & TRACE_EXISTING;
-        break;
-    case STEP_JAVA_METATF_EVENTS_THREADSTART:
-        event->flags = (uint8_t) in->as.events_threadStart.flags & TRACE_EXISTING;
-        break;
-    case STEP_JAVA_METATF_EVENTS_ALLOC:
-        refer.class_place = in->as.events_alloc.class_;
-        refer.frame_place = in->as.events_alloc.frame;
-        event->size = in->as.events_alloc.size;
-        event->object = in->as.events_alloc.object;
-        event->flags = (uint8_t) in->as.events_alloc.flags & TRACE_EXISTING;
-        break;
-    case STEP_JAVA_METATF_EVENTS_FREE:
-        refer.class_place = in->as.events_free.class_;
-        event->object = in->as.events_free.object;
-        break;
-    case STEP_JAVA_METATF_EVENTS_ENTER:
-        refer.method_place = in->as.events_enter.method;
-        event->object = in->as.events_enter.object;
-        break;
-    case STEP_JAVA_METATF_EVENTS_LEAVE:
-        refer.method_place = in->as.events_leave.method;
-        break;
-    case STEP_JAVA_METATF_EVENTS_POP:
-        refer.method_place = in->as.events_pop.method;
-        break;
-    default:
-        break;
-    }
-    return refer;
-}
-
-static enum step_status take_event(struct metatf_source *source,
-                                   const struct step_java_metatf_event *in,
-                                   struct trace_event *event, struct step_error *error)
-{
-    /* time and thread stand first in each struct of an event */
-    const struct step_java_metatf_events_vmStart *common = &in->as.events_vmStart;
-    *event = (struct trace_event){.kind = kinds[in->kind], .time_ns = common->time};
-    struct references refer = take_fields(in, event);
-    if (!find(&source->places[THREADS], common->thread, &event->thread_id))
-        return dangling(source, "thread", common->thread, error);
-    if (!find(&source->places[CLASSES], refer.class_place, &event->class_id))
-        return dangling(source, "class", refer.class_place, error);
-    if (!find(&source->places[METHODS], refer.method_place, &event->method_id))
-        return dangling(source, "method", refer.method_place, error);
-    if (!find(&source->places[FRAMES], refer.frame_place, &event->stack_id))
-        return dangling(source, "frame", refer.frame_place, error);
-    return event_source_follow(&source->base, event) ? STEP_STATUS_OK : no_memory(error);
+    if (dangling->what == NULL)
+        return no_memory(error);
+    return step_error_set(
+        error, STEP_STATUS_CORRUPT, source->base.path, metatf_reader_offset(source->trace.reader),
+        "record %" PRIu64 ": there is no %s at offset %" PRIu64,
+        metatf_reader_record_number(source->trace.reader), dangling->what, dangling->position);
 }
 
 /* Reads on to the next event; what stands in tables is taken on the way. */
@@ -278,21 +93,17 @@ static enum step_status next_event(struct metatf_source *source,
 {
     enum step_status status = STEP_STATUS_OK;
     while (status == STEP_STATUS_OK) {
+        struct metatf_dangling dangling = {NULL, 0};
         status = step_java_metatf_get_next_event(source->trace.reader, event, error);
         if (status != STEP_STATUS_OK)
             return status;
         switch (event->kind) {
         case STEP_JAVA_METATF_CLASSES_CLASS:
-            status = take_class(source, event, error);
-            break;
         case STEP_JAVA_METATF_METHODS_METHOD:
-            status = take_method(source, event, error);
-            break;
         case STEP_JAVA_METATF_THREADS_THREAD:
-            status = take_thread(source, event, error);
-            break;
         case STEP_JAVA_METATF_FRAMES_FRAME:
-            status = take_frame(source, event, error);
+            if (metatf_tables_take(&source->tables, event, &dangling) != STEP_STATUS_OK)
+                return refuse(source, &dangling, error);
             break;
         case STEP_JAVA_METATF_PROPERTIES_PROPERTY:
             status = take_property(source, event, error);
@@ -304,6 +115,16 @@ static enum step_status next_event(struct metatf_source *source,
         }
     }
     return status;
+}
+
+static enum step_status take_event(struct metatf_source *source,
+                                   const struct step_java_metatf_event *in,
+                                   struct trace_event *event, struct step_error *error)
+{
+    struct metatf_dangling dangling = {NULL, 0};
+    if (!metatf_event_take(&source->tables, in, event, &dangling))
+        return refuse(source, &dangling, error);
+    return event_source_follow(&source->base, event) ? STEP_STATUS_OK : no_memory(error);
 }
 
 static bool is_damage(enum step_status status)
@@ -404,8 +225,7 @@ static void destroy(struct event_source *base)
 {
     struct metatf_source *source = of(base);
     metatf_trace_reset(&source->trace);
-    for (unsigned i = 0; i < TABLES; i++)
-        free(source->places[i].items);
+    metatf_tables_reset(&source->tables);
     for (size_t i = 0; i < source->property_count; i++) {
         free(source->properties[i].key);
         free(source->properties[i].value);
@@ -444,6 +264,21 @@ static enum step_status begin(struct metatf_source *source, struct step_error *e
     return STEP_STATUS_OK;
 }
 
+/* Another DTD than Java's: HATF's, or one that only verbs know that read records by themselves. */
+static enum step_status open_other(struct metatf_source *source, const char *dtd_path,
+                                   struct opened_trace *out, struct step_error *error)
+{
+    enum step_status status =
+        metatf_alloc_source_create(source->base.path, dtd_path, &out->allocs, error);
+    if (status != STEP_STATUS_UNSUPPORTED) {
+        destroy(&source->base);
+        return status;
+    }
+    source->base.is_foreign = true;
+    out->events = &source->base;
+    return STEP_STATUS_OK;
+}
+
 enum step_status metatf_source_create(const char *path, const struct event_selection *selected,
                                       struct opened_trace *out, struct step_error *error)
 {
@@ -453,17 +288,10 @@ enum step_status metatf_source_create(const char *path, const struct event_selec
     enum step_status status = metatf_trace_open(&source->trace, path, selected->dtd_path, error);
     if (!event_source_init(&source->base, &operations, path, selected) && status == STEP_STATUS_OK)
         status = no_memory(error);
+    source->tables.names = &source->base.names;
     if (status == STEP_STATUS_OK &&
-        metatf_reader_check(source->trace.reader, &step_java_metatf_dtd, NULL) != STEP_STATUS_OK) {
-        status = metatf_alloc_source_create(path, selected->dtd_path, &out->allocs, error);
-        if (status != STEP_STATUS_UNSUPPORTED) {
-            destroy(&source->base);
-            return status;
-        }
-        source->base.is_foreign = true; /* the verbs that know of records read it by themselves */
-        out->events = &source->base;
-        return STEP_STATUS_OK;
-    }
+        metatf_reader_check(source->trace.reader, &step_java_metatf_dtd, NULL) != STEP_STATUS_OK)
+        return open_other(source, selected->dtd_path, out, error);
     if (status == STEP_STATUS_OK)
         status = begin(source, error);
     if (status == STEP_STATUS_OK)

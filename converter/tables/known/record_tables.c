@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/tables/tables_trace.h"
+#include "converter/tables/known/known_tables.h"
+#include "converter/tables/rows/makers.h"
 
 enum { NAME_BYTES = 600, COLUMNS_MOST = 2000 }; /* SQLite has no more columns */
 

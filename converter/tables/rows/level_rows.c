@@ -6,9 +6,9 @@
 #include "converter/base/no_memory.h"
 #include "converter/events/collection_clock.h"
 #include "converter/statistics/level_curve.h"
-#include "converter/tables/event_rows.h"
 #include "converter/tables/row_builder.h"
-#include "converter/tables/tables_trace.h"
+#include "converter/tables/rows/event_rows.h"
+#include "converter/tables/rows/makers.h"
 
 struct level_rows {
     struct table_rows base;

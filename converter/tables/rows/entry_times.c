@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads only the blocks that have such events, and of them only times and numbers. */
-#include "converter/tables/entry_times.h"
+#include "converter/tables/rows/entry_times.h"
 
 #include "converter/base/no_memory.h"
-#include "converter/tables/record_rows.h"
+#include "converter/tables/block_choice.h"
+#include "converter/tables/wanted_fields.h"
 
 const struct entry_events entry_times_of_classes = {"class", "java.ClassLoad", "java.ClassExisting",
                                                     NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens the trace's events by the side of its blocks. */
-#include "converter/tables/event_rows.h"
+#include "converter/tables/rows/event_rows.h"
 
 #include "converter/formats/step/stepfile.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of a native program's trace: docs/tables.md has them for people. */
-#include "converter/tables/tables_trace.h"
+#include "converter/tables/known/known_tables.h"
+#include "converter/tables/rows/makers.h"
 
 /* The columns stand in the order of the enumerations of tables_trace.h. */
 static const struct table_column allocations[] = {

@@ -8,9 +8,9 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/events/call_stack.h"
-#include "converter/tables/event_rows.h"
 #include "converter/tables/row_builder.h"
-#include "converter/tables/tables_trace.h"
+#include "converter/tables/rows/event_rows.h"
+#include "converter/tables/rows/makers.h"
 
 enum { CALL_COLUMNS = CALLS_ENDED + 1 };
 enum ended { BY_RETURN, BY_EXCEPTION, BY_LEAVING, AT_END, ENDED_COUNT };

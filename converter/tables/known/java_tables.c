@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/tables/tables_trace.h"
+#include "converter/tables/known/known_tables.h"
+#include "converter/tables/rows/makers.h"
 
 enum { COLUMNS_MOST = 16 };
 

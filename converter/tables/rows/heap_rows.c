@@ -12,7 +12,7 @@
 #include "converter/events/event_selection.h"
 #include "converter/formats/step/stepfile.h"
 #include "converter/tables/row_builder.h"
-#include "converter/tables/tables_trace.h"
+#include "converter/tables/rows/makers.h"
 
 enum { HEAP_COLUMNS_MOST = HEAP_REALLOC_KIND + 1, KIND_COUNT = 4 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When classes were loaded and threads began and ended, by number, as events tell. */
-#ifndef CONVERTER_TABLES_ENTRY_TIMES_H
-#define CONVERTER_TABLES_ENTRY_TIMES_H
+#ifndef CONVERTER_TABLES_ROWS_ENTRY_TIMES_H
+#define CONVERTER_TABLES_ROWS_ENTRY_TIMES_H
 
 #include "converter/base/id_table.h"
 #include "converter/tables/tables_trace.h"

@@ -7,9 +7,9 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/formats/step/event_of_record.h"
-#include "converter/tables/entry_times.h"
 #include "converter/tables/row_builder.h"
-#include "converter/tables/tables_trace.h"
+#include "converter/tables/rows/entry_times.h"
+#include "converter/tables/rows/makers.h"
 
 enum { COLUMNS_MOST = 16, STACK_MOST = 1024, NAME_MOST = 256 };
 

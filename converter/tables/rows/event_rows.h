@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events in the trace's order, for makers whose rows are made of several. */
-#ifndef CONVERTER_TABLES_EVENT_ROWS_H
-#define CONVERTER_TABLES_EVENT_ROWS_H
+#ifndef CONVERTER_TABLES_ROWS_EVENT_ROWS_H
+#define CONVERTER_TABLES_ROWS_EVENT_ROWS_H
 
 #include "converter/events/event_source.h"
 #include "converter/tables/tables_trace.h"

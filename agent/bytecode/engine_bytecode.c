@@ -426,9 +426,9 @@ static void meet_hook(JNIEnv *jni)
     (*jni)->DeleteLocalRef(jni, class);
 }
 
-/* May leaf methods have one probe?  Not where times are finer than the difference, nor where
+/* Not where times are finer than the difference, nor where
  * something may happen within them: an exception of the JVM's whose constructors are traced. */
-static bool takes_calls_whole(const struct options *options)
+bool leaf_methods_have_one_time(const struct options *options)
 {
     static const char *const thrown[] = {"java/lang/Throwable",
                                          "java/lang/Exception",
@@ -442,7 +442,8 @@ static bool takes_calls_whole(const struct options *options)
     bool traced = false;
     for (size_t i = 0; options->include.count != 0 && i < sizeof thrown / sizeof thrown[0]; i++)
         traced = traced || options_trace_class(options, thrown[i]);
-    return !traced && (options->events & (EVENT_ALLOC | EVENT_REFERENCE)) == 0 &&
+    return !traced && options->engine == ENGINE_BYTECODE &&
+           (options->events & (EVENT_ALLOC | EVENT_METHOD | EVENT_REFERENCE)) == EVENT_METHOD &&
            options->method == METHOD_EVENTS &&
            options->start_at.count + options->stop_at.count == 0 &&
            (options->resolution_ns == 0 || options->resolution_ns >= LEAF_RESOLUTION_NS);
@@ -461,7 +462,7 @@ static void start(JNIEnv *jni, const struct session *session)
     engine.method = (events & EVENT_METHOD) != 0;
     engine.references = (events & EVENT_REFERENCE) != 0;
     engine.nameless = !session->names_objects;
-    engine.leaf = takes_calls_whole(&session->options);
+    engine.leaf = leaf_methods_have_one_time(&session->options);
     if (engine.alloc) {
         reaper_start(jni);
         engine_notify(true, JVMTI_EVENT_VM_OBJECT_ALLOC);

@@ -7,4 +7,7 @@
 
 extern const struct engine engine_bytecode;
 
+/* Do leaf methods have one probe (agent/rewriter/leaf_method.c), and their calls one time? */
+bool leaf_methods_have_one_time(const struct options *options);
+
 #endif

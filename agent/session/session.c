@@ -221,6 +221,8 @@ static void put_provenance(struct session *session)
     put_property(session, "internals", internals);
     if (session->options.method == METHOD_COUNT)
         put_property(session, "method", "count");
+    if (leaf_methods_have_one_time(&session->options))
+        put_property(session, "leaf-methods", "one time");
     put_property(session, "options", session->options.text);
     if (stamps_are_times(session))
         provenance_number(session->writer, "resolution-ns", session->options.resolution_ns);

@@ -364,8 +364,9 @@ static bool rows_may_win(struct step_block_writer *writer, const struct step_col
     }
     if (step_row_write(&writer->rows, columns, TRIAL_RECORDS) != STEP_STATUS_OK)
         return false;
-    size_t sample = step_compress_estimate(writer->compressor, writer->rows.rows.data,
-                                           writer->rows.rows.length);
+    size_t sample =
+        step_compress_estimate(writer->compressor, step_compressor_is_best(writer->compressor),
+                               writer->rows.rows.data, writer->rows.rows.length);
     bool may_win = sample / 2 < writer->block.length / (count / TRIAL_RECORDS);
     unsigned longer = writer->rows_patience * 2 + 1;
     writer->rows_patience = may_win                    ? 0

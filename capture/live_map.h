@@ -30,6 +30,13 @@ struct live_chunk_ref {
     uint64_t end_record; /* the stream's event records up to the chunk's end, once all is parsed */
 };
 
+/* The free of a block that a record which is to come will tell of. */
+struct live_debt {
+    _Atomic uint64_t stamp; /* 0: there is none */
+    _Atomic uint64_t heap, address;
+    _Atomic uint64_t record; /* the stream's number of the record that pays it */
+};
+
 struct live_stream {
     /* the owner's */
     uint64_t *cursor; /* where the next record goes */
@@ -48,7 +55,7 @@ struct live_stream {
     uint64_t next_object, end_object; /* object ids set aside for this stream */
     uint64_t object_step;             /* how many to set aside next */
     bool forced;                      /* may exceed the buffers' limit; never waits */
-    _Atomic bool owes; /* a record is to come that is older than what others may have put by then */
+    struct live_debt debt; /* what it has given away, others may have, and no record tells */
     struct live_stream *next_idle;
     struct live_stream *next_all;
     /* the drain thread's */

@@ -113,9 +113,9 @@ static void *take_rallocx(void *block, size_t size, int flags)
     enter_real();
     uint64_t heap = flags_heap(flags), call = flags_call(STEP_LIVE_CALL_RALLOCX, flags);
     struct record_resize resize;
-    record_resize_begin(&resize, call);
-    resize.shrinks = size <= real.malloc_usable_size(block);
     uint64_t old = heap_blocks_take(block);
+    record_resize_begin(&resize, old, block, call);
+    resize.shrinks = size <= real.malloc_usable_size(block);
     void *moved = je.rallocx(block, size, flags);
     if (moved == NULL && old != 0) {
         heap_blocks_put(block, old);
@@ -154,10 +154,11 @@ static size_t take_xallocx(void *block, size_t size, size_t extra, int flags)
     PASS_ON(je.xallocx(block, size, extra, flags));
     enter_real();
     struct record_resize resize;
-    record_resize_begin(&resize, call_word(STEP_LIVE_CALL_RALLOCX, 0));
+    bool is_told = atomic_load(&heap_blocks_count) == 0;
+    record_resize_begin(&resize, 0, is_told ? block : NULL, call_word(STEP_LIVE_CALL_RALLOCX, 0));
     resize.shrinks = size <= real.malloc_usable_size(block);
     size_t got = je.xallocx(block, size, extra, flags);
-    if (got >= size && atomic_load(&heap_blocks_count) == 0)
+    if (got >= size && is_told)
         record_realloc(&resize, block, size, block);
     record_resize_end(&resize);
     leave_real();
@@ -291,9 +292,9 @@ static void *take_realloc(void *block, size_t size)
     PASS_ON(mi.realloc(block, size));
     enter_real();
     struct record_resize resize;
-    record_resize_begin(&resize, 0);
-    resize.shrinks = block != NULL && size <= real.malloc_usable_size(block);
     uint64_t old = heap_blocks_take(block);
+    record_resize_begin(&resize, old, block, 0);
+    resize.shrinks = block != NULL && size <= real.malloc_usable_size(block);
     void *moved = mi.realloc(block, size);
     if (moved == NULL && old != 0) {
         heap_blocks_put(block, old);

@@ -429,7 +429,19 @@ static void note_early_realloc(const struct record_resize *resize, const void *o
         note_early(made, 3);
 }
 
-void record_resize_begin(struct record_resize *resize, uint64_t call)
+/* The stamp tells that the rest is there. */
+static void owe_free(struct live_stream *stream, uint64_t stamp, uint64_t heap, const void *block)
+{
+    struct live_debt *debt = &stream->debt;
+    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(&debt->heap, heap, memory_order_relaxed);
+    atomic_store_explicit(&debt->address, (uintptr_t) block, memory_order_relaxed);
+    atomic_store_explicit(&debt->record, stream->events, memory_order_relaxed);
+    atomic_store_explicit(&debt->stamp, stamp, memory_order_release);
+}
+
+void record_resize_begin(struct record_resize *resize, uint64_t heap, const void *block,
+                         uint64_t call)
 {
     struct recording *recording;
     struct recorder_thread *thread = enter(&recording);
@@ -442,17 +454,18 @@ void record_resize_begin(struct record_resize *resize, uint64_t call)
         } else {
             resize->thread = thread;
             resize->recording = recording;
-            atomic_store_explicit(&thread->stream->owes, true, memory_order_relaxed);
         }
     }
     resize->before = recorder_stamp();
+    if (resize->thread != NULL && block != NULL)
+        owe_free(thread->stream, resize->before, heap, block);
 }
 
 void record_resize_end(struct record_resize *resize)
 {
     if (resize->thread == NULL)
         return;
-    atomic_store_explicit(&resize->thread->stream->owes, false, memory_order_release);
+    atomic_store_explicit(&resize->thread->stream->debt.stamp, 0, memory_order_release);
     leave(resize->thread);
 }
 

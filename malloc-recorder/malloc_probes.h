@@ -18,7 +18,7 @@ void record_alloc(size_t size, const void *block, uint64_t call);
 void record_free(const void *block, uint64_t call);
 
 /* A realloc: what it gives away others may have before its record can be put.  So room is set aside
- * before the real call, and the drain knows of the record that it must not do without. */
+ * before the real call, and the drain knows of what is freed, should the record not come. */
 struct record_resize {
     uint64_t before; /* the stamp before the real call */
     uint64_t call;
@@ -27,7 +27,9 @@ struct record_resize {
     struct recorder_thread *thread; /* NULL: no room is set aside */
     struct recording *recording;
 };
-void record_resize_begin(struct record_resize *resize, uint64_t call);
+/* `block` is of that heap (0: the program's own), or NULL. */
+void record_resize_begin(struct record_resize *resize, uint64_t heap, const void *block,
+                         uint64_t call);
 /* After the real call, if it did something. */
 void record_realloc(const struct record_resize *resize, const void *old_block, size_t size,
                     const void *new_block);

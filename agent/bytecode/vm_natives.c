@@ -4,6 +4,9 @@
  * class loader, to load what a method's signature names.  The JVM tells of whatever was allocated
  * until they return, its own objects and those of that code, which probes tell of too; so
  * meanwhile these tell of objects through tags (new_objects.c).
+ *
+ * And Unsafe.allocateInstance(), which the JVM tells of as well, although the code that calls it
+ * does: to find that out takes longer than the rest.  JNI's AllocObject() does the same untold.
  */
 #include "agent/bytecode/vm_objects.h"
 
@@ -113,6 +116,27 @@ static bool intercept(JNIEnv *jni, jclass class, void *library, size_t number)
     return done;
 }
 
+static jobject JNICALL allocate_instance(JNIEnv *jni, jobject unsafe, jclass class)
+{
+    (void) unsafe;
+    return jni_calls_plain_object(jni, class);
+}
+
+static bool intercept_unsafe(JNIEnv *jni)
+{
+    static char name[] = "allocateInstance", descriptor[] = "(Ljava/lang/Class;)Ljava/lang/Object;";
+    union {
+        jobject(JNICALL *call)(JNIEnv *, jobject, jclass);
+        void *address;
+    } ours = {allocate_instance};
+    const JNINativeMethod method = {name, descriptor, ours.address};
+    jclass class = (*jni)->FindClass(jni, "jdk/internal/misc/Unsafe");
+    bool done = class != NULL && java_probes_register(jni, class, &method, 1);
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, class);
+    return done;
+}
+
 void vm_natives_intercept(JNIEnv *jni)
 {
     static bool done;
@@ -122,6 +146,8 @@ void vm_natives_intercept(JNIEnv *jni)
     jclass class = library != NULL ? (*jni)->FindClass(jni, "java/lang/Class") : NULL;
     for (size_t i = 0; i < NATIVE_COUNT && class != NULL; i++)
         done |= intercept(jni, class, library, i);
+    if (class != NULL)
+        done |= intercept_unsafe(jni);
     if (done)
         internal_used(INTERNAL_REFLECT);
     else

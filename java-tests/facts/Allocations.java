@@ -52,6 +52,8 @@
 // FACT: alloc facts/Allocations$Handled 100
 // FACT: alloc [Lfacts/Allocations$HandledItem; 100
 // FACT: alloc facts/Allocations$Bare 100
+// FACT: alloc facts/Allocations$BareItem 5
+// FACT: alloc [Lfacts/Allocations$BareItem; 5
 // FACT: alloc facts/Allocations$Read 101
 // FACT: alloc facts/Allocations$ReadBase 0
 // FACT: alloc [Lfacts/Allocations$ReadItem; 101
@@ -110,7 +112,15 @@ public class Allocations {
     static class ReflectedItem {}
     static class Handled {}
     static class HandledItem {}
-    static class Bare { Bare() { throw new AssertionError("no constructor runs"); } }
+    static class BareItem { }
+    static class Bare {
+        static { // below allocateInstance()
+            for (int i = 0; i < 5; i++)
+                sink = new BareItem[] {new BareItem()};
+        }
+
+        Bare() { throw new AssertionError("no constructor runs"); }
+    }
     static class ReadBase { int base = 1; }
     static class Read extends ReadBase implements Serializable {
         private static final long serialVersionUID = 1;

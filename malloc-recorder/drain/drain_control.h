@@ -39,7 +39,7 @@ _Static_assert(sizeof(struct drain_control) <= 4096, "the control is one page");
 
 /* Programs and drains of different builds do not mix. */
 #define DRAIN_LAYOUT                                                                               \
-    (UINT64_C(2) << 32 | sizeof(struct drain_control) << 16 | sizeof(struct live_stream) << 8 |    \
+    (UINT64_C(3) << 32 | sizeof(struct drain_control) << 16 | sizeof(struct live_stream) << 8 |    \
      sizeof(struct live_chunk_ref))
 
 /* What the program tells the drain when it starts it: one argument each. */

@@ -13,6 +13,7 @@
 #include "capture/log.h"
 #include "capture/retained_chunks.h"
 #include "format/live/live_allocs.h"
+#include "malloc-recorder/drain/owed_frees.h"
 #include "malloc-recorder/drain/symbols.h"
 
 /* Bytes in the file that a record which waits for its block takes at most, and the trace's end. */
@@ -302,15 +303,6 @@ static void put_end(struct drain *drain, const char *end)
     drain_put_number(drain, "drain-peak-kib", (uint64_t) usage.ru_maxrss);
 }
 
-static bool is_any_owed(const struct drain *drain)
-{
-    for (struct live_stream *stream = live_all_streams(drain->map); stream != NULL;
-         stream = stream->next_all)
-        if (atomic_load(&stream->owes))
-            return true;
-    return false;
-}
-
 /* A trace that ends before its program ends for all threads at one moment, that of the latest
  * record it has.  What a thread is about to publish from before it gets the time to do so: without
  * the record of a realloc its old address would be given out twice. */
@@ -322,7 +314,7 @@ static void take_until_cut(struct drain *drain)
     do {
         nanosleep(&(struct timespec){0, COMMIT_NS}, NULL);
         atomic_fetch_add(&trace->control->beat, 1);
-    } while (is_any_owed(drain) && ++rounds < COMMIT_ROUNDS && !is_gone(trace, 0));
+    } while (owed_frees_any(drain->map) && ++rounds < COMMIT_ROUNDS && !is_gone(trace, 0));
     trace->is_evened = true;
     take_the_rest(drain);
 }
@@ -336,6 +328,8 @@ static void close_trace(struct drain *drain, const char *end)
         take_the_rest(drain);
     if (trace->cut != NULL && !drain->failed)
         take_until_cut(drain);
+    if (!drain->failed)
+        drain_check(drain, owed_frees_put(drain->map, trace->decoder), NULL);
     if (trace->symbols != NULL && symbols_modules(trace->symbols) != NULL)
         drain_put_text(drain, "modules", symbols_modules(trace->symbols));
     put_end(drain, trace->cut != NULL ? trace->cut : end);

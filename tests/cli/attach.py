@@ -16,13 +16,14 @@ STEPTRACE, AGENT, JAVA = os.path.realpath(sys.argv[1]), os.path.realpath(sys.arg
 VERSION = int(re.search(r'JAVA_VERSION="(\d+)', pathlib.Path(f'{sys.argv[3]}/release').read_text(encoding='utf-8')).group(1))
 SOURCE = '''
 public class Busy {
-    static java.util.List<byte[]> kept = new java.util.ArrayList<>();
-    static void step() { kept.add(new byte[100]); }
+    static byte[][] kept = new byte[10000][];
+    static void step(int i) { kept[i % kept.length] = new byte[100]; }
     public static void main(String[] args) throws Exception {
         System.out.println("busy");
-        for (int i = 0; i < 20000; i++) {
-            step();
-            Thread.sleep(1);
+        for (int i = 0;; i++) {
+            step(i);
+            if (i % 10 == 0)
+                Thread.sleep(1);
         }
     }
 }
@@ -69,6 +70,14 @@ def has_objects(trace):
     require(count > 5, f'{trace} has {count} objects of the program')
 
 
+def wait_for_start(trace):
+    """Of a trace that another process has asked for."""
+    end = time.monotonic() + 120
+    while not os.path.exists(trace + '.live') or os.path.getsize(trace) == 0:
+        require(time.monotonic() < end, f'{trace} does not begin')
+        time.sleep(.1)
+
+
 def same_place():
     with Jvm() as pid:
         done = steptrace('attach', '-d', '400ms', '-o', 'a.step', '-O', 'existing=no,stack=4', '--report', pid, says='a.html')
@@ -82,6 +91,7 @@ def same_place():
         steptrace('attach', '-O', 'nonsense=1', pid, code=1, says='standard error of the program')
         waiting = subprocess.Popen([STEPTRACE, 'attach', '--wait', '-o', 'c.step', '-O', 'stack=4', pid],
                                    env=dict(os.environ, STEPTRACE_AGENT=AGENT), stderr=subprocess.DEVNULL)
+        wait_for_start('c.step')
         time.sleep(.8)
         waiting.terminate()
         require(waiting.wait(timeout=60) == 0, 'an interrupted wait is no failure')

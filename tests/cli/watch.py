@@ -20,7 +20,8 @@ public class Ticker {
         for (;;) {
             for (int i = 0; i < 500; i++)
                 made = new byte[24];
-            kept.add(new byte[1000]);
+            if (kept.size() < 5000)
+                kept.add(new byte[1000]);
             Thread.sleep(2);
         }
     }

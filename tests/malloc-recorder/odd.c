@@ -2,11 +2,13 @@
 /* Programs that a recorder could hurt: argument 1 says what is done, argument 2 how many blocks are
  * allocated and freed then.  Exit code 0: all was as it is without a recorder. */
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +125,25 @@ static int inherit(const char *how)
     return waitpid(child, NULL, 0) != child;
 }
 
+/* For slot_malloc.c: a block is resized, another thread has its address, the process is killed. */
+static void *take_slot(void *state)
+{
+    while (atomic_load((_Atomic int *) state) != 1)
+        usleep(100);
+    if (malloc(7777) != NULL)
+        atomic_store((_Atomic int *) state, 2);
+    pause();
+    return NULL;
+}
+
+static int resize_slot(void)
+{
+    pthread_t thread;
+    void *state = dlsym(RTLD_DEFAULT, "slot_state");
+    pthread_create(&thread, NULL, take_slot, state);
+    return realloc(malloc(7777), 100) != NULL;
+}
+
 int main(int count, char **words)
 {
     rounds = atol(words[2]);
@@ -138,6 +159,8 @@ int main(int count, char **words)
         churn(100);
         pthread_exit(NULL);
     }
+    if (strcmp(words[1], "resize-slot") == 0)
+        return resize_slot();
     if (strncmp(words[1], "inherit", strlen("inherit")) == 0)
         return inherit(words[1]);
     return fork_rawly(words[1]);

@@ -145,16 +145,33 @@ class Harm(unittest.TestCase):
         done = run(words)
         self.assertEqual((done.returncode, done.stdout), (3, ''), done.stderr)
 
+    def wait_for_drain(self, trace):
+        for _ in range(2000):
+            if not os.path.exists(trace + '.live'):
+                break
+            time.sleep(0.01)
+
+    def test_killed_in_realloc(self):
+        """What it had given away, another thread has: the trace has the free without the rest."""
+        trace = self.path('run.step')
+        environment = dict(os.environ, STEPTRACE_MALLOC='file=' + trace, LD_PRELOAD=' '.join(
+            (LIBRARY, os.path.join(os.path.dirname(program('')), 'libslot_malloc.so'))))
+        done = run([program('odd'), 'resize-slot', 0], env=environment)
+        self.assertEqual(done.returncode, -signal.SIGKILL)
+        self.wait_for_drain(trace)
+        self.check(trace)
+        slot = [words for words in records(trace) if words[2] == '7777']
+        self.assertEqual([words[0] for words in slot], ['alloc', 'alloc'])
+        found = [words[0] for words in records(trace) if words[1] == slot[0][1]]
+        self.assertEqual(found, ['alloc', 'free', 'alloc'])
+
     def test_killed_alone(self):
         """Without steptrace at its side: the drain makes the trace whole."""
         trace = self.path('run.step')
         environment = dict(os.environ, LD_PRELOAD=LIBRARY, STEPTRACE_MALLOC='file=' + trace)
         done = run([program('lives'), 100000, 'kill'], env=environment)
         self.assertEqual(done.returncode, -signal.SIGKILL)
-        for _ in range(2000):
-            if not os.path.exists(trace + '.live'):
-                break
-            time.sleep(0.01)
+        self.wait_for_drain(trace)
         self.assertTrue(100001 <= counts(trace)['alloc'] <= 100010)
         self.assertRegex(steptrace('info', trace), r'end +killed')
 

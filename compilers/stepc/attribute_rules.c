@@ -24,6 +24,7 @@ static const struct attribute_rule rules[] = {
     {"encoding", "unsigned", NUMBERS, VALUE_NONE, false, 0, 0},
     {"encoding", "charset", AT_STRING, VALUE_CHARSET, true, 0, 0},
     {"encoding", "type", AT_VALUE, VALUE_TYPE, true, 0, 0},
+    {"encoding", "linked", NUMBERS, VALUE_LINKS, true, 0, 0},
     {"encoding", "numbered", AT_VALUE | AT_ARRAY, VALUE_NONE, false, 0, 0},
     {"property", "event", AT_RECORD, VALUE_NONE, false, 0, 0},
     {"property", "unsigned", AT_INT, VALUE_NONE, false, 0, 0},
@@ -260,6 +261,7 @@ const char *attribute_value_fault(const struct attribute_rule *known, const stru
     case VALUE_FIELD:
     case VALUE_RECORD:
     case VALUE_OF_RECORD:
+    case VALUE_LINKS:
         break;
     }
     return NULL;

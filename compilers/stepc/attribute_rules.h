@@ -21,14 +21,15 @@ enum {
 
 enum attribute_value {
     VALUE_NONE,
-    VALUE_COUNT,    /* perhaps a number, not negative */
-    VALUE_NUMBER,   /* perhaps a number */
-    VALUE_SIZE,     /* "4", "4..", "4+", "creep" */
-    VALUE_CHARSET,  /* one that is checked */
-    VALUE_TYPE,     /* variable, default, constant */
-    VALUE_FIELD,    /* a field before in the record */
-    VALUE_RECORD,   /* a record */
-    VALUE_OF_RECORD /* a record's field */
+    VALUE_COUNT,     /* perhaps a number, not negative */
+    VALUE_NUMBER,    /* perhaps a number */
+    VALUE_SIZE,      /* "4", "4..", "4+", "creep" */
+    VALUE_CHARSET,   /* one that is checked */
+    VALUE_TYPE,      /* variable, default, constant */
+    VALUE_FIELD,     /* a field before in the record */
+    VALUE_RECORD,    /* a record */
+    VALUE_OF_RECORD, /* a record's field */
+    VALUE_LINKS      /* fields of the record, and a record's field, with + between them */
 };
 
 struct attribute_rule {

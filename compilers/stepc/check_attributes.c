@@ -147,6 +147,29 @@ static const char *name_fault(const struct step_definition *definition, const st
                                                            : NULL;
 }
 
+/* The same for each of the names that a value has; a fault is that of the first. */
+static const char *links_fault(const struct step_definition *definition,
+                               const struct target *target, const struct step_rule *rule)
+{
+    const char *fault = NULL;
+    for (size_t start = 0; start < rule->value_length && fault == NULL;) {
+        const char *text = rule->value + start;
+        const char *plus = memchr(text, '+', rule->value_length - start);
+        struct step_rule name = *rule;
+        name.value = text;
+        name.value_length = plus != NULL ? (size_t) (plus - text) : rule->value_length - start;
+        start += name.value_length + 1;
+        if (memchr(text, '.', name.value_length) != NULL) {
+            fault = name_fault(definition, target, VALUE_OF_RECORD, &name);
+            continue;
+        }
+        size_t i = find_field(target->record, text, name.value_length);
+        if (i == SIZE_MAX || i == target->field || !is_single(&target->record->fields[i]))
+            fault = "names no other single value of the record";
+    }
+    return fault;
+}
+
 /* A rule whose key is known. */
 static void check_rule(struct checking *checking, const struct dl_attribute *attribute,
                        const struct attribute_rule *known, const struct step_rule *rule,
@@ -160,6 +183,9 @@ static void check_rule(struct checking *checking, const struct dl_attribute *att
          known->value == VALUE_OF_RECORD) &&
         target->record != NULL && (known->places & target->place) != 0)
         fault = name_fault(check->definition, target, known->value, rule);
+    if (fault == NULL && known->value == VALUE_LINKS && target->record != NULL &&
+        (known->places & target->place) != 0)
+        fault = links_fault(check->definition, target, rule);
     if (fault != NULL)
         check_report(check, &attribute->place, false, "%s: the value '%.*s' of '%s' %s",
                      known->group, (int) rule->value_length, rule->value, known->key, fault);

@@ -7,9 +7,12 @@
 enum {
     SAMPLE = 16384,
     THOROUGH_SAMPLE = 1 << 18,
+    FIRST_SAMPLE = 1 << 16, /* of that, for many candidates, of which */
+    FINALISTS = 4,
     RECALLED_FROM = 4 * SAMPLE, /* values: with fewer, a trial costs little and shows much */
     RECALLED_BLOCKS = 5,
     RECALLED_MOST = 20,
+    RECALLED_THOROUGH = 3, /* blocks, and no more: where size counts */
 };
 
 /* What the forms' fitness depends on. */
@@ -153,24 +156,27 @@ static size_t gather_forms(const struct shape *shape, size_t count, bool thoroug
 }
 
 static size_t cost_of(const struct attempt *attempt, const uint64_t *values, size_t count,
-                      struct step_compressor *compressor, struct step_buffer *raw)
+                      bool thorough, struct step_compressor *compressor, struct step_buffer *raw)
 {
     if (!step_buffer_reserve(raw, (size_t) attempt->form->bound(attempt->parameter, count)))
         return SIZE_MAX;
     size_t length = attempt->form->encode(attempt->parameter, values, count, raw->data);
-    return length != STEP_FORM_NO_MEMORY ? step_compress_estimate(compressor, raw->data, length)
-                                         : SIZE_MAX;
+    return length != STEP_FORM_NO_MEMORY
+               ? step_compress_estimate(compressor, thorough, raw->data, length)
+               : SIZE_MAX;
 }
 
 /* Tries the forms on scratch->result; the best goes into `chain`, its size is returned. */
 static size_t try_forms(struct step_chain *chain, const struct shape *shape, size_t count,
-                        struct step_compressor *compressor, struct step_scratch *scratch)
+                        bool thorough, struct step_compressor *compressor,
+                        struct step_scratch *scratch)
 {
     struct attempt attempts[FORMS];
-    size_t n = gather_forms(shape, count, step_compressor_is_best(compressor), attempts);
+    size_t n = gather_forms(shape, count, thorough, attempts);
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
-        size_t cost = cost_of(&attempts[i], scratch->result, count, compressor, &scratch->raw);
+        size_t cost =
+            cost_of(&attempts[i], scratch->result, count, thorough, compressor, &scratch->raw);
         if (cost < best) {
             best = cost;
             chain->form = attempts[i].form;
@@ -218,30 +224,52 @@ static enum step_status finish(const struct step_coding_hints *field_coding,
     return status;
 }
 
+/* Values that all candidates are tried on, and how. */
+struct sample {
+    const struct step_coding_hints *field_coding;
+    const struct step_series *series;
+    const uint64_t *values;
+    size_t count;
+    bool thorough; /* with all forms */
+    struct step_compressor *compressor;
+    struct step_scratch *scratch;
+};
+
+/* Finds the best form for the trial's transforms; what the sample takes so is `*cost`. */
+static enum step_status try_candidate(const struct sample *sample, struct step_chain *trial,
+                                      size_t *cost)
+{
+    struct step_scratch *scratch = sample->scratch;
+    enum step_status status =
+        step_chain_forward(trial, sample->series, sample->values, sample->count, scratch);
+    if (status != STEP_STATUS_OK)
+        return status;
+    struct shape shape = outline_of(scratch->result, sample->count);
+    status = settle_sign(sample->field_coding, trial, scratch, sample->count, &shape);
+    if (status != STEP_STATUS_OK)
+        return status;
+    count_large(scratch->result, sample->count, &shape);
+    *cost = 0;
+    if (shape.constant)
+        make_constant(trial, scratch->result[0]);
+    else
+        *cost =
+            try_forms(trial, &shape, sample->count, sample->thorough, sample->compressor, scratch);
+    return status;
+}
+
 /* Tries all candidates on a sample; the best goes into `chain`, and its place into `place`. */
-static enum step_status try_candidates(const struct step_coding_hints *field_coding,
-                                       const struct step_series *series, const uint64_t *values,
-                                       size_t sample, struct step_candidates *candidates,
-                                       struct step_compressor *compressor,
-                                       struct step_scratch *scratch, struct step_chain *chain,
+static enum step_status try_candidates(const struct sample *sample,
+                                       struct step_candidates *candidates, struct step_chain *chain,
                                        size_t *place)
 {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < candidates->count; i++) {
         struct step_chain *trial = &candidates->chains[i];
-        enum step_status status = step_chain_forward(trial, series, values, sample, scratch);
+        size_t cost;
+        enum step_status status = try_candidate(sample, trial, &cost);
         if (status != STEP_STATUS_OK)
             return status;
-        struct shape shape = outline_of(scratch->result, sample);
-        status = settle_sign(field_coding, trial, scratch, sample, &shape);
-        if (status != STEP_STATUS_OK)
-            return status;
-        count_large(scratch->result, sample, &shape);
-        size_t cost = 0;
-        if (shape.constant)
-            make_constant(trial, scratch->result[0]);
-        else
-            cost = try_forms(trial, &shape, sample, compressor, scratch);
         if (cost < best) {
             best = cost;
             *chain = *trial;
@@ -249,6 +277,32 @@ static enum step_status try_candidates(const struct step_coding_hints *field_cod
         }
     }
     return chain->form != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+}
+
+/* Leaves the candidates that do best on the sample, in their order; `places` gets where each stood.
+ */
+static enum step_status choose_finalists(const struct sample *sample,
+                                         struct step_candidates *candidates, size_t *places)
+{
+    size_t costs[STEP_CANDIDATES];
+    for (size_t i = 0; i < candidates->count; i++) {
+        struct step_chain trial = candidates->chains[i];
+        enum step_status status = try_candidate(sample, &trial, &costs[i]);
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    while (candidates->count > FINALISTS) {
+        size_t worst = 0;
+        for (size_t i = 1; i < candidates->count; i++)
+            worst = costs[i] >= costs[worst] ? i : worst;
+        candidates->count--;
+        for (size_t i = worst; i < candidates->count; i++) {
+            candidates->chains[i] = candidates->chains[i + 1];
+            places[i] = places[i + 1];
+            costs[i] = costs[i + 1];
+        }
+    }
+    return STEP_STATUS_OK;
 }
 
 static bool recall(struct step_choice *recalled, const struct step_candidates *candidates,
@@ -264,7 +318,8 @@ static bool recall(struct step_choice *recalled, const struct step_candidates *c
 }
 
 /* A choice that won again is kept for longer, and may do as badly as it did. */
-static void keep(struct step_choice *recalled, size_t place, const struct step_chain *chain)
+static void keep(struct step_choice *recalled, size_t place, bool thorough,
+                 const struct step_chain *chain)
 {
     struct step_choice choice = {.candidate = place,
                                  .form = chain->form,
@@ -275,6 +330,8 @@ static void keep(struct step_choice *recalled, size_t place, const struct step_c
         choice.rate = recalled->rate;
         choice.blocks = recalled->blocks * 2 < RECALLED_MOST ? recalled->blocks * 2 : RECALLED_MOST;
     }
+    if (thorough)
+        choice.blocks = RECALLED_THOROUGH;
     choice.blocks_left = choice.blocks;
     *recalled = choice;
 }
@@ -304,18 +361,29 @@ enum step_status step_choose(const struct step_coding_hints *field_coding,
     }
     struct step_candidates candidates;
     step_candidates_gather(field_coding, reference, values, count, thorough, &candidates);
-    bool recalls = recalled != NULL && !thorough && count >= RECALLED_FROM;
+    bool recalls = recalled != NULL && count >= RECALLED_FROM;
     if (recalls && recall(recalled, &candidates, chain))
         return finish(field_coding, series, values, count, true, scratch, chain);
     size_t place = 0;
-    enum step_status status = try_candidates(field_coding, series, values, sample, &candidates,
-                                             compressor, scratch, chain, &place);
+    size_t places[STEP_CANDIDATES];
+    for (size_t i = 0; i < candidates.count; i++)
+        places[i] = i;
+    enum step_status status = STEP_STATUS_OK;
+    struct sample trial = {field_coding, series, values, sample, thorough, compressor, scratch};
+    if (thorough && sample > FIRST_SAMPLE && candidates.count > FINALISTS) {
+        struct sample first = trial;
+        first.count = FIRST_SAMPLE;
+        first.thorough = false;
+        status = choose_finalists(&first, &candidates, places);
+    }
+    if (status == STEP_STATUS_OK)
+        status = try_candidates(&trial, &candidates, chain, &place);
     if (status != STEP_STATUS_OK)
         return status;
     const struct step_form *form = chain->form;
     status = finish(field_coding, series, values, count, sample < count, scratch, chain);
     if (recalls && chain->form == form && form != &step_form_constant)
-        keep(recalled, place, chain);
+        keep(recalled, places[place], thorough, chain);
     return status;
 }
 

@@ -7,7 +7,12 @@
 
 #include "format/core/compress_method.h"
 
-enum { WORTH_TRYING = 24 };
+enum {
+    WORTH_TRYING = 24,
+    SAMPLE = 1 << 16, /* bytes that tell for long ones which method suits, */
+    LONG = 4 * SAMPLE,
+    DENSE = 8 /* and, where they shrink to no less than an eighth, that no level finds more */
+};
 
 struct step_compressor {
     const struct step_method *method; /* NULL: none */
@@ -71,6 +76,39 @@ static size_t run(struct step_compressor *compressor, const struct step_method *
                             out, room);
 }
 
+/* The method that does best with what stands in the middle of long bytes, and the level for it. */
+static const struct step_method *best_for(struct step_compressor *compressor, const uint8_t *data,
+                                          size_t length, int *level)
+{
+    const struct step_method *best = step_methods[0];
+    size_t least = SAMPLE;
+    for (size_t i = 0; i < step_method_count; i++) {
+        const struct step_method *method = step_methods[i];
+        size_t result = run(compressor, method, method->most_level, data + length / 2, SAMPLE,
+                            compressor->scratch.data, least);
+        if (result == 0 || result >= least)
+            continue;
+        least = result;
+        best = method;
+    }
+    bool dense = least >= SAMPLE / DENSE && best->level_for_dense != 0;
+    *level = dense ? best->level_for_dense : best->most_level;
+    return best;
+}
+
+/* Long bytes: one method does all of them.  0 where that does not help. */
+static size_t run_best(struct step_compressor *compressor, const uint8_t *data, size_t length,
+                       uint8_t *out, enum step_compression *method)
+{
+    int level;
+    compressor->scratch.length = 0;
+    if (!step_buffer_reserve(&compressor->scratch, SAMPLE))
+        return 0;
+    const struct step_method *best = best_for(compressor, data, length, &level);
+    *method = best->id;
+    return run(compressor, best, level, data, length, out, length - 1);
+}
+
 /* Tries all methods at their highest level; each must be shorter than the one before. */
 static size_t run_all(struct step_compressor *compressor, const uint8_t *data, size_t length,
                       uint8_t *out, enum step_compression *method)
@@ -108,7 +146,9 @@ static enum step_status compress(struct step_compressor *compressor, bool dense,
     if (!step_buffer_reserve(out, length))
         return STEP_STATUS_NO_MEMORY;
     uint8_t *place = out->data != NULL ? out->data + out->length : NULL;
-    if (length >= WORTH_TRYING && compressor->best)
+    if (length >= LONG && compressor->best)
+        result = run_best(compressor, data, length, place, method);
+    else if (length >= WORTH_TRYING && compressor->best)
         result = run_all(compressor, data, length, place, method);
     else if (length >= WORTH_TRYING && compressor->method != NULL && dense &&
              compressor->level == 0 && compressor->method->compress_dense != NULL)
@@ -118,7 +158,9 @@ static enum step_status compress(struct step_compressor *compressor, bool dense,
             run(compressor, compressor->method, compressor->level, data, length, place, length - 1);
     if (result > 0 && !compressor->best)
         *method = compressor->method->id;
-    else if (result == 0 && length > 0)
+    else if (result == 0)
+        *method = STEP_COMPRESSION_NONE;
+    if (result == 0 && length > 0)
         memcpy(place, data, result = length);
     out->length += result;
     return STEP_STATUS_OK;
@@ -138,7 +180,7 @@ enum step_status step_compress_dense(struct step_compressor *compressor, const u
     return compress(compressor, true, data, length, out, method);
 }
 
-size_t step_compress_estimate(struct step_compressor *compressor, const uint8_t *data,
+size_t step_compress_estimate(struct step_compressor *compressor, bool close, const uint8_t *data,
                               size_t length)
 {
     compressor->scratch.length = 0;
@@ -146,7 +188,7 @@ size_t step_compress_estimate(struct step_compressor *compressor, const uint8_t 
         !step_buffer_reserve(&compressor->scratch, length))
         return length;
     const struct step_method *method = compressor->method;
-    int level = compressor->best ? method->default_level : method->quick_level;
+    int level = close ? method->default_level : method->quick_level;
     size_t result =
         run(compressor, method, level, data, length, compressor->scratch.data, length - 1);
     return result > 0 ? result : length;

@@ -31,8 +31,9 @@ enum step_status step_compress(struct step_compressor *compressor, const uint8_t
 enum step_status step_compress_dense(struct step_compressor *compressor, const uint8_t *data,
                                      size_t length, struct step_buffer *out,
                                      enum step_compression *method);
-/* Bytes that `data` takes when compressed in a quick way: what choices are made by. */
-size_t step_compress_estimate(struct step_compressor *compressor, const uint8_t *data,
+/* Bytes that `data` takes when compressed in a quick way, or in one that is closer to the best:
+ * what choices are made by. */
+size_t step_compress_estimate(struct step_compressor *compressor, bool close, const uint8_t *data,
                               size_t length);
 
 /* True where time does not matter: choices may be made with more trials. */

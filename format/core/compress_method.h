@@ -15,6 +15,8 @@ struct step_method {
     int default_level;
     int quick_level; /* what choices are made by */
     int most_level;
+    int level_for_dense; /* the least that makes as little of bytes with little to find in them as
+                            the most does; 0: there is none */
     /* `*context`, NULL at first, is the method's own between calls.  The length, or 0 where the
      * result would not fit into `room` bytes, or on failure. */
     size_t (*compress)(void **context, int level, const uint8_t *data, size_t length, uint8_t *out,

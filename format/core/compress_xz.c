@@ -70,6 +70,7 @@ const struct step_method step_method_xz = {
     .default_level = 6,
     .quick_level = 1,
     .most_level = MOST_LEVEL,
+    .level_for_dense = 6,
     .compress = compress_xz,
     .free_compressor = free_nothing,
     .decompress = decompress_xz,

@@ -4,10 +4,12 @@
  *
  *   bench_step [-n EVENTS] [-l LEVEL] [-b BLOCK_RECORDS] [-r RESOLUTION_NS] [-t TIMES]
  *              [-L LAYOUT] [-p] [FILE.step]
+ *   bench_step -c FILE.step
  *
  * Without a file, the events are made up: allocations in patterns as a compiler makes them, and
  * frees in sorted batches.  LAYOUT is 0 (the smaller), 1 (rows) or 2 (columns); -p as `steptrace
- * pack`.  With one, they are those of the trace.  The times are the best of TIMES
+ * pack`.  With one, they are those of the trace; with -c, the file's columns are told as they are,
+ * and nothing is measured.  The times are the best of TIMES
  * runs, of processor time.  Reading is measured block by block, through generated readers (structs
  * of java.step), and through the definition in the trace alone.
  */
@@ -53,6 +55,7 @@ struct settings {
     const char *path;
     enum step_write_layout layout;
     bool best;
+    bool columns_alone;
 };
 
 /* Events in memory, ready to be put. */
@@ -312,12 +315,12 @@ static void total_block(const uint8_t *bytes, const struct step_plan *plan,
     }
 }
 
-static void report_columns(const struct step_buffer *file, const struct events *events)
+static void report_columns(const struct step_buffer *file, const struct step_definition *definition,
+                           size_t events)
 {
     struct step_reader *reader;
     struct step_plan *plan;
     struct step_error error;
-    const struct step_definition *definition = events->definition;
     check(step_plan_create(definition, &plan, &error), &error);
     struct column_total *totals = must(calloc(plan->column_count + 2u, sizeof *totals));
     check(step_reader_open_memory(file->data, file->length, "memory", &reader, &error), &error);
@@ -334,19 +337,36 @@ static void report_columns(const struct step_buffer *file, const struct events *
         }
         if (totals[i].stored > 0)
             printf("  %-28s %9" PRIu64 " bytes  %.4f an event  %s\n", name, totals[i].stored,
-                   (double) totals[i].stored / (double) events->count, totals[i].coding);
+                   (double) totals[i].stored / (double) events, totals[i].coding);
     }
     free(totals);
     step_plan_destroy(plan);
     step_reader_destroy(reader);
 }
 
+static void load_file(const char *path, size_t length, struct step_buffer *file)
+{
+    FILE *in = must(fopen(path, "rb"));
+    if (!step_buffer_reserve(file, length) || fread(file->data, 1, length, in) != length)
+        exit(1);
+    file->length = length;
+    fclose(in);
+}
+
+static size_t count_events(const struct step_reader *reader)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < step_reader_block_count(reader); i++)
+        count += (size_t) step_reader_block_info(reader, i)->record_count;
+    return count;
+}
+
 static struct settings read_settings(int argc, char **argv)
 {
-    struct settings settings = {5000000, 0, 0, 1, 3, NULL, STEP_WRITE_SMALLEST, false};
+    struct settings settings = {5000000, 0, 0, 1, 3, NULL, STEP_WRITE_SMALLEST, false, false};
     int option;
     bool resolution = false;
-    while ((option = getopt(argc, argv, "n:l:b:r:t:L:p")) != -1) {
+    while ((option = getopt(argc, argv, "n:l:b:r:t:L:pc")) != -1) {
         uint64_t value = optarg != NULL ? strtoull(optarg, NULL, 10) : 0;
         if (option == 'n')
             settings.events = value;
@@ -360,6 +380,8 @@ static struct settings read_settings(int argc, char **argv)
             settings.layout = (enum step_write_layout) value;
         else if (option == 'p')
             settings.best = true;
+        else if (option == 'c')
+            settings.columns_alone = true;
         else if (option == 'r' && value > 0)
             resolution = (settings.resolution = value) > 0;
         else
@@ -381,7 +403,8 @@ int main(int argc, char **argv)
     if (settings.path != NULL) {
         check(step_reader_open(settings.path, &reader, &error), &error);
         events.definition = step_reader_borrow_definition(reader);
-        load_events(&events, reader, &settings);
+        if (!settings.columns_alone)
+            load_events(&events, reader, &settings);
     } else {
         check(step_definition_parse(definition_text, sizeof definition_text - 1, "java", NULL, NULL,
                                     &definition, &error),
@@ -390,8 +413,13 @@ int main(int argc, char **argv)
         make_events(&events, &settings);
     }
     struct step_buffer file = {0};
-    measure(&events, &settings, &file);
-    report_columns(&file, &events);
+    if (reader != NULL && settings.columns_alone) {
+        load_file(settings.path, (size_t) step_reader_file_size(reader), &file);
+        events.count = count_events(reader);
+    } else {
+        measure(&events, &settings, &file);
+    }
+    report_columns(&file, events.definition, events.count);
     step_buffer_reset(&file);
     free(events.items);
     free(events.slots);

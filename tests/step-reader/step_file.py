@@ -10,7 +10,7 @@ import zlib
 from step_language import parse
 from step_transforms import Bytes, read_form, undo
 
-HEADER, FOLLOWS = 96, (5, 9, 10, 11)  # the transforms that go by other columns
+HEADER, FOLLOWS = 96, (5, 9, 10, 11, 15)  # the transforms that go by other columns
 
 
 def decompress(method, content, length):
@@ -151,7 +151,8 @@ class Block:
             self.values[name] = None  # a circle would find it
             for number, parameters in coding[0]:
                 if number in FOLLOWS:
-                    series = self.series(name, count, number, parameters[0])
+                    series = self.linked(name, count, parameters) if number == 15 else \
+                        self.series(name, count, number, parameters[0])
             self.values[name] = self.decode(coding, count, series)
         assert self.values[name] is not None and len(self.values[name]) == count
         return self.values[name]
@@ -187,6 +188,14 @@ class Block:
             if self.has(record, mine):
                 out.append(key)
         return out
+
+    def linked(self, name, count, parameters):
+        """For each value: key, holder, newest; 0 for what there is not."""
+        holder, newest = parameters[0] >> 24, parameters[1]
+        nothing = [0] * count
+        return list(zip(self.series(name, count, 5, 2 * (parameters[0] & 0xffffff)),
+                        self.series(name, count, 5, 2 * (holder - 1)) if holder else nothing,
+                        self.series(name, count, 11, newest - 1) if newest else nothing))
 
     def latest(self, mine, other):
         values = self.single_values(other) if other.name() in self.columns else iter(())

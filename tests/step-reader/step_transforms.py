@@ -94,6 +94,14 @@ def read_form(form, parameters, raw, count):
     return values
 
 
+def zigzag(x):
+    return 2 * x if x < 1 << 63 else 2 * ((1 << 64) - x) - 1
+
+
+def unzigzag(y):
+    return y >> 1 if y & 1 == 0 else (-((y + 1) >> 1)) & MASK
+
+
 def from_front(y, usual):
     return usual if y == 0 else y - 1 if y - 1 < usual else y
 
@@ -150,6 +158,36 @@ def undo_recent(values, most):
     return out
 
 
+def undo_linked(values, series, holders, bits):
+    """`series`: key, holder and newest for each value; `holders`: are there any?"""
+    last, before, one, two, recent, out = {}, {}, {}, {}, [], []
+
+    def meet(value):
+        if value in recent:
+            recent.remove(value)
+        recent.insert(0, value)
+        del recent[16:]
+
+    for y, (key, holder, newest) in zip(values, series):
+        if holders:
+            meet(holder)
+        by_key = context_hashes(key, [], bits)[0]
+        _, by_one, by_two = context_hashes(key, [last.get(by_key, 0), before.get(by_key, 0)], bits)
+        listed = dict.fromkeys([one.get(by_one, 0), two.get(by_two, 0), last.get(by_key, 0), *recent])
+        if y < len(listed):
+            value = list(listed)[y]
+        else:
+            distance = y - len(listed)
+            for other in sorted(zigzag((newest - value) & MASK) for value in listed):
+                distance += other <= distance
+            value = (newest - unzigzag(distance)) & MASK
+        one[by_one] = two[by_two] = value
+        before[by_key], last[by_key] = last.get(by_key, 0), value
+        meet(value)
+        out.append(value)
+    return out
+
+
 def undo_given(values, keys, hashing, bits):
     table, out = {}, []
     for y, key in zip(values, keys):
@@ -195,7 +233,7 @@ def undo(transform, parameters, values, series):
             out.append(last)
         return out
     if transform == 2:
-        return [y >> 1 if y & 1 == 0 else (-((y + 1) >> 1)) & MASK for y in values]
+        return [unzigzag(y) for y in values]
     if transform == 3:
         return [(y + p[0]) & MASK for y in values]
     if transform == 4:
@@ -214,4 +252,6 @@ def undo(transform, parameters, values, series):
         return [(latest - y) & MASK for y, latest in zip(values, series)]
     if transform == 13:
         return undo_scale(values, p[0])
+    if transform == 15:
+        return undo_linked(values, series, p[0] >> 24, p[2])
     raise NotImplementedError(f'transform {transform}')

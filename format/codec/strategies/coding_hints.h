@@ -13,6 +13,8 @@ struct step_coding_hints {
     uint32_t targeted;     /* the strategies that are named, as bits by number; those that need a
                               series only where there is one */
     uint64_t parameters[STEP_TARGETED_COUNT];
+    bool is_linked;
+    uint64_t linked[2]; /* the first parameters of `linked` */
 };
 
 _Static_assert(STEP_TARGETED_COUNT <= 32, "a bit each");

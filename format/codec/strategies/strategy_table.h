@@ -41,7 +41,8 @@
     STRATEGY(7, DFCM, dfcm)                                                                        \
     STRATEGY(8, RECENT, recent)                                                                    \
     TRANSFORM(2, ZIGZAG, zigzag)                                                                   \
-    TRANSFORM(13, SCALE, scale)
+    TRANSFORM(13, SCALE, scale)                                                                    \
+    TRANSFORM(15, LINKED, linked)
 
 #define STEP_STRATEGY_NO_ROW(...)
 #define STEP_STRATEGY_ID(number, NAME, name) STEP_TRANSFORM_##NAME = (number),
@@ -72,13 +73,23 @@ enum step_targeted {
 struct step_series {
     const uint64_t *values;
     size_t step;
+    const struct step_series *linked; /* those of `linked`; NULL where nothing asks for them */
+};
+
+/* What `linked` goes by. */
+enum step_linked_series {
+    STEP_LINKED_KEY,
+    STEP_LINKED_HOLDER,
+    STEP_LINKED_NEWEST,
+    STEP_LINKED_SERIES
 };
 
 enum step_series_kind {
     STEP_SERIES_NONE,
     STEP_SERIES_FIELD,  /* another field of the same record */
     STEP_SERIES_PUSHES, /* is the record of a type: values[i / 64] has bit i % 64 for value i */
-    STEP_SERIES_LATEST  /* what another column had last */
+    STEP_SERIES_LATEST, /* what another column had last */
+    STEP_SERIES_LINKED  /* step_series.linked */
 };
 
 struct step_trial;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "format/step/block/block_decode.h"
+#include "format/step/plan/linked_series.h"
 #include "format/step/plan/record_series.h"
 
 /* Takes a section's bytes off what is left of the payload. */
@@ -193,9 +194,44 @@ static enum step_status followed_series(struct step_decoding *decoding, uint32_t
                : status;
 }
 
+/* The field's column of a record that needs it. */
+static enum step_status decode_field(struct step_decoding *decoding, uint32_t record,
+                                     uint32_t field)
+{
+    uint32_t column = step_field_column(decoding->plan, record, field);
+    return column != STEP_NO_INDEX ? step_decoding_decode(decoding, column) : STEP_STATUS_CORRUPT;
+}
+
+/* What `linked` goes by. */
+static enum step_status linked_series(struct step_decoding *decoding, uint32_t index,
+                                      const uint64_t *parameters, struct step_linked *linked)
+{
+    const struct step_plan *plan = decoding->plan;
+    struct step_links links;
+    if (!step_links_unpack(plan, index, parameters, &links))
+        return STEP_STATUS_CORRUPT;
+    enum step_status status = STEP_STATUS_OK;
+    if (links.newest != STEP_NO_INDEX &&
+        decoding->columns[links.newest].state != STEP_COLUMN_ABSENT)
+        status = step_decoding_decode(decoding, links.newest);
+    for (size_t i = 0; i < decoding->block->type_count && status == STEP_STATUS_OK; i++) {
+        uint32_t record = decoding->records[i];
+        if (step_field_column(plan, record, plan->columns[index].field) != index)
+            continue;
+        status = decode_field(decoding, record, links.key);
+        if (status == STEP_STATUS_OK && links.holder != STEP_NO_INDEX)
+            status = decode_field(decoding, record, links.holder);
+    }
+    struct step_sequence sequence = sequence_of(decoding);
+    return status == STEP_STATUS_OK
+               ? step_linked_fill(&sequence, index, &links, (size_t) decoding->columns[index].count,
+                                  linked)
+               : status;
+}
+
 static enum step_status find_series(struct step_decoding *decoding, uint32_t index,
-                                    uint64_t **storage, struct step_series *series,
-                                    const struct step_series **used)
+                                    uint64_t **storage, struct step_linked *linked,
+                                    struct step_series *series, const struct step_series **used)
 {
     const struct step_chain *chain = &decoding->columns[index].coding.chain;
     *used = NULL;
@@ -207,14 +243,17 @@ static enum step_status find_series(struct step_decoding *decoding, uint32_t ind
         if (*used != NULL)
             return STEP_STATUS_CORRUPT;
         *used = series;
+        series->linked = linked->series;
         enum step_status status =
-            kind != STEP_SERIES_FIELD
+            kind == STEP_SERIES_LINKED
+                ? linked_series(decoding, index, chain->links[i].parameters, linked)
+            : kind != STEP_SERIES_FIELD
                 ? followed_series(decoding, index, kind, reference, storage, series)
             : reference & 1 ? nested_series(decoding, index, reference >> 1, series)
                             : field_series(decoding, index, reference >> 1, storage, series);
         if (status != STEP_STATUS_OK)
             return status;
-        if (series->values == NULL)
+        if (series->values == NULL && kind != STEP_SERIES_LINKED)
             return STEP_STATUS_CORRUPT;
     }
     return STEP_STATUS_OK;
@@ -228,7 +267,7 @@ static enum step_status decode_constant(struct step_decoding *decoding, uint32_t
     if (value == NULL)
         return status;
     *value = decoding->columns[index].coding.chain.form_parameter;
-    decoding->series[index] = (struct step_series){value, 0};
+    decoding->series[index] = (struct step_series){value, 0, NULL};
     return decoding->columns[index].coding.raw_length == 0 ? STEP_STATUS_OK : STEP_STATUS_CORRUPT;
 }
 
@@ -246,14 +285,16 @@ static enum step_status decode_values(struct step_decoding *decoding, uint32_t i
     if (values == NULL)
         return status;
     uint64_t *storage = NULL;
-    struct step_series series = {NULL, 0};
+    struct step_linked linked = {0};
+    struct step_series series = {NULL, 0, NULL};
     const struct step_series *used;
-    status = find_series(decoding, index, &storage, &series, &used);
+    status = find_series(decoding, index, &storage, &linked, &series, &used);
     if (status == STEP_STATUS_OK)
         status = step_column_read(coding, column->stored, used, values, (size_t) column->count,
                                   decoding->reader->decompressor, &decoding->reader->scratch);
+    step_linked_reset(&linked);
     free(storage);
-    decoding->series[index] = (struct step_series){values, 1};
+    decoding->series[index] = (struct step_series){values, 1, NULL};
     return status;
 }
 

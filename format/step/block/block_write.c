@@ -7,6 +7,7 @@
 
 #include "format/codec/strategies/packed_strings.h"
 #include "format/core/checksum.h"
+#include "format/step/plan/linked_series.h"
 #include "format/step/plan/record_series.h"
 
 enum {
@@ -100,6 +101,19 @@ static enum step_status find_series(const struct step_columns *columns, uint32_t
     if (column->given_field == STEP_NO_INDEX)
         return STEP_STATUS_OK;
     return step_gather(&sequence, index, column->given_field, count, storage, series);
+}
+
+/* The values that `linked` goes by, where it may be tried. */
+static enum step_status find_linked(const struct step_block_writer *writer,
+                                    const struct step_columns *columns, uint32_t index,
+                                    struct step_linked *linked)
+{
+    const struct step_plan_column *column = &columns->plan->columns[index];
+    struct step_sequence sequence = step_columns_sequence(columns);
+    return column->field_coding.column.is_linked && step_compressor_is_best(writer->compressor)
+               ? step_linked_fill(&sequence, index, &column->links, columns->columns[index].count,
+                                  linked)
+               : STEP_STATUS_OK;
 }
 
 /* A column on its way: its values (series->step 0: all are the first), what it goes by, and how the
@@ -245,7 +259,8 @@ static enum step_status write_column(struct step_block_writer *writer,
     if (column->kind == STEP_COLUMN_BYTES) {
         status = write_bytes(writer, columns, index, &coding);
     } else {
-        struct step_series given = {NULL, 0};
+        struct step_series given = {NULL, 0, NULL};
+        struct step_linked linked = {0};
         struct writing writing = {.field_coding = &column->field_coding.column,
                                   .given = &given,
                                   .series = columns->series[index],
@@ -254,7 +269,11 @@ static enum step_status write_column(struct step_block_writer *writer,
         uint64_t *storage;
         status = find_series(columns, index, &storage, &given, &writing.reference);
         if (status == STEP_STATUS_OK)
+            status = find_linked(writer, columns, index, &linked);
+        given.linked = linked.series;
+        if (status == STEP_STATUS_OK)
             status = write_values(writer, &writing, recalled, &coding);
+        step_linked_reset(&linked);
         free(storage);
     }
     if (status != STEP_STATUS_OK)
@@ -364,8 +383,9 @@ static bool rows_may_win(struct step_block_writer *writer, const struct step_col
     }
     if (step_row_write(&writer->rows, columns, TRIAL_RECORDS) != STEP_STATUS_OK)
         return false;
-    size_t sample = step_compress_estimate(writer->compressor, writer->rows.rows.data,
-                                           writer->rows.rows.length);
+    size_t sample =
+        step_compress_estimate(writer->compressor, step_compressor_is_best(writer->compressor),
+                               writer->rows.rows.data, writer->rows.rows.length);
     bool may_win = sample / 2 < writer->block.length / (count / TRIAL_RECORDS);
     unsigned longer = writer->rows_patience * 2 + 1;
     writer->rows_patience = may_win                    ? 0

@@ -410,7 +410,7 @@ static void drop_unneeded(struct step_columns *columns)
 enum step_status step_columns_fill(struct step_columns *columns, struct step_pending *rows)
 {
     for (size_t i = 0; i < columns->used_count; i++)
-        columns->series[columns->used[i]] = (struct step_series){NULL, 0};
+        columns->series[columns->used[i]] = (struct step_series){NULL, 0, NULL};
     clear(columns);
     enum step_status status = count_types(columns, rows);
     if (status == STEP_STATUS_OK)
@@ -427,7 +427,7 @@ enum step_status step_columns_fill(struct step_columns *columns, struct step_pen
         uint64_t *values = find_values(columns, rows, column, &count);
         round_values(&columns->plan->columns[column].field_coding, values, count);
         columns->series[column] =
-            (struct step_series){values, count == columns->columns[column].count};
+            (struct step_series){values, count == columns->columns[column].count, NULL};
     }
     return status;
 }

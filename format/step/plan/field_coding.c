@@ -132,6 +132,12 @@ static void read_numbered(struct step_field_coding *field_coding, const struct s
     field_coding->numbered = true;
 }
 
+static void read_linked(struct step_field_coding *field_coding, const struct step_rule *rule)
+{
+    field_coding->linked = rule->value;
+    field_coding->linked_length = rule->value_length;
+}
+
 static void read_charset(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     field_coding->charset = step_charset_find(rule->value, rule->value_length);
@@ -172,6 +178,7 @@ static const struct {
     {"encoding", "charset", read_charset},
     {"encoding", "type", read_type},
     {"encoding", "numbered", read_numbered},
+    {"encoding", "linked", read_linked},
     {"property", "unsigned", read_unsigned},
     {"property", "address", read_unsigned},
     {"property", "time", read_time},

@@ -20,7 +20,9 @@ struct step_field_coding {
     bool is_thread;              /* <property:"thread"> */
     enum step_targeted given_by; /* the strategy that names `given` */
     const char *given;           /* name of the other field, not NUL-terminated; NULL if none */
-    size_t given_length;         /* of stack, a record; of age, a record, a dot, and its field */
+    const char *linked;          /* what `linked` names, likewise */
+    size_t linked_length;
+    size_t given_length; /* of stack, a record; of age, a record, a dot, and its field */
 };
 
 /* The rules of `attributes`, in order, on top of what `field_coding` has already. */

@@ -68,7 +68,7 @@ enum step_status step_gather(const struct step_sequence *sequence, uint32_t colu
     enum step_status status = STEP_STATUS_NO_MEMORY;
     if (positions != NULL && *storage != NULL) {
         collect(sequence, column, field, positions, *storage, count);
-        *out = (struct step_series){*storage, 1};
+        *out = (struct step_series){*storage, 1, NULL};
         status = STEP_STATUS_OK;
     }
     free(positions);

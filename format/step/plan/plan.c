@@ -125,6 +125,7 @@ static enum step_status build(struct step_plan_builder *builder)
         bool given = column->given_field != STEP_NO_INDEX || column->given_column != STEP_NO_INDEX;
         if (step_policy_follows(&column->field_coding.policy))
             step_plan_resolve_followed(plan, column);
+        step_plan_resolve_linked(plan, i);
         struct step_policy *policy = &column->field_coding.policy;
         enum step_series_kind needs = step_policy_strategy(policy)->needs;
         if (needs == STEP_SERIES_LATEST) /* the measure is not rounded alike */

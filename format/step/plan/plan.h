@@ -29,7 +29,12 @@ struct step_plan_column {
     uint32_t given_column; /* fields of nested records: the other column, or STEP_NO_INDEX */
     uint32_t stack_record; /* the type that pushes, or STEP_NO_INDEX */
     uint32_t age_column;   /* whose latest value is the measure, or STEP_NO_INDEX */
-    bool apart;            /* in columns it heeds none of these: it would wait for itself */
+    struct step_links {    /* what `linked` names; `key` STEP_NO_INDEX: nothing */
+        uint32_t key;      /* a field of the record */
+        uint32_t holder;   /* likewise, or STEP_NO_INDEX */
+        uint32_t newest;   /* a column, or STEP_NO_INDEX */
+    } links;
+    bool apart; /* in columns it heeds none of these: it would wait for itself */
     struct step_field_coding field_coding;
 };
 

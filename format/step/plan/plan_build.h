@@ -65,6 +65,11 @@ void step_plan_resolve_nested(struct step_plan_builder *builder, const struct st
                               size_t field, uint32_t first_child);
 /* What `stack` and `age` name, when all records are planned; what does not exist is not heeded. */
 void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column *column);
+/* Likewise what `linked=KEY+HOLDER+RECORD.FIELD` of the column names, all or nothing. */
+void step_plan_resolve_linked(struct step_plan *plan, uint32_t index);
+/* The column of RECORD.FIELD, as the column `near` would name it, or STEP_NO_INDEX. */
+uint32_t step_plan_column_of(const struct step_plan *plan, uint32_t near, const char *name,
+                             size_t length);
 /* Sets apart columns that would need themselves, or too many others one after the other. */
 enum step_status step_plan_order(struct step_plan *plan);
 

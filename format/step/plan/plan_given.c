@@ -88,6 +88,31 @@ static bool is_own_field(const struct step_plan *plan, const struct step_plan_co
     return node->kind == STEP_NODE_VALUE && &plan->columns[node->column] == column;
 }
 
+uint32_t step_plan_column_of(const struct step_plan *plan, uint32_t near, const char *name,
+                             size_t length)
+{
+    size_t field = 0;
+    while (length > 0 && name[length - 1] != '.') {
+        length--;
+        field++;
+    }
+    uint32_t record = STEP_NO_INDEX;
+    if (length > 0)
+        record = find_record(plan->definition, plan->columns[near].record, name, length - 1);
+    if (record == STEP_NO_INDEX)
+        return STEP_NO_INDEX;
+    const struct step_record *type = &plan->definition->records[record];
+    uint32_t found = STEP_NO_INDEX;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const struct step_plan_node *node = &plan->nodes[plan->records[record].field_nodes[i]];
+        if (strlen(type->fields[i].name) == field &&
+            memcmp(type->fields[i].name, name + length, field) == 0 &&
+            node->kind == STEP_NODE_VALUE && node->column != near)
+            found = node->column;
+    }
+    return found;
+}
+
 /* What `stack` and `age` name, when all records are planned; what does not exist is not heeded. */
 void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column *column)
 {
@@ -95,33 +120,12 @@ void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column 
     const char *name = field_coding->given;
     size_t length = field_coding->given_length;
     bool stack = step_policy_strategy(&field_coding->policy)->needs == STEP_SERIES_PUSHES;
-    size_t field = 0;
-    while (!stack && length > 0 && name[length - 1] != '.') {
-        length--;
-        field++;
-    }
-    uint32_t record = STEP_NO_INDEX;
-    if (!column->in_array && length > 0)
-        record = find_record(plan->definition, column->record, name, length - !stack);
-    if (record == STEP_NO_INDEX) {
-        field_coding->policy.targeted = STEP_TARGETED_NONE;
-        return;
-    }
-    if (stack) {
-        column->stack_record = record;
-        if (is_own_field(plan, column))
-            step_hints_add(&field_coding->column, field_coding->policy.targeted, 0);
-        return;
-    }
-    const struct step_record *type = &plan->definition->records[record];
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        const struct step_plan_node *node = &plan->nodes[plan->records[record].field_nodes[i]];
-        if (strlen(type->fields[i].name) == field &&
-            memcmp(type->fields[i].name, name + length, field) == 0 &&
-            node->kind == STEP_NODE_VALUE && &plan->columns[node->column] != column)
-            column->age_column = node->column;
-    }
-    if (column->age_column == STEP_NO_INDEX)
+    if (!column->in_array && stack && length > 0)
+        column->stack_record = find_record(plan->definition, column->record, name, length);
+    else if (!column->in_array)
+        column->age_column =
+            step_plan_column_of(plan, (uint32_t) (column - plan->columns), name, length);
+    if (column->stack_record == STEP_NO_INDEX && column->age_column == STEP_NO_INDEX)
         field_coding->policy.targeted = STEP_TARGETED_NONE;
     else if (is_own_field(plan, column))
         step_hints_add(&field_coding->column, field_coding->policy.targeted, 0);

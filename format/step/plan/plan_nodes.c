@@ -57,6 +57,7 @@ static enum step_status add_column(struct step_plan_builder *builder, enum step_
         .given_column = STEP_NO_INDEX,
         .stack_record = STEP_NO_INDEX,
         .age_column = STEP_NO_INDEX,
+        .links = {STEP_NO_INDEX, STEP_NO_INDEX, STEP_NO_INDEX},
         .field_coding = *field_coding,
     };
     return STEP_STATUS_OK;

@@ -33,6 +33,12 @@ static void add(struct ordering *ordering, uint32_t column, uint32_t other)
     ordering->need_count++;
 }
 
+static void add_field(struct ordering *ordering, uint32_t record, uint32_t column, uint32_t field)
+{
+    if (field != STEP_NO_INDEX)
+        add(ordering, column, step_field_column(ordering->plan, record, field));
+}
+
 /* Counts the needs, and with room for them lists them. */
 static void list_needs(struct ordering *ordering)
 {
@@ -41,14 +47,16 @@ static void list_needs(struct ordering *ordering)
     for (uint32_t i = 0; i < plan->column_count; i++) {
         add(ordering, i, plan->columns[i].age_column);
         add(ordering, i, plan->columns[i].given_column);
+        add(ordering, i, plan->columns[i].links.newest);
     }
     for (uint32_t i = 0; i < plan->definition->record_count; i++)
         for (uint32_t k = 0; k < plan->records[i].field_count; k++) {
             uint32_t column = step_field_column(plan, i, k);
-            uint32_t given =
-                column != STEP_NO_INDEX ? plan->columns[column].given_field : STEP_NO_INDEX;
-            if (given != STEP_NO_INDEX)
-                add(ordering, column, step_field_column(plan, i, given));
+            if (column == STEP_NO_INDEX)
+                continue;
+            add_field(ordering, i, column, plan->columns[column].given_field);
+            add_field(ordering, i, column, plan->columns[column].links.key);
+            add_field(ordering, i, column, plan->columns[column].links.holder);
         }
 }
 
@@ -74,6 +82,7 @@ static void set_apart(struct ordering *ordering, uint32_t column)
 {
     struct step_plan_column *planned = &ordering->plan->columns[column];
     planned->apart = true;
+    planned->field_coding.column.is_linked = false;
     for (enum step_targeted i = STEP_TARGETED_NONE; i < STEP_TARGETED_COUNT; i++)
         if (step_strategies[i]->needs == STEP_SERIES_LATEST ||
             step_strategies[i]->needs == STEP_SERIES_FIELD)

@@ -102,7 +102,7 @@ enum step_status step_follow_pushes(const struct step_sequence *sequence, uint32
         size_t filled = fill_pushes(sequence, types, count, pushes);
         size_t whole = (filled + BITS - 1) / BITS;
         memset(pushes + whole, 0, (words - whole) * sizeof *pushes);
-        *out = (struct step_series){pushes, 1};
+        *out = (struct step_series){pushes, 1, NULL};
         status = STEP_STATUS_OK;
     }
     free(types);
@@ -119,7 +119,7 @@ enum step_status step_follow_latest(const struct step_sequence *sequence, uint32
     enum step_status status = STEP_STATUS_NO_MEMORY;
     if (mine != NULL && others != NULL && latest != NULL) {
         fill_latest(sequence, mine, others, &sequence->columns[other], count, latest);
-        *out = (struct step_series){latest, 1};
+        *out = (struct step_series){latest, 1, NULL};
         status = STEP_STATUS_OK;
     }
     free(mine);

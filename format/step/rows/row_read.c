@@ -313,7 +313,7 @@ static enum step_status hand_over(struct step_row_reading *reading)
             data->values = NULL;
             data->capacity = 0;
         }
-        decoding->series[index] = (struct step_series){values, 1};
+        decoding->series[index] = (struct step_series){values, 1, NULL};
         decoding->columns[index].state = STEP_COLUMN_DECODED;
         if (index + 1 == decoding->plan->column_count ||
             decoding->plan->columns[index + 1].kind != STEP_COLUMN_BYTES)

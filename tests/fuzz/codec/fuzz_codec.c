@@ -47,7 +47,9 @@ static void fuzz_transform(const struct step_transform *row, const uint64_t *par
         values[i] = byte << byte % 57;
         keys[i] = byte % 5;
     }
-    struct step_series series = {keys, 1};
+    const struct step_series linked[STEP_LINKED_SERIES] = {
+        {keys, 1, NULL}, {keys, 1, NULL}, {keys, 0, NULL}};
+    struct step_series series = {keys, 1, linked};
     require(row->forward(parameters, &series, values, again, count) == STEP_STATUS_OK);
     require(row->inverse(parameters, &series, again, count) == STEP_STATUS_OK);
     require(memcmp(values, again, count * sizeof *values) == 0);

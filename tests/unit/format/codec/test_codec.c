@@ -90,7 +90,9 @@ static void test_transforms(void)
                 continue;
             for (unsigned pattern = 0; pattern < PATTERNS; pattern++)
                 for (size_t c = 0; c < COUNTS; c++) {
-                    struct step_series series = {keys, c % 2};
+                    const struct step_series linked[STEP_LINKED_SERIES] = {
+                        {keys, 1, NULL}, {values, 1, NULL}, {keys, c % 2, NULL}};
+                    struct step_series series = {keys, c % 2, linked};
                     fill_pattern(pattern, values, counts[c]);
                     fill_pattern(4 + pattern % 3, keys, counts[c]);
                     memcpy(in_place, values, sizeof values);
@@ -218,7 +220,7 @@ static void test_chosen_chains(void)
             if (hints & 64)
                 step_hints_add(&field_coding, STEP_CONTEXT, 2);
             size_t count = counts[(hints + pattern) % COUNTS];
-            struct step_series series = {keys, 1};
+            struct step_series series = {keys, 1, NULL};
             struct step_chain chain;
             struct step_coding coding;
             struct step_coding parsed;

@@ -370,7 +370,7 @@ static void test_bad_strings(void)
 {
     static const uint64_t lengths[] = {4, 4, 2, 4};
     static const uint8_t text[] = "abcdabceababcd";
-    struct step_series series = {lengths, 1};
+    struct step_series series = {lengths, 1, NULL};
     for (unsigned flags = 1; flags <= 3; flags++) {
         struct step_buffer packed = {0};
         uint8_t out[14];

@@ -26,7 +26,8 @@ bool option_find_word(const struct option_word *words, size_t count, const char 
     return false;
 }
 
-void option_list_words(const struct option_word *words, size_t count, char *out, size_t out_size)
+/* "a, b, c" */
+static void list_words(const struct option_word *words, size_t count, char *out, size_t out_size)
 {
     size_t used = 0;
     out[0] = '\0';
@@ -35,16 +36,37 @@ void option_list_words(const struct option_word *words, size_t count, char *out,
                                   words[i].name);
 }
 
+static bool parse_part(struct option_parse *parse, const char *key, const char *text, size_t length,
+                       const struct option_word *words, size_t count, uint32_t *out)
+{
+    if (option_find_word(words, count, text, length, out))
+        return true;
+    char known[256];
+    list_words(words, count, known, sizeof known);
+    log_message("option %s: '%.*s' is none of %s", key, (int) length, text, known);
+    parse->faults++;
+    return false;
+}
+
 bool option_parse_word(struct option_parse *parse, const char *key, const char *value,
                        const struct option_word *words, size_t count, uint32_t *out)
 {
-    if (option_find_word(words, count, value, strlen(value), out))
-        return true;
-    char known[256];
-    option_list_words(words, count, known, sizeof known);
-    log_message("option %s: '%s' is none of %s", key, value, known);
-    parse->faults++;
-    return false;
+    return parse_part(parse, key, value, strlen(value), words, count, out);
+}
+
+uint32_t option_parse_words(struct option_parse *parse, const char *key, const char *value,
+                            const struct option_word *words, size_t count)
+{
+    uint32_t all = 0;
+    for (const char *at = value;; at++) {
+        uint32_t bits = 0;
+        size_t length = strcspn(at, "+");
+        if (parse_part(parse, key, at, length, words, count, &bits))
+            all |= bits;
+        at += length;
+        if (*at == '\0')
+            return all;
+    }
 }
 
 static const struct option_unit size_units[] = {{"", 1},

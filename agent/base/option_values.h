@@ -29,10 +29,11 @@ struct option_word {
 /* False: the text is none of them. */
 bool option_find_word(const struct option_word *words, size_t count, const char *text,
                       size_t length, uint32_t *value);
-/* "a, b, c" */
-void option_list_words(const struct option_word *words, size_t count, char *out, size_t out_size);
 bool option_parse_word(struct option_parse *parse, const char *key, const char *value,
                        const struct option_word *words, size_t count, uint32_t *out);
+/* Several with + between: the bits of those that are known. */
+uint32_t option_parse_words(struct option_parse *parse, const char *key, const char *value,
+                            const struct option_word *words, size_t count);
 
 /* A number and a unit of the table, as 64m or 2us. */
 struct option_unit {

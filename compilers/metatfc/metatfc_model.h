@@ -42,8 +42,6 @@ void mc_model_reset(struct mc_model *model);
 
 void mc_write_header(const void *model, FILE *out);
 void mc_write_source(const void *model, FILE *out);
-/* Part of the source: the DTD as constants. */
-void mc_write_tables(const struct mc_model *model, FILE *out);
 
 /* "PREFIX_HEAP_ALLOC" */
 void mc_print_kind(const struct mc_model *model, const struct mc_record *record, FILE *out);

@@ -2,7 +2,7 @@
 /* The part of metatfc's source that holds the DTD as constants. */
 #include <inttypes.h>
 
-#include "compilers/metatfc/metatfc_model.h"
+#include "compilers/metatfc/metatfc_source.h"
 
 static void write_field(const struct metatf_field *field, FILE *out)
 {

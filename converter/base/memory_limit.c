@@ -3,7 +3,6 @@
 #include "converter/base/memory_limit.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -38,10 +37,15 @@ static void set(uint64_t bytes)
     limit_bytes = setrlimit(RLIMIT_DATA, &limit) == 0 && !is_none ? bytes : 0;
 }
 
-void memory_limit_set_default(void)
+uint64_t memory_physical_bytes(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-    uint64_t half = pages > 0 && page_bytes > 0 ? (uint64_t) pages * (uint64_t) page_bytes / 2 : 0;
+    return pages > 0 && page_bytes > 0 ? (uint64_t) pages * (uint64_t) page_bytes : 0;
+}
+
+void memory_limit_set_default(void)
+{
+    uint64_t half = memory_physical_bytes() / 2;
     set(half > LEAST_BYTES && half < DEFAULT_BYTES ? half : DEFAULT_BYTES);
 }
 

@@ -7,6 +7,10 @@
 #define CONVERTER_BASE_MEMORY_LIMIT_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+/* The machine's memory; 0: the system does not tell. */
+uint64_t memory_physical_bytes(void);
 
 /* Half of the machine's memory, at most 4 GiB. */
 void memory_limit_set_default(void);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/error_report.h"
+#include "converter/base/csv_output.h"
 #include "converter/compare/compare_report.h"
 
 #define PAGE_ROWS UINT64_C(2000)
@@ -111,24 +111,15 @@ bool compare_print_json(const struct compare_report *report)
 
 /* ---- CSV ---- */
 
-/* In quotes; those in it are doubled.  Frames have `;` between. */
+/* Frames have `;` between. */
 static void csv_name(const struct compare_report *report, enum measure_axis axis, uint32_t row)
 {
     putchar('"');
     for (uint32_t at = row; at != 0;
          at = axis == AXIS_SITE ? measures_parent(report->measures, at) : 0) {
-        struct step_bytes text = measures_text(report->measures, axis, at);
         if (at != row)
             putchar(';');
-        size_t from = 0;
-        for (size_t i = 0; i <= text.length; i++) {
-            if (i < text.length && text.data[i] != '"')
-                continue;
-            print_shown((struct step_bytes){text.data + from, i - from}, stdout);
-            if (i < text.length)
-                printf("\"\"");
-            from = i + 1;
-        }
+        csv_put_shown(measures_text(report->measures, axis, at), stdout);
     }
     putchar('"');
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/csv_output.h"
 #include "format/json/json_output.h"
 #include "steptrace/show.h"
 
@@ -284,17 +285,6 @@ void metatf_columns_put_head(const struct metatf_columns *columns, FILE *out)
     fputc('\n', out);
 }
 
-static void put_cell_text(const char *text, size_t length, FILE *out)
-{
-    fputc('"', out);
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '"')
-            fputc('"', out);
-        fputc(text[i], out);
-    }
-    fputc('"', out);
-}
-
 /* A count, and what it repeats: [{...},{...}]. */
 static void put_cell_elements(struct values *values, uint32_t field, uint64_t times, FILE *out)
 {
@@ -308,7 +298,7 @@ static void put_cell_elements(struct values *values, uint32_t field, uint64_t ti
     json.is_compact = true;
     put_json_elements(&json, values, field, times, NULL);
     fclose(memory);
-    put_cell_text(text, length, out);
+    csv_put_text((struct step_bytes){(const uint8_t *) text, length}, out);
     free(text);
 }
 
@@ -321,7 +311,7 @@ static void put_cell(struct values values, uint32_t field, FILE *out)
     else if (model->kind == METATF_NUMBER)
         fprintf(out, "%" PRIu64, value.number);
     else if (is_text(value.bytes))
-        put_cell_text((const char *) value.bytes.data, value.bytes.length, out);
+        csv_put_text(value.bytes, out);
     else
         put_hex(value.bytes, out);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/csv_output.h"
 #include "converter/records/record_values.h"
 #include "format/core/grow.h"
 
@@ -120,17 +121,6 @@ void record_table_put_head(struct record_table *table)
     fputs("\r\n", table->values->file);
 }
 
-static void put_quoted(FILE *file, const char *text, size_t length)
-{
-    fputc('"', file);
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '"')
-            fputc('"', file);
-        fputc(text[i], file);
-    }
-    fputc('"', file);
-}
-
 /* Arrays, variants and entries are JSON within the cell. */
 static bool put_as_json(struct record_table *table, const struct step_field *field,
                         const uint64_t *slot)
@@ -143,7 +133,8 @@ static bool put_as_json(struct record_table *table, const struct step_field *fie
     record_values_put(&inner, field, 0, slot, true);
     bool good = fclose(memory) == 0;
     if (good)
-        put_quoted(table->values->file, table->text, table->text_bytes);
+        csv_put_text((struct step_bytes){(const uint8_t *) table->text, table->text_bytes},
+                     table->values->file);
     free(table->text);
     table->text = NULL;
     return good;
@@ -155,8 +146,7 @@ static bool put_cell(struct record_table *table, const struct cell *cell, const 
     bool single = field->array_depth == 0 && field->kind != STEP_TYPE_RECORD;
     const uint64_t *slot = &slots[cell->slot];
     if (single && field->kind == STEP_TYPE_STRING) {
-        const struct step_bytes *bytes = step_slot_bytes(*slot);
-        put_quoted(table->values->file, (const char *) bytes->data, bytes->length);
+        csv_put_text(*step_slot_bytes(*slot), table->values->file);
     } else if (single && field->kind == STEP_TYPE_INT) {
         record_values_put(table->values, field, 0, slot, true);
     } else if (single) {

@@ -25,8 +25,8 @@ struct scale {
 static struct scale scale_of(const struct replay *replay)
 {
     struct scale scale = {1, 1};
-    for (size_t i = 0; i < replay->allocator_count; i++) {
-        const struct replay_control *result = replay->allocators[i].best;
+    for (size_t i = 0; i < replay->allocators.count; i++) {
+        const struct replay_control *result = replay->allocators.items[i].best;
         for (uint32_t j = 0; j < result->sample_count; j++) {
             const struct replay_sample *sample = &result->samples[j];
             uint64_t most = sample->live_bytes > sample->resident_bytes ? sample->live_bytes
@@ -107,14 +107,15 @@ void replay_print_picture(const struct replay *replay, FILE *out)
     print_text(out, slash != NULL ? slash + 1 : replay->settings.name);
     fputs("</text>\n", out);
     print_frame(&scale, out);
-    if (replay->allocator_count > 0)
-        print_curve(replay->allocators[0].best, true, &scale, "#000", out);
+    if (replay->allocators.count > 0)
+        print_curve(replay->allocators.items[0].best, true, &scale, "#000", out);
     print_key(0, "live bytes", "#000", true, out);
-    for (size_t i = 0; i < replay->allocator_count; i++) {
+    for (size_t i = 0; i < replay->allocators.count; i++) {
         const char *colour = colours[i % (sizeof colours / sizeof colours[0])];
-        const char *name = strrchr(replay->allocators[i].name, '/');
-        print_curve(replay->allocators[i].best, false, &scale, colour, out);
-        print_key(i + 1, name != NULL ? name + 1 : replay->allocators[i].name, colour, false, out);
+        const char *name = strrchr(replay->allocators.items[i].name, '/');
+        print_curve(replay->allocators.items[i].best, false, &scale, colour, out);
+        print_key(i + 1, name != NULL ? name + 1 : replay->allocators.items[i].name, colour, false,
+                  out);
     }
     fputs("</svg>\n", out);
 }

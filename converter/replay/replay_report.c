@@ -22,8 +22,9 @@ static const char *threads_name(const struct replay *replay)
 /* What the allocator took, by what the program had asked for, where that was most. */
 static double overhead(const struct replay *replay, const struct replay_control *result)
 {
-    return replay->counts.peak_live_bytes != 0
-               ? (double) result->peak_resident_bytes / (double) replay->counts.peak_live_bytes
+    return replay->trace.counts.peak_live_bytes != 0
+               ? (double) result->peak_resident_bytes /
+                     (double) replay->trace.counts.peak_live_bytes
                : 0;
 }
 
@@ -42,8 +43,9 @@ static double allocator_ns(const struct replay *replay, const struct replay_allo
 static void print_faults(const struct replay *replay, FILE *out)
 {
     for (unsigned i = 0; i < REPLAY_FAULT_COUNT; i++)
-        if (replay->counts.faults[i] != 0)
-            fprintf(out, "skipped   %s %s\n", quantity_of_count(replay->counts.faults[i]).text,
+        if (replay->trace.counts.faults[i] != 0)
+            fprintf(out, "skipped   %s %s\n",
+                    quantity_of_count(replay->trace.counts.faults[i]).text,
                     replay_fault_name((enum replay_fault) i));
 }
 
@@ -57,25 +59,26 @@ void replay_print_table(const struct replay *replay, FILE *out)
 {
     const struct replay_control *any = replay->driver.best;
     fprintf(out, "trace     %s, %s records\n", replay->settings.name,
-            quantity_of_count(replay->counts.records).text);
+            quantity_of_count(replay->trace.counts.records).text);
     print_faults(replay, out);
     fprintf(out, "calls     %s by %u thread%s, %s objects at most\n",
             quantity_of_count(any->operations).text, any->thread_count,
-            any->thread_count == 1 ? "" : "s", quantity_of_count(replay->counts.peak_objects).text);
+            any->thread_count == 1 ? "" : "s",
+            quantity_of_count(replay->trace.counts.peak_objects).text);
     fprintf(out, "live      %s at most, %s at the end\n",
-            quantity_of_bytes((double) replay->counts.peak_live_bytes).text,
-            quantity_of_bytes((double) replay->counts.final_live_bytes).text);
+            quantity_of_bytes((double) replay->trace.counts.peak_live_bytes).text,
+            quantity_of_bytes((double) replay->trace.counts.final_live_bytes).text);
     fprintf(out, "driver    %.2f ns a call (taken off below); touch=%s threads=%s%s%s\n\n",
             replay_driver_ns_per_call(replay), touch_name(replay), threads_name(replay),
             replay->settings.is_paced ? " pace=trace" : "",
-            replay->is_streamed ? ", read ahead in pieces" : "");
+            replay->pieces.is_streamed ? ", read ahead in pieces" : "");
     fprintf(out, "%-12s %10s", "allocator", "time");
     if (has_walls(replay))
         fprintf(out, " %10s %10s", "wall", "blocked");
     fprintf(out, " %8s %9s %11s %11s %9s %7s\n", "ns/call", "Mcalls/s", "peak RSS", "final RSS",
             "RSS/live", "failed");
-    for (size_t i = 0; i < replay->allocator_count; i++) {
-        const struct replay_allocator *allocator = &replay->allocators[i];
+    for (size_t i = 0; i < replay->allocators.count; i++) {
+        const struct replay_allocator *allocator = &replay->allocators.items[i];
         const struct replay_control *result = allocator->best;
         const char *slash = strrchr(allocator->name, '/');
         fprintf(out, "%-12s %10s", slash != NULL ? slash + 1 : allocator->name,
@@ -96,8 +99,8 @@ void replay_print_csv(const struct replay *replay, FILE *out)
     fprintf(out, "allocator,calls,threads,touch,allocator_ns,ns_per_call,driver_ns_per_call,"
                  "calls_per_second,wall_ns,blocked_ns,peak_resident_bytes,final_resident_bytes,"
                  "peak_live_bytes,final_live_bytes,failed\n");
-    for (size_t i = 0; i < replay->allocator_count; i++) {
-        const struct replay_allocator *allocator = &replay->allocators[i];
+    for (size_t i = 0; i < replay->allocators.count; i++) {
+        const struct replay_allocator *allocator = &replay->allocators.items[i];
         const struct replay_control *result = allocator->best;
         fprintf(out,
                 "\"%s\",%" PRIu64 ",%u,%s,%.0f,%.3f,%.3f,%.0f,%" PRIu64 ",%" PRIu64 ",%" PRIu64
@@ -106,8 +109,8 @@ void replay_print_csv(const struct replay *replay, FILE *out)
                 allocator_ns(replay, allocator), replay_ns_per_call(replay, allocator),
                 replay_driver_ns_per_call(replay), calls_per_second(replay, allocator),
                 result->wall_ns, result->blocked_ns, result->peak_resident_bytes,
-                result->final_resident_bytes, replay->counts.peak_live_bytes,
-                replay->counts.final_live_bytes, result->failures);
+                result->final_resident_bytes, replay->trace.counts.peak_live_bytes,
+                replay->trace.counts.final_live_bytes, result->failures);
     }
 }
 
@@ -154,7 +157,7 @@ static void put_faults(const struct replay *replay, struct json_output *json)
         "double_frees", "unknown_frees", "unknown_reallocs", "overlaps", "out_of_order"};
     json_begin_object(json, "skipped");
     for (unsigned i = 0; i < REPLAY_FAULT_COUNT; i++)
-        json_number(json, keys[i], replay->counts.faults[i]);
+        json_number(json, keys[i], replay->trace.counts.faults[i]);
     json_end_object(json);
 }
 
@@ -165,21 +168,21 @@ void replay_print_json(const struct replay *replay, FILE *out)
     json_init(&json, out);
     json_begin_object(&json, NULL);
     json_text(&json, "trace", replay->settings.name);
-    json_number(&json, "records", replay->counts.records);
+    json_number(&json, "records", replay->trace.counts.records);
     json_number(&json, "calls", any->operations);
     json_number(&json, "threads", any->thread_count);
     json_text(&json, "order", threads_name(replay));
     json_text(&json, "touch", touch_name(replay));
     json_text(&json, "pace", replay->settings.is_paced ? "trace" : "none");
-    json_bool(&json, "streamed", replay->is_streamed);
-    json_number(&json, "peak_objects", replay->counts.peak_objects);
-    json_number(&json, "peak_live_bytes", replay->counts.peak_live_bytes);
-    json_number(&json, "final_live_bytes", replay->counts.final_live_bytes);
+    json_bool(&json, "streamed", replay->pieces.is_streamed);
+    json_number(&json, "peak_objects", replay->trace.counts.peak_objects);
+    json_number(&json, "peak_live_bytes", replay->trace.counts.peak_live_bytes);
+    json_number(&json, "final_live_bytes", replay->trace.counts.final_live_bytes);
     put_faults(replay, &json);
     json_real(&json, "driver_ns_per_call", replay_driver_ns_per_call(replay));
     json_begin_array(&json, "allocators");
-    for (size_t i = 0; i < replay->allocator_count; i++)
-        put_allocator(replay, &json, &replay->allocators[i]);
+    for (size_t i = 0; i < replay->allocators.count; i++)
+        put_allocator(replay, &json, &replay->allocators.items[i]);
     json_end_array(&json);
     json_end_object(&json);
     json_finish(&json);

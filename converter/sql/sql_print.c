@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/csv_output.h"
 #include "converter/base/error_report.h"
 #include "format/json/json_output.h"
 #include "steptrace/show.h"
@@ -157,22 +158,16 @@ static int print_table(sqlite3_stmt *statement, FILE *out)
 
 /* ---- CSV ---- */
 
+/* In quotes only where it must be. */
 static void put_csv(struct step_bytes text, FILE *out)
 {
     bool quoted = false;
     for (size_t i = 0; i < text.length; i++)
         quoted = quoted || strchr("\",\r\n", text.data[i]) != NULL;
-    if (!quoted) {
+    if (quoted)
+        csv_put_text(text, out);
+    else
         fwrite(text.data, 1, text.length, out);
-        return;
-    }
-    fputc('"', out);
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.data[i] == '"')
-            fputc('"', out);
-        fputc(text.data[i], out);
-    }
-    fputc('"', out);
 }
 
 static int print_csv(sqlite3_stmt *statement, FILE *out)

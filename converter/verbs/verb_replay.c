@@ -88,11 +88,11 @@ static enum step_status add_allocators(struct replay *replay, const char *list, 
 {
     enum step_status status = STEP_STATUS_OK;
     if (list == NULL || strcmp(list, "all") == 0)
-        return replay_add_installed(replay, error);
+        return replay_allocators_add_installed(&replay->allocators, error);
     snprintf(names, NAMES_MAX, "%s", list);
     for (char *rest = NULL, *name = strtok_r(names, ",", &rest);
          name != NULL && status == STEP_STATUS_OK; name = strtok_r(NULL, ",", &rest))
-        status = replay_add_allocator(replay, name, error);
+        status = replay_allocators_add(&replay->allocators, name, error);
     return status;
 }
 
@@ -134,8 +134,9 @@ static enum step_status run(const struct wanted *wanted)
 {
     static char names[NAMES_MAX];
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct replay replay = {.settings = wanted->settings, .file = -1};
+    struct replay replay;
     enum step_status status = STEP_STATUS_OK;
+    replay_init(&replay, &wanted->settings);
     if (!component_find("steptrace-replay", "../replay", NULL, "STEPTRACE_REPLAY",
                         replay.settings.driver) &&
         !component_find("steptrace-replay", "../libexec/steptrace", NULL, "STEPTRACE_REPLAY",
@@ -150,7 +151,7 @@ static enum step_status run(const struct wanted *wanted)
         status = report(&replay, wanted, &error);
     if (status != STEP_STATUS_OK)
         report_error(&error);
-    else if (replay.is_damaged)
+    else if (replay.trace.is_damaged)
         status = STEP_STATUS_CORRUPT;
     replay_reset(&replay);
     return status;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading HATF.  The buffer mostly holds a whole record, however long, or the input's end with
- * zeros after it; so a record is decoded without looking at the end, and whether it was cut is
- * checked once, by where the decoder came to stand.  Near the end of what a slow input has given so
- * far a record is tried, and taken back where it is not whole yet: nothing waits for bytes that it
- * does not need.
+ * Reading HATF.  A record is decoded without looking at the end, and whether it was cut is checked
+ * once.  Near the end of what a slow input has given so far a record is tried, and taken back where
+ * it is not whole yet: nothing waits for bytes that it does not need.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,41 +10,22 @@
 #include <string.h>
 
 #include "format/core/no_memory.h"
+#include "format/hatf/hatf_decode.h"
 #include "format/hatf/hatf_file.h"
-#include "format/hatf/hatf_state.h"
 
-#define BUFFER_BYTES ((size_t) 1 << 20)
-#define WORD_BYTES 8u /* a number is loaded as a whole word, whatever its width */
-#define PADDING_BYTES ((size_t) HATF_RECORD_BYTES_MAX + WORD_BYTES)
 /* No metadata and no record without bytes of its own length takes more. */
 #define NUMBERS_BYTES_MAX 64u
-
-/* Bytes that are read in order: the file, or one of the streams of a split trace. */
-struct stream {
-    const uint8_t *at;
-    const uint8_t *end;
-    bool ended;                    /* the input has no more bytes */
-    uint64_t base;                 /* offset in the input of the buffer's first byte */
-    enum step_status input_status; /* an error of the input, told once the buffer is empty */
-    struct hatf_input input;
-    uint8_t *buffer; /* BUFFER_BYTES + PADDING_BYTES */
-};
 
 struct hatf_reader {
     struct hatf_state state;
     enum hatf_split split;
-    struct stream streams[HATF_STREAM_COUNT]; /* without a split only the first */
-    uint64_t record_number;                   /* of the last record that was given */
+    struct hatf_stream streams[HATF_STREAM_COUNT]; /* without a split only the first */
+    uint64_t record_number;                        /* of the last record that was given */
     enum step_status status; /* what hatf_reader_next() gives from now on, unless OK */
     struct step_error error;
     struct step_bytes memory; /* what is left of the input of hatf_reader_create_memory() */
     struct hatf_file *file;   /* of hatf_reader_open(): ours to close */
     char name[256];
-};
-
-/* Where the decoder is in each stream. */
-struct places {
-    const uint8_t *at[HATF_STREAM_COUNT];
 };
 
 static enum step_status read_memory(void *user, void *buffer, size_t size, size_t *got,
@@ -69,15 +48,6 @@ static bool has_stream(enum hatf_split split, unsigned stream)
            (split == HATF_SPLIT_ADDRESS && stream == HATF_STREAM_OF(HATF_ADDRESS));
 }
 
-static bool open_stream(struct stream *stream, const struct hatf_input *input)
-{
-    stream->input = *input;
-    stream->buffer = calloc(1, BUFFER_BYTES + PADDING_BYTES);
-    stream->at = stream->buffer;
-    stream->end = stream->buffer;
-    return stream->buffer != NULL;
-}
-
 enum step_status hatf_reader_create_split(const struct hatf_input *inputs, enum hatf_split split,
                                           const char *name, struct hatf_reader **out,
                                           struct step_error *error)
@@ -86,7 +56,7 @@ enum step_status hatf_reader_create_split(const struct hatf_input *inputs, enum 
     bool ok = reader != NULL;
     *out = NULL;
     for (unsigned i = 0; ok && i < HATF_STREAM_COUNT; i++)
-        ok = !has_stream(split, i) || open_stream(&reader->streams[i], &inputs[i]);
+        ok = !has_stream(split, i) || hatf_stream_open(&reader->streams[i], &inputs[i]);
     if (!ok) {
         hatf_reader_destroy(reader);
         return step_no_memory(error, name);
@@ -144,164 +114,9 @@ void hatf_reader_destroy(struct hatf_reader *reader)
     if (reader == NULL)
         return;
     for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
-        free(reader->streams[i].buffer);
+        hatf_stream_close(&reader->streams[i]);
     hatf_file_close(reader->file);
     free(reader);
-}
-
-/* Moves what is left to the buffer's start, but only when its end is near: input that comes in
- * small pieces must not cost a move each. */
-static void make_room(struct stream *stream)
-{
-    size_t left = (size_t) (stream->end - stream->at);
-    if ((size_t) (stream->end - stream->buffer) <= BUFFER_BYTES - PADDING_BYTES)
-        return;
-    memmove(stream->buffer, stream->at, left);
-    stream->base += (uint64_t) (stream->at - stream->buffer);
-    stream->at = stream->buffer;
-    stream->end = stream->buffer + left;
-}
-
-/* Reads what the input has next. */
-static void read_on(struct stream *stream, struct step_error *error)
-{
-    make_room(stream);
-    size_t end = (size_t) (stream->end - stream->buffer);
-    size_t got = 0;
-    stream->input_status = stream->input.read(stream->input.user, stream->buffer + end,
-                                              BUFFER_BYTES - end, &got, error);
-    stream->ended = stream->input_status != STEP_STATUS_OK || got == 0;
-    if (stream->ended)
-        memset(stream->buffer + end, 0, PADDING_BYTES);
-    else
-        stream->end = stream->buffer + end + got;
-}
-
-static inline bool is_low(const struct stream *stream)
-{
-    return (size_t) (stream->end - stream->at) < PADDING_BYTES && !stream->ended;
-}
-
-/* Fills the buffer until it holds a whole record or the input ends. */
-static void refill(struct stream *stream, struct step_error *error)
-{
-    while (is_low(stream))
-        read_on(stream, error);
-}
-
-/* Where the field's bytes stand. */
-static inline const uint8_t **place_of(struct places *places, enum hatf_split split,
-                                       const struct hatf_field_state *state, enum hatf_field field)
-{
-    bool apart =
-        split == HATF_SPLIT_FIELDS || (split == HATF_SPLIT_ADDRESS && field == HATF_ADDRESS &&
-                                       state->interpretation == HATF_NONE);
-    return &places->at[apart ? HATF_STREAM_OF(field) : HATF_STREAM_MAIN];
-}
-
-static inline uint64_t take_number(struct places *places, enum hatf_split split,
-                                   struct hatf_state *state, enum hatf_field number)
-{
-    struct hatf_field_state *field = &state->fields[number];
-    const uint8_t **at = place_of(places, split, field, number);
-    uint64_t value = step_field_value(field->interpretation,
-                                      step_number_load(*at, field->width, HATF_BIG_ENDIAN),
-                                      field->width, field->value, field->stride, field->previous);
-    *at += field->width;
-    field->previous = value;
-    return value;
-}
-
-static inline void take_attributes(struct places *places, enum hatf_split split,
-                                   const struct hatf_state *state, struct step_bytes *attributes)
-{
-    const struct hatf_field_state *field = &state->fields[HATF_ATTRIBUTES];
-    const uint8_t **at = place_of(places, split, field, HATF_ATTRIBUTES);
-    size_t length = field->width;
-    if (length == HATF_WIDTH_V1) {
-        length = step_number_load(*at, 1, HATF_BIG_ENDIAN);
-        *at += 1;
-    } else if (length == HATF_WIDTH_V2) {
-        length = step_number_load(*at, 2, HATF_BIG_ENDIAN);
-        *at += 2;
-    }
-    attributes->data = length > 0 ? *at : NULL;
-    attributes->length = length;
-    *at += length;
-}
-
-static const char *take_metadata(const uint8_t **at, struct hatf_state *state,
-                                 struct hatf_metadata *metadata)
-{
-    metadata->operation = (*at)[0];
-    metadata->field = (*at)[1];
-    metadata->argument = (*at)[2];
-    const char *fault =
-        hatf_metadata_fault(metadata->operation, metadata->field, metadata->argument);
-    *at += 3;
-    if (fault != NULL)
-        return fault;
-    unsigned values = hatf_metadata_values(metadata->operation, metadata->argument);
-    metadata->value = values > 0 ? step_word_load(*at, HATF_BIG_ENDIAN) : 0;
-    metadata->stride = values > 1 ? step_word_load(*at + WORD_BYTES, HATF_BIG_ENDIAN) : 0;
-    *at += values * WORD_BYTES;
-    hatf_state_apply(state, metadata);
-    return NULL;
-}
-
-static void take_comment(const uint8_t **at, struct step_bytes *comment)
-{
-    comment->length = step_number_load(*at, 2, HATF_BIG_ENDIAN);
-    comment->data = *at + 2;
-    *at += 2 + comment->length;
-}
-
-/* Decodes the record at hand and moves on; NULL, or what is wrong with it. */
-static inline const char *decode(struct places *places, enum hatf_split split,
-                                 struct hatf_state *state, struct hatf_record *record)
-{
-    const uint8_t **main = &places->at[HATF_STREAM_MAIN];
-    uint8_t tag = *(*main)++;
-    memset(record, 0, sizeof *record);
-    record->tag = (enum hatf_tag) tag;
-    switch (tag) {
-    case HATF_ALLOC:
-        record->size = take_number(places, split, state, HATF_SIZE);
-        record->address = take_number(places, split, state, HATF_ADDRESS);
-        break;
-    case HATF_FREE:
-        record->address = take_number(places, split, state, HATF_ADDRESS);
-        break;
-    case HATF_REALLOC_NO_ALLOC:
-    case HATF_REALLOC_ALLOC_FREE:
-    case HATF_REALLOC_ALLOC:
-    case HATF_REALLOC_FREE:
-        record->size = take_number(places, split, state, HATF_SIZE);
-        record->address = take_number(places, split, state, HATF_ADDRESS);
-        record->new_address = take_number(places, split, state, HATF_ADDRESS);
-        break;
-    case HATF_CREATE_HEAP:
-    case HATF_DESTROY_HEAP:
-        record->heap = take_number(places, split, state, HATF_HEAP);
-        break;
-    case HATF_CREATE_THREAD:
-    case HATF_DESTROY_THREAD:
-        break;
-    case HATF_COMMENT:
-        take_comment(main, &record->comment);
-        return NULL;
-    case HATF_METADATA:
-        return take_metadata(main, state, &record->metadata);
-    default:
-        return "unknown tag";
-    }
-    /* What every record of data ends with. */
-    record->thread = take_number(places, split, state, HATF_THREAD);
-    if (tag < HATF_CREATE_HEAP)
-        record->heap = take_number(places, split, state, HATF_HEAP);
-    record->time = take_number(places, split, state, HATF_TIME);
-    take_attributes(places, split, state, &record->attributes);
-    return NULL;
 }
 
 static enum step_status give_status(const struct hatf_reader *reader, struct step_error *error)
@@ -331,14 +146,13 @@ static enum step_status refuse(struct hatf_reader *reader, enum step_status stat
 static enum step_status finish(struct hatf_reader *reader, struct step_error *error)
 {
     for (unsigned i = 0; i < HATF_STREAM_COUNT; i++) {
-        const struct stream *stream = &reader->streams[i];
+        const struct hatf_stream *stream = &reader->streams[i];
         if (stream->input_status != STEP_STATUS_OK)
             return fail_input(reader, stream->input_status, error);
         if (stream->at != stream->end) {
-            reader->status = step_error_set(&reader->error, STEP_STATUS_CORRUPT, reader->name,
-                                            stream->base + (uint64_t) (stream->at - stream->buffer),
-                                            "the stream %s goes on after the last record",
-                                            hatf_stream_name(reader->split, i));
+            reader->status = step_error_set(
+                &reader->error, STEP_STATUS_CORRUPT, reader->name, hatf_stream_offset(stream),
+                "the stream %s goes on after the last record", hatf_stream_name(reader->split, i));
             return give_status(reader, error);
         }
     }
@@ -347,39 +161,39 @@ static enum step_status finish(struct hatf_reader *reader, struct step_error *er
 }
 
 /* The next record is in the buffer as a whole, whatever its bytes are. */
-static inline bool is_surely_whole(const struct stream *stream, const struct hatf_state *state)
+static inline bool is_surely_whole(const struct hatf_stream *stream, const struct hatf_state *state)
 {
     return (size_t) (stream->end - stream->at) >= NUMBERS_BYTES_MAX &&
            stream->at[0] != HATF_COMMENT && state->fields[HATF_ATTRIBUTES].width < HATF_WIDTH_V1;
 }
 
 /* Reads on as long as the next record is not whole. */
-static void await_record(struct stream *stream, const struct hatf_state *state,
+static void await_record(struct hatf_stream *stream, const struct hatf_state *state,
                          struct step_error *error)
 {
     while (!stream->ended && !is_surely_whole(stream, state)) {
         struct hatf_state tried = *state;
-        struct places places = {.at = {stream->at}};
+        struct hatf_places places = {.at = {stream->at}};
         struct hatf_record record;
         if (stream->at < stream->end) {
-            decode(&places, HATF_SPLIT_NONE, &tried, &record);
+            hatf_decode(&places, HATF_SPLIT_NONE, &tried, &record);
             if (places.at[HATF_STREAM_MAIN] <= stream->end)
                 return;
         }
-        read_on(stream, error);
+        hatf_stream_read_on(stream, error);
     }
 }
 
 static enum step_status next_plain(struct hatf_reader *reader, struct hatf_record *record,
                                    struct step_error *error)
 {
-    struct stream *stream = &reader->streams[HATF_STREAM_MAIN];
-    if (is_low(stream))
+    struct hatf_stream *stream = &reader->streams[HATF_STREAM_MAIN];
+    if (hatf_stream_is_low(stream))
         await_record(stream, &reader->state, &reader->error);
     if (stream->at == stream->end)
         return finish(reader, error);
-    struct places places = {.at = {stream->at}};
-    const char *fault = decode(&places, HATF_SPLIT_NONE, &reader->state, record);
+    struct hatf_places places = {.at = {stream->at}};
+    const char *fault = hatf_decode(&places, HATF_SPLIT_NONE, &reader->state, record);
     if (places.at[HATF_STREAM_MAIN] > stream->end)
         return stream->input_status != STEP_STATUS_OK
                    ? fail_input(reader, stream->input_status, error)
@@ -405,16 +219,16 @@ static enum step_status refuse_stream(struct hatf_reader *reader, unsigned strea
 static enum step_status next_split(struct hatf_reader *reader, struct hatf_record *record,
                                    struct step_error *error)
 {
-    struct stream *streams = reader->streams;
-    struct places places;
+    struct hatf_stream *streams = reader->streams;
+    struct hatf_places places;
     for (unsigned i = 0; i < HATF_STREAM_COUNT; i++) {
-        if (streams[i].buffer != NULL && is_low(&streams[i]))
-            refill(&streams[i], &reader->error);
+        if (streams[i].buffer != NULL && hatf_stream_is_low(&streams[i]))
+            hatf_stream_refill(&streams[i], &reader->error);
         places.at[i] = streams[i].at;
     }
     if (streams[HATF_STREAM_MAIN].at == streams[HATF_STREAM_MAIN].end)
         return finish(reader, error);
-    const char *fault = decode(&places, reader->split, &reader->state, record);
+    const char *fault = hatf_decode(&places, reader->split, &reader->state, record);
     for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
         if (places.at[i] > streams[i].end)
             return refuse_stream(reader, i, error);
@@ -442,8 +256,7 @@ uint64_t hatf_reader_record_number(const struct hatf_reader *reader)
 
 uint64_t hatf_reader_offset(const struct hatf_reader *reader)
 {
-    const struct stream *stream = &reader->streams[HATF_STREAM_MAIN];
-    return stream->base + (uint64_t) (stream->at - stream->buffer);
+    return hatf_stream_offset(&reader->streams[HATF_STREAM_MAIN]);
 }
 
 const struct hatf_field_state *hatf_reader_field(const struct hatf_reader *reader,

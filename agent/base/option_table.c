@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One table of options: parsing, help and faults all go by it. */
-#include "agent/base/agent_options.h"
+/* A word list where there is one, a function set_X(), and a row for each option. */
+#include "agent/base/option_table.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/agent_options.h"
 #include "agent/base/internals.h"
-#include "agent/base/option_values.h"
+#include "agent/base/option_text.h"
 #include "capture/log.h"
-
-#define OPTIONS_FILE_LIMIT 65536
-#define OPTIONS_FILE_DEPTH 4
-#define DEFAULT_FILE "steptrace-%p.step"
 
 static const struct option_word event_words[] = {
     {"class", EVENT_CLASS},   {"alloc", EVENT_ALLOC},   {"free", EVENT_FREE},
@@ -37,27 +32,6 @@ static const struct option_word command_words[] = {{"start", COMMAND_START},
                                                    {"status", COMMAND_STATUS},
                                                    {"snapshot", COMMAND_SNAPSHOT}};
 
-static void parse_events(struct option_parse *parse, const char *key, const char *value)
-{
-    uint32_t events = 0;
-    for (const char *at = value;;) {
-        size_t length = strcspn(at, "+");
-        uint32_t bits = 0;
-        if (option_find_word(OPTION_WORDS(event_words), at, length, &bits)) {
-            events |= bits;
-        } else {
-            log_message("option %s: '%.*s' is none of class, alloc, free, thread, method, "
-                        "reference, all",
-                        key, (int) length, at);
-            parse->faults++;
-        }
-        if (at[length] == '\0')
-            break;
-        at += length + 1;
-    }
-    parse->options->events = events;
-}
-
 static const struct option_word internal_words[] = {
 #define INTERNAL_WORD(name, text, proves) {text, UINT32_C(1) << INTERNAL_##name},
     INTERNALS(INTERNAL_WORD)
@@ -67,31 +41,6 @@ static const struct option_word internal_words[] = {
     {"none", 0},
 };
 
-/* auto, proven and none stand alone. */
-static void parse_internals(struct option_parse *parse, const char *key, const char *value)
-{
-    struct options *options = parse->options;
-    bool is_list = strchr(value, '+') != NULL;
-    uint32_t allowed = 0;
-    for (const char *at = value;;) {
-        size_t length = strcspn(at, "+");
-        uint32_t bits = 0, all = (uint32_t) (sizeof internal_words / sizeof internal_words[0]);
-        if (option_find_word(internal_words, is_list ? INTERNAL_COUNT : all, at, length, &bits)) {
-            allowed |= bits;
-        } else {
-            char known[256];
-            option_list_words(internal_words, is_list ? INTERNAL_COUNT : all, known, sizeof known);
-            log_message("option %s: '%.*s' is none of %s", key, (int) length, at, known);
-            parse->faults++;
-        }
-        if (at[length] == '\0')
-            break;
-        at += length + 1;
-    }
-    options->internals = allowed;
-    options->internals_proven = strcmp(value, "proven") == 0;
-}
-
 static void set_file(struct option_parse *parse, const char *key, const char *value)
 {
     option_parse_file(parse, key, value, parse->options->file, sizeof parse->options->file);
@@ -99,7 +48,7 @@ static void set_file(struct option_parse *parse, const char *key, const char *va
 
 static void set_events(struct option_parse *parse, const char *key, const char *value)
 {
-    parse_events(parse, key, value);
+    parse->options->events = option_parse_words(parse, key, value, OPTION_WORDS(event_words));
 }
 
 static void set_engine(struct option_parse *parse, const char *key, const char *value)
@@ -117,18 +66,21 @@ static void set_clock(struct option_parse *parse, const char *key, const char *v
     option_parse_word(parse, key, value, OPTION_WORDS(clock_words), &parse->options->clock);
 }
 
-static void set_existing(struct option_parse *parse, const char *key, const char *value)
+static void set_switch(struct option_parse *parse, const char *key, const char *value, bool *out)
 {
     uint32_t on = 0;
     if (option_parse_word(parse, key, value, OPTION_WORDS(switch_words), &on))
-        parse->options->existing = on != 0;
+        *out = on != 0;
+}
+
+static void set_existing(struct option_parse *parse, const char *key, const char *value)
+{
+    set_switch(parse, key, value, &parse->options->existing);
 }
 
 static void set_required(struct option_parse *parse, const char *key, const char *value)
 {
-    uint32_t on = 0;
-    if (option_parse_word(parse, key, value, OPTION_WORDS(switch_words), &on))
-        parse->options->required = on != 0;
+    set_switch(parse, key, value, &parse->options->required);
 }
 
 static void set_resolution(struct option_parse *parse, const char *key, const char *value)
@@ -236,9 +188,14 @@ static void set_stop(struct option_parse *parse, const char *key, const char *va
     option_parse_globs(parse, key, value, &parse->options->stop_at, true);
 }
 
+/* auto, proven and none stand alone. */
 static void set_internals(struct option_parse *parse, const char *key, const char *value)
 {
-    parse_internals(parse, key, value);
+    struct options *options = parse->options;
+    size_t all = sizeof internal_words / sizeof internal_words[0];
+    size_t count = strchr(value, '+') != NULL ? (size_t) INTERNAL_COUNT : all;
+    options->internals = option_parse_words(parse, key, value, internal_words, count);
+    options->internals_proven = strcmp(value, "proven") == 0;
 }
 
 static void set_method(struct option_parse *parse, const char *key, const char *value)
@@ -246,17 +203,13 @@ static void set_method(struct option_parse *parse, const char *key, const char *
     option_parse_word(parse, key, value, OPTION_WORDS(method_words), &parse->options->method);
 }
 
-static void set_options_file(struct option_parse *parse, const char *key, const char *value);
+static void set_options_file(struct option_parse *parse, const char *key, const char *value)
+{
+    option_text_parse_file(parse, key, value);
+}
 
-static const struct option {
-    const char *key;
-    const char *values;
-    const char *fallback;
-    const char *meaning;
-    void (*set)(struct option_parse *parse, const char *key, const char *value);
-    bool shared; /* with the recorder of native programs; the rest are of Java only */
-} table[] = {
-    {"file", "NAME", DEFAULT_FILE,
+const struct option option_table[] = {
+    {"file", "NAME", OPTION_FILE_DEFAULT,
      "the trace; %p is the process id, %t the time, %h the host, %% a %", set_file, true},
     {"events", "class+alloc+free+thread+method+reference|all", "class+alloc+free+thread",
      "what is recorded", set_events, false},
@@ -298,7 +251,9 @@ static const struct option {
      true},
 };
 
-static bool parse_command(struct option_parse *parse, const char *word)
+const size_t option_count = sizeof option_table / sizeof option_table[0];
+
+bool option_take_command(struct option_parse *parse, const char *word)
 {
     uint32_t command;
     if (parse->only_shared)
@@ -309,157 +264,6 @@ static bool parse_command(struct option_parse *parse, const char *word)
         return false;
     parse->options->command = command;
     return parse->options->command_named = true;
-}
-
-static bool parse_value(struct option_parse *parse, const char *key, const char *value)
-{
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        if (strcmp(table[i].key, key) == 0 && (table[i].shared || !parse->only_shared)) {
-            table[i].set(parse, key, value);
-            return true;
-        }
-    }
-    return false;
-}
-
-static void parse_pair(struct option_parse *parse, char *pair)
-{
-    char *equals = strchr(pair, '=');
-    if (equals != NULL)
-        *equals = '\0';
-    if (!(equals != NULL ? parse_value(parse, pair, equals + 1) : parse_command(parse, pair))) {
-        log_message("option '%s' is unknown (try help)", pair);
-        parse->faults++;
-    }
-}
-
-static void parse_list(struct option_parse *parse, char *text, const char *separators)
-{
-    for (char *rest = NULL, *pair = strtok_r(text, separators, &rest); pair != NULL;
-         pair = strtok_r(NULL, separators, &rest))
-        parse_pair(parse, pair);
-}
-
-static void set_options_file(struct option_parse *parse, const char *key, const char *value)
-{
-    char *text = NULL;
-    FILE *file = parse->file_depth < OPTIONS_FILE_DEPTH ? fopen(value, "re") : NULL;
-    size_t length = 0;
-    if (file != NULL && (text = malloc(OPTIONS_FILE_LIMIT)) != NULL)
-        length = fread(text, 1, OPTIONS_FILE_LIMIT, file);
-    if (text == NULL || length == OPTIONS_FILE_LIMIT || memchr(text, '\0', length) != NULL) {
-        log_message("option %s: '%s' cannot be read: %s", key, value,
-                    file == NULL && errno != 0 ? strerror(errno) : "too large or no text");
-        parse->faults++;
-    } else {
-        text[length] = '\0';
-        parse->file_depth++;
-        /* comments: from # to the end of the line */
-        for (char *hash = strchr(text, '#'); hash != NULL; hash = strchr(hash, '#'))
-            memset(hash, ' ', strcspn(hash, "\n"));
-        parse_list(parse, text, ", \t\r\n");
-        parse->file_depth--;
-    }
-    free(text);
-    if (file != NULL)
-        fclose(file);
-}
-
-static void set_defaults(struct options *options)
-{
-    memset(options, 0, sizeof *options);
-    options->events = EVENT_DEFAULT;
-    options->engine = ENGINE_BYTECODE;
-    options->existing = true;
-    options->resolution_ns = 1000;
-    options->buffer_bytes = UINT64_C(64) << 20;
-    options->finish_ns = UINT64_C(5000000000);
-    options->level = 3;
-    options->internals = INTERNALS_ALL;
-}
-
-/* False: too long; other faults are counted. */
-static bool parse_text(struct option_parse *parse, const char *text)
-{
-    struct options *options = parse->options;
-    set_defaults(options);
-    option_parse_file(parse, "file", DEFAULT_FILE, options->file, sizeof options->file);
-    if (text != NULL && strlen(text) >= sizeof options->text) {
-        log_message("the options are longer than %zu characters; use options=FILE",
-                    sizeof options->text - 1);
-        return false;
-    }
-    if (text != NULL) {
-        char copy[sizeof options->text];
-        snprintf(options->text, sizeof options->text, "%s", text);
-        snprintf(copy, sizeof copy, "%s", text);
-        parse_list(parse, copy, ",");
-    }
-    return true;
-}
-
-bool options_parse_shared(struct options *options, const char *text)
-{
-    struct option_parse parse = {.options = options, .only_shared = true};
-    return parse_text(&parse, text) && parse.faults == 0;
-}
-
-bool options_parse(struct options *options, const char *text)
-{
-    struct option_parse parse = {.options = options};
-    if (!parse_text(&parse, text))
-        return false;
-    if ((options->events & EVENT_FREE) != 0 && (options->events & EVENT_ALLOC) == 0) {
-        log_message("option events: free needs alloc");
-        parse.faults++;
-    }
-    if ((options->events & EVENT_REFERENCE) != 0) {
-        options->events |= EVENT_ALLOC | EVENT_FREE;
-        if (options->engine != ENGINE_BYTECODE) {
-            log_message("option events: reference needs engine=bytecode");
-            parse.faults++;
-        }
-    }
-    if (options->collects && options->engine != ENGINE_BYTECODE) {
-        log_message("option collect: it needs engine=bytecode");
-        parse.faults++;
-    }
-    if ((options->snapshots != 0 || options->snapshot_every_ns != 0 || options->collects) &&
-        (~options->events & (EVENT_ALLOC | EVENT_FREE)) != 0) {
-        log_message("options snapshot, collect: they need alloc and free events");
-        parse.faults++;
-    }
-    if (options->resolution_ns == 0 &&
-        ((options->events & EVENT_REFERENCE) != 0 || options->snapshots != 0 ||
-         options->snapshot_every_ns != 0)) {
-        log_message("option resolution: references and snapshots need times");
-        parse.faults++;
-    }
-    if (options->engine != ENGINE_BYTECODE &&
-        (options->start_at.count != 0 || options->stop_at.count != 0)) {
-        log_message("options start, stop: they need engine=bytecode");
-        parse.faults++;
-    }
-    if (options->method == METHOD_COUNT)
-        options->events |= EVENT_METHOD;
-    if ((options->events & (EVENT_ALLOC | EVENT_METHOD)) == 0 &&
-        (options->start_at.count != 0 || options->stop_at.count != 0)) {
-        log_message("options start, stop: they need alloc or method events");
-        parse.faults++;
-    }
-    return parse.faults == 0;
-}
-
-void options_print_help(void)
-{
-    log_message("java -agentpath:/path/to/libtracer.so=key=value,key=value,... records a complete "
-                "trace\n\n  %-11s %-34s %-24s %s",
-                "option", "values", "default", "meaning");
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        fprintf(stderr, "  %-11s %-34s %-24s %s\n", table[i].key, table[i].values,
-                table[i].fallback, table[i].meaning);
-    fprintf(stderr, "\nLoaded into a running JVM the agent also takes: start, stop, flush, "
-                    "status, snapshot\n");
 }
 
 void options_event_names(uint32_t events, char *out, size_t out_size)

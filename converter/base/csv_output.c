@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Up to each quote at once, the quote twice. */
+#include "converter/base/csv_output.h"
+
+#include <string.h>
+
+#include "converter/base/error_report.h"
+
+static void put_plain(struct step_bytes text, FILE *out)
+{
+    fwrite(text.data, 1, text.length, out);
+}
+
+static void put_doubled(struct step_bytes text, FILE *out,
+                        void (*put)(struct step_bytes text, FILE *out))
+{
+    while (text.length > 0) {
+        const uint8_t *quote = memchr(text.data, '"', text.length);
+        size_t length = quote != NULL ? (size_t) (quote - text.data) : text.length;
+        put((struct step_bytes){text.data, length}, out);
+        if (quote != NULL)
+            fputs("\"\"", out);
+        length += quote != NULL;
+        text.data += length;
+        text.length -= length;
+    }
+}
+
+void csv_put_text(struct step_bytes text, FILE *out)
+{
+    fputc('"', out);
+    put_doubled(text, out, put_plain);
+    fputc('"', out);
+}
+
+void csv_put_shown(struct step_bytes text, FILE *out)
+{
+    put_doubled(text, out, print_shown);
+}

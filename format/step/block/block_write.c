@@ -292,7 +292,7 @@ static enum step_status write_types(struct step_block_writer *writer,
 {
     static const struct step_coding_hints field_coding = {.identifier = true};
     const struct writing writing = {.field_coding = &field_coding,
-                                    .series = {columns->types.values, 1},
+                                    .series = {.values = columns->types.values, .step = 1},
                                     .count = columns->types.count};
     struct step_coding coding;
     enum step_status status = write_values(writer, &writing, recalled, &coding);

@@ -106,8 +106,7 @@ static void *resize(void *block, size_t size)
 {
     struct record_resize resize;
     uint64_t heap = heap_blocks_take(block);
-    record_resize_begin(&resize, heap, block, 0);
-    resize.shrinks = block != NULL && size <= real.malloc_usable_size(block);
+    begin_resize(&resize, heap, block, size, 0);
     void *moved = real.realloc(block, size);
     if (__builtin_expect(heap != 0, 0))
         resize_from_heap(&resize, heap, block, size, moved);

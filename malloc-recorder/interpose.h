@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "malloc-recorder/recorder.h"
+#include "malloc-recorder/malloc_probes.h"
 
 struct real_allocator {
     void *(*malloc)(size_t);
@@ -55,6 +55,14 @@ static inline void leave_real(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
     recorder_local.mode = MODE_PROGRAM;
+}
+
+/* Before the real call that gives the block so many bytes. */
+static inline void begin_resize(struct record_resize *resize, uint64_t heap, void *block,
+                                size_t size, uint64_t call)
+{
+    record_resize_begin(resize, heap, block, call);
+    resize->shrinks = block != NULL && size <= real.malloc_usable_size(block);
 }
 
 #endif

@@ -114,8 +114,7 @@ static void *take_rallocx(void *block, size_t size, int flags)
     uint64_t heap = flags_heap(flags), call = flags_call(STEP_LIVE_CALL_RALLOCX, flags);
     struct record_resize resize;
     uint64_t old = heap_blocks_take(block);
-    record_resize_begin(&resize, old, block, call);
-    resize.shrinks = size <= real.malloc_usable_size(block);
+    begin_resize(&resize, old, block, size, call);
     void *moved = je.rallocx(block, size, flags);
     if (moved == NULL && old != 0) {
         heap_blocks_put(block, old);
@@ -155,8 +154,7 @@ static size_t take_xallocx(void *block, size_t size, size_t extra, int flags)
     enter_real();
     struct record_resize resize;
     bool is_told = atomic_load(&heap_blocks_count) == 0;
-    record_resize_begin(&resize, 0, is_told ? block : NULL, call_word(STEP_LIVE_CALL_RALLOCX, 0));
-    resize.shrinks = size <= real.malloc_usable_size(block);
+    begin_resize(&resize, 0, is_told ? block : NULL, size, call_word(STEP_LIVE_CALL_RALLOCX, 0));
     size_t got = je.xallocx(block, size, extra, flags);
     if (got >= size && is_told)
         record_realloc(&resize, block, size, block);
@@ -293,8 +291,7 @@ static void *take_realloc(void *block, size_t size)
     enter_real();
     struct record_resize resize;
     uint64_t old = heap_blocks_take(block);
-    record_resize_begin(&resize, old, block, 0);
-    resize.shrinks = block != NULL && size <= real.malloc_usable_size(block);
+    begin_resize(&resize, old, block, size, 0);
     void *moved = mi.realloc(block, size);
     if (moved == NULL && old != 0) {
         heap_blocks_put(block, old);

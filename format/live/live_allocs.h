@@ -6,6 +6,7 @@
 #ifndef FORMAT_LIVE_LIVE_ALLOCS_H
 #define FORMAT_LIVE_LIVE_ALLOCS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "steptrace/live.h"
@@ -32,6 +33,14 @@ void live_allocs_decoder_set_describe(struct live_allocs_decoder *decoder,
  * realloc whose own allocation is later is only its free. */
 uint64_t live_allocs_decoder_latest(const struct live_allocs_decoder *decoder);
 void live_allocs_decoder_end_at(struct live_allocs_decoder *decoder, uint64_t time);
+
+/* Does a chunk of that size, header included, have a free that a record did not come to tell
+ * (`owed_at` of its header)? */
+static inline bool live_allocs_has_owed(uint32_t owed_at, uint32_t size_bytes)
+{
+    uint64_t end = ((uint64_t) owed_at + STEP_LIVE_OWED_WORDS) * sizeof(uint64_t);
+    return owed_at != 0 && end <= size_bytes - sizeof(struct step_live_chunk);
+}
 
 /* A free that the record of this number would have told of (STEP_LIVE_OWED_WORDS words): it is put
  * if that is the next of its stream, so did not come. */

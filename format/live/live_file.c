@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "format/core/grow.h"
+#include "format/live/live_allocs.h"
 
 #define CHUNK_LIMIT (UINT32_C(1) << 26)
 
@@ -76,12 +77,6 @@ bool step_live_is_written(const char *path)
     return is;
 }
 
-static bool has_owed(const struct step_live_chunk *chunk)
-{
-    uint64_t end = ((uint64_t) chunk->owed_at + STEP_LIVE_OWED_WORDS) * sizeof(uint64_t);
-    return chunk->owed_at != 0 && end <= chunk->size_bytes - sizeof *chunk;
-}
-
 static enum step_status note_chunk(struct live_file *file, uint64_t offset,
                                    const struct step_live_chunk *chunk)
 {
@@ -93,15 +88,15 @@ static enum step_status note_chunk(struct live_file *file, uint64_t offset,
                                   "out of memory");
         file->chunks = grown;
     }
-    file->chunks[file->count++] =
-        (struct found_chunk){.offset = offset,
-                             .stream = chunk->stream,
-                             .order = chunk->order,
-                             .first_record = chunk->first_record,
-                             .thread = chunk->thread,
-                             .used = chunk->used,
-                             .owed_record = chunk->owed_record,
-                             .owed_at = has_owed(chunk) ? chunk->owed_at : 0};
+    file->chunks[file->count++] = (struct found_chunk){
+        .offset = offset,
+        .stream = chunk->stream,
+        .order = chunk->order,
+        .first_record = chunk->first_record,
+        .thread = chunk->thread,
+        .used = chunk->used,
+        .owed_record = chunk->owed_record,
+        .owed_at = live_allocs_has_owed(chunk->owed_at, chunk->size_bytes) ? chunk->owed_at : 0};
     return STEP_STATUS_OK;
 }
 
@@ -114,7 +109,7 @@ enum step_status live_file_find_chunks(struct live_file *file)
             break;
         bool good = chunk.magic == STEP_LIVE_CHUNK_MAGIC && chunk.size_bytes >= STEP_LIVE_PAGE &&
                     chunk.size_bytes <= CHUNK_LIMIT && chunk.size_bytes % STEP_LIVE_PAGE == 0;
-        bool has_any = chunk.used != 0 || has_owed(&chunk);
+        bool has_any = chunk.used != 0 || live_allocs_has_owed(chunk.owed_at, chunk.size_bytes);
         if (good && chunk.state != STEP_LIVE_FREE && has_any && chunk.used % 8 == 0 &&
             chunk.used <= chunk.size_bytes - sizeof chunk) {
             enum step_status status = note_chunk(file, offset, &chunk);

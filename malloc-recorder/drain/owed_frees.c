@@ -27,7 +27,7 @@ bool owed_frees_any(struct live_map *map)
 static bool read_owed(struct step_live_chunk *chunk, uint64_t *words, uint64_t *record)
 {
     uint32_t at = atomic_load_explicit(&chunk->owed_at, memory_order_acquire);
-    if (at == 0 || (at + STEP_LIVE_OWED_WORDS) * sizeof *words > chunk->size_bytes - sizeof *chunk)
+    if (!live_allocs_has_owed(at, chunk->size_bytes))
         return false;
     memcpy(words, live_chunk_words(chunk) + at, STEP_LIVE_OWED_WORDS * sizeof *words);
     *record = chunk->owed_record;

@@ -5,6 +5,17 @@
 
 #include "compilers/metatfc/metatfc_source.h"
 
+/* The label of an event's kind; false: it has that of another record. */
+static bool write_label(const struct mc_model *model, const struct mc_record *mc, FILE *out)
+{
+    if (mc->is_shared)
+        return false;
+    fprintf(out, "    case ");
+    mc_print_kind(model, mc, out);
+    fprintf(out, ":\n");
+    return true;
+}
+
 /* A switch over tags in a switch over sections. */
 static void write_get_cases(const struct mc_model *model, FILE *out)
 {
@@ -101,11 +112,8 @@ void mc_write_put(const struct mc_model *model, FILE *out)
             model->base, model->base);
     for (size_t i = 0; i < model->record_count; i++) {
         const struct mc_record *mc = &model->records[i];
-        if (mc->is_shared)
+        if (!write_label(model, mc, out))
             continue;
-        fprintf(out, "    case ");
-        mc_print_kind(model, mc, out);
-        fprintf(out, ":\n");
         if (mc->section == 0)
             write_put_global(model, mc, out);
         else
@@ -136,12 +144,10 @@ void mc_write_values(const struct mc_model *model, FILE *out)
             base, base);
     for (size_t i = 0; i < model->record_count; i++) {
         const struct mc_record *mc = &model->records[i];
-        if (mc->is_shared)
+        if (!write_label(model, mc, out))
             continue;
-        fprintf(out, "    case ");
-        mc_print_kind(model, mc, out);
         fprintf(out,
-                ":\n        list_%u_%u(&list, &event->as.%s);\n"
+                "        list_%u_%u(&list, &event->as.%s);\n"
                 "        *record = &records_%u[%u];\n        break;\n",
                 mc->section, mc->index, mc->member, mc->section, mc->index);
     }

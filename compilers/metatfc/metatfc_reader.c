@@ -68,10 +68,7 @@ void mc_write_reader(const struct mc_record *mc, FILE *out)
             "static inline const uint8_t *read_%u_%u(struct metatf_reader *r, const uint8_t *at,\n"
             "                                        struct %s *e)\n{\n",
             mc->section, mc->index, mc->name);
-    mc_text_line(&text, "const struct metatf_state *s = r->current->states + %u;",
-                 mc->record->first_state);
-    mc_text_line(&text, "uint64_t *c = r->current->cells;");
-    mc_text_line(&text, "(void) s, (void) c, (void) e;");
+    mc_text_declare_states(&text, "r");
     read_fields(&text, 1, mc->record->field_count - 1);
     fprintf(out, "    return at;\n}\n\n");
 }

@@ -53,6 +53,14 @@ const char *mc_text_value(const struct mc_text *text, uint32_t i, char out[48])
     return out;
 }
 
+void mc_text_declare_states(const struct mc_text *text, const char *side)
+{
+    mc_text_line(text, "const struct metatf_state *s = %s->current->states + %u;", side,
+                 text->mc->record->first_state);
+    mc_text_line(text, "uint64_t *c = %s->current->cells;", side);
+    mc_text_line(text, "(void) s, (void) c, (void) e;");
+}
+
 void mc_text_declare_value(const struct mc_text *text, uint32_t i)
 {
     const struct mc_field *mc = &text->mc->fields[i];

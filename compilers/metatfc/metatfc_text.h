@@ -22,6 +22,9 @@ const char *mc_text_argument(const struct mc_text *text, uint32_t i, char out[96
 const char *mc_text_width(const struct mc_text *text, uint32_t i, char out[32]);
 const char *mc_text_value(const struct mc_text *text, uint32_t i, char out[48]);
 
+/* Declares what the function for a record begins with: `s`, its fields' states, and `c`, the cells;
+ * `side` is the reader or the writer there. */
+void mc_text_declare_states(const struct mc_text *text, const char *side);
 /* Declares vI: the value of a number as the struct has it; a length that another field tells is
  * that field's. */
 void mc_text_declare_value(const struct mc_text *text, uint32_t i);

@@ -53,10 +53,7 @@ void mc_write_writer(const struct mc_record *mc, FILE *out)
             "static inline uint8_t *write_%u_%u(struct metatf_writer *w, uint8_t *at,\n"
             "                                   const struct %s *e)\n{\n",
             mc->section, mc->index, mc->name);
-    mc_text_line(&text, "const struct metatf_state *s = w->current->states + %u;",
-                 mc->record->first_state);
-    mc_text_line(&text, "uint64_t *c = w->current->cells;");
-    mc_text_line(&text, "(void) s, (void) c, (void) e;");
+    mc_text_declare_states(&text, "w");
     put_fields(&text, 1, mc->record->field_count - 1);
     fprintf(out, "    return at;\n}\n\n");
 }

@@ -78,6 +78,16 @@ static void step_to(struct hatf_search *search, int64_t *now, size_t i, unsigned
     }
 }
 
+/* Of the ways from `first` on, before `end`. */
+static unsigned cheapest_way(const int64_t *costs, unsigned first, unsigned end)
+{
+    unsigned best = first;
+    for (unsigned way = first; way < end; way++)
+        if (costs[way] < costs[best])
+            best = way;
+    return best;
+}
+
 /* What it costs to come to the item at hand, by the width that one comes with. */
 static void sum_up(struct hatf_search *search, const int64_t *before)
 {
@@ -122,10 +132,7 @@ static void try_none(struct hatf_search *search, const int64_t *before, int64_t 
     uint64_t most = item->has_second && item->second > item->value ? item->second : item->value;
     unsigned needed = hatf_width_rank((uint8_t) hatf_width_of_unsigned(most));
     int64_t values = item->has_second ? 2 : 1;
-    unsigned nearest = WAY_NONE;
-    for (unsigned way = WAY_NONE; way < WAY_DELTA; way++)
-        if (before[way] < before[nearest])
-            nearest = way;
+    unsigned nearest = cheapest_way(before, WAY_NONE, WAY_DELTA);
     for (unsigned rank = needed > 0 ? needed : 1; rank < WAY_RANKS; rank++) {
         bool allowed = (search->means & HATF_MEANS_WIDTHS) != 0 ||
                        (search->naive_none && rank == search->naive_rank);
@@ -145,10 +152,7 @@ static void try_delta(struct hatf_search *search, const int64_t *before, int64_t
     const struct hatf_plan_item *item = &search->items[i];
     uint64_t difference = item->value - previous_of(search, i);
     int64_t values = item->has_second ? 2 : 1;
-    unsigned nearest = WAY_DELTA;
-    for (unsigned way = WAY_DELTA; way < WAY_BASE; way++)
-        if (before[way] < before[nearest])
-            nearest = way;
+    unsigned nearest = cheapest_way(before, WAY_DELTA, WAY_BASE);
     for (unsigned rank = 1; rank <= WAY_DELTAS; rank++) {
         if (item->has_second && !fits_signed(item->second - item->value, rank))
             continue;

@@ -51,7 +51,8 @@ void heap_of_dump_close(struct heap_of_dump *import)
     seekable_path_close(&import->seekable);
 }
 
-enum step_status heap_of_dump_report_damage(const struct heap_of_dump *import)
+enum step_status heap_of_dump_report_damage(const struct heap_of_dump *import,
+                                            enum step_status status)
 {
     const struct memory_infra *infra = &import->infra;
     size_t reported = sizeof infra->first_faults / sizeof infra->first_faults[0];
@@ -61,8 +62,9 @@ enum step_status heap_of_dump_report_damage(const struct heap_of_dump *import)
         report_line("%s: and %zu more faults", infra->path, infra->fault_count - reported);
     if (import->damage != STEP_STATUS_OK)
         report_error(&import->error);
-    return infra->fault_count > 0 || import->damage != STEP_STATUS_OK ? STEP_STATUS_CORRUPT
-                                                                      : STEP_STATUS_OK;
+    bool is_damaged = infra->fault_count > 0 || import->damage != STEP_STATUS_OK;
+    bool is_own = status != STEP_STATUS_OK && status != STEP_STATUS_NOT_FOUND;
+    return is_damaged && !is_own ? STEP_STATUS_CORRUPT : status;
 }
 
 /* A pass over the dumps; what is damaged in the file is reported once, at the end. */
@@ -244,10 +246,7 @@ enum step_status heap_of_dump_convert(const char *path, const struct trace_forma
         } else {
             report_error(&error);
         }
-        enum step_status damage = heap_of_dump_report_damage(&import);
-        if (status == STEP_STATUS_OK ||
-            (status == STEP_STATUS_NOT_FOUND && damage != STEP_STATUS_OK))
-            status = damage;
+        status = heap_of_dump_report_damage(&import, status);
     }
     heap_of_dump_close(&import);
     return status;

@@ -26,8 +26,10 @@ enum step_status heap_of_dump_open(struct heap_of_dump *import, const char *path
 enum step_status heap_of_dump_moments(struct heap_of_dump *import, const char *heap, bool by_class,
                                       const struct heap_moment *moments, size_t moment_count,
                                       struct heap_snapshot *snapshots);
-/* Tells what was wrong with the file.  CORRUPT if anything was, else OK. */
-enum step_status heap_of_dump_report_damage(const struct heap_of_dump *import);
+/* Tells what was wrong with the file.  Returns what a verb that has come to `status` ends with:
+ * CORRUPT if anything was wrong and the verb has no fault of its own, else `status`. */
+enum step_status heap_of_dump_report_damage(const struct heap_of_dump *import,
+                                            enum step_status status);
 void heap_of_dump_close(struct heap_of_dump *import);
 
 /* Converts dumps into another format of heaps.  Faults are reported. */

@@ -83,10 +83,7 @@ enum step_status heap_from_dump(const struct heap_asked *asked, const char *path
     enum step_status status = heap_of_dump_open(&import, path);
     if (status == STEP_STATUS_OK) {
         status = print(&import, asked, path, failed);
-        enum step_status damage = heap_of_dump_report_damage(&import);
-        if (status == STEP_STATUS_OK ||
-            (status == STEP_STATUS_NOT_FOUND && damage != STEP_STATUS_OK))
-            status = damage;
+        status = heap_of_dump_report_damage(&import, status);
     }
     heap_of_dump_close(&import);
     return status;

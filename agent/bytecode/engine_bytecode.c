@@ -426,8 +426,8 @@ static void meet_hook(JNIEnv *jni)
     (*jni)->DeleteLocalRef(jni, class);
 }
 
-/* Not where times are finer than the difference, nor where
- * something may happen within them: an exception of the JVM's whose constructors are traced. */
+/* Not where times are finer than the difference, nor where something may happen within them: an
+ * exception of the JVM's whose constructors are traced. */
 bool leaf_methods_have_one_time(const struct options *options)
 {
     static const char *const thrown[] = {"java/lang/Throwable",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
+#include "format/core/grow.h"
 
 bool leak_tracker_init(struct leak_tracker *tracker, const struct trace_names *names,
                        bool with_existing)
@@ -56,12 +57,11 @@ static void thin_out(struct leak_tracker *tracker)
 static bool end_collection(struct leak_tracker *tracker, const struct collection *over)
 {
     if (tracker->time_count == tracker->time_capacity) {
-        size_t capacity = tracker->time_capacity * 2 + 64;
-        uint64_t *times = realloc(tracker->times_ns, capacity * sizeof *times);
+        uint64_t *times = step_grown(tracker->times_ns, &tracker->time_capacity,
+                                     tracker->time_capacity + 1, sizeof *times);
         if (times == NULL)
             return false;
         tracker->times_ns = times;
-        tracker->time_capacity = capacity;
     }
     tracker->times_ns[tracker->time_count++] = over->time;
     if (tracker->time_count % tracker->stride != 0)

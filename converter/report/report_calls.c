@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
+#include "format/core/grow.h"
 
 struct open_calls {
     uint64_t *starts_ns;
@@ -79,12 +80,11 @@ static enum step_status note(void *user, enum call_change change, uint32_t threa
         return STEP_STATUS_OK;
     }
     if (open->depth == open->capacity) {
-        size_t capacity = open->capacity * 2 + 64;
-        uint64_t *starts = realloc(open->starts_ns, capacity * sizeof *starts);
+        uint64_t *starts =
+            step_grown(open->starts_ns, &open->capacity, open->capacity + 1, sizeof *starts);
         if (starts == NULL)
             return no_memory(error);
         open->starts_ns = starts;
-        open->capacity = capacity;
     }
     open->starts_ns[open->depth++] = time_ns;
     return STEP_STATUS_OK;

@@ -7,6 +7,7 @@
 
 #include "converter/base/csv_output.h"
 #include "converter/base/error_report.h"
+#include "format/core/grow.h"
 #include "format/json/json_output.h"
 #include "steptrace/show.h"
 
@@ -72,12 +73,11 @@ static bool add_row(struct table_print *print, sqlite3_stmt *statement, bool is_
 {
     size_t columns = (size_t) print->columns;
     if (print->row_count == print->capacity) {
-        size_t capacity = print->capacity * 2 + 32;
-        struct cell *cells = realloc(print->cells, capacity * columns * sizeof *cells);
+        struct cell *cells = step_grown(print->cells, &print->capacity, print->capacity + 1,
+                                        columns * sizeof *cells);
         if (cells == NULL)
             return false;
         print->cells = cells;
-        print->capacity = capacity;
     }
     for (int i = 0; i < print->columns; i++) {
         struct cell *cell = &print->cells[print->row_count * columns + (size_t) i];

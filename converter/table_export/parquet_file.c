@@ -6,6 +6,7 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/table_export/parquet_footer.h"
+#include "format/core/grow.h"
 
 enum { LEVEL_DEFAULT = 3 };
 
@@ -60,12 +61,11 @@ void parquet_file_reset(struct parquet_file *file)
 static struct parquet_group *add_group(struct parquet_file *file)
 {
     if (file->group_count == file->group_capacity) {
-        size_t capacity = file->group_capacity * 2 + 8;
-        struct parquet_group *groups = realloc(file->groups, capacity * sizeof *groups);
+        struct parquet_group *groups = step_grown(file->groups, &file->group_capacity,
+                                                  file->group_capacity + 1, sizeof *groups);
         if (groups == NULL)
             return NULL;
         file->groups = groups;
-        file->group_capacity = capacity;
     }
     struct parquet_group *group = &file->groups[file->group_count];
     *group = (struct parquet_group){.chunks = calloc(file->column_count + 1, sizeof *group->chunks),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
+#include "format/core/grow.h"
 
 /* From here on an index cannot say whether a number is in a range that is signed. */
 #define BEYOND_SIGNED (UINT64_C(1) << 63)
@@ -149,12 +150,11 @@ struct parts {
 static bool add_part(struct parts *parts, struct table_part part)
 {
     if (parts->count == parts->capacity) {
-        size_t capacity = parts->capacity * 2 + 16;
-        struct table_part *items = realloc(parts->items, capacity * sizeof *items);
+        struct table_part *items =
+            step_grown(parts->items, &parts->capacity, parts->capacity + 1, sizeof *items);
         if (items == NULL)
             return false;
         parts->items = items;
-        parts->capacity = capacity;
     }
     parts->items[parts->count++] = part;
     return true;

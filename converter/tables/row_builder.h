@@ -30,6 +30,26 @@ void row_builder_begin(struct row_builder *builder);
 void row_builder_take(struct row_builder *builder, struct table_vector *vectors,
                       const struct table_dictionary *const *dictionaries, size_t *count);
 
+/* Steps that add at most a row each, until the batch is full or the last one has said that there is
+ * no more; END: no row is left. */
+typedef enum step_status (*row_step)(struct table_rows *rows, bool *has_more,
+                                     struct step_error *error);
+static inline enum step_status row_builder_fill(struct row_builder *builder, row_step step,
+                                                struct table_rows *rows,
+                                                const struct table_dictionary *const *dictionaries,
+                                                size_t *count, struct step_error *error)
+{
+    bool has_more = true;
+    row_builder_begin(builder);
+    while (has_more && !row_builder_is_full(builder)) {
+        enum step_status status = step(rows, &has_more, error);
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    row_builder_take(builder, rows->vectors, dictionaries, count);
+    return *count > 0 ? STEP_STATUS_OK : STEP_STATUS_END;
+}
+
 /* A row's values, each once, in any order; then row_builder_end_row().  `is_null` is for nullable
  * columns alone. */
 static inline void row_put(struct row_builder *builder, size_t column, uint64_t value, bool is_null)

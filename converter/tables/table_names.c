@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
+#include "format/core/grow.h"
 
 /* A trace's dictionaries hold less (STEP_MAX_DICTIONARY_MEMORY); numbers beyond are a hostile
  * file's. */
@@ -38,12 +39,11 @@ uint32_t table_names_code(struct table_names *names, struct step_bytes text)
 {
     bool is_new = false;
     if (names->dictionary.count == names->capacity) {
-        size_t capacity = names->capacity * 2 + 64;
-        struct step_bytes *texts = realloc(names->texts, capacity * sizeof *texts);
+        struct step_bytes *texts =
+            step_grown(names->texts, &names->capacity, names->capacity + 1, sizeof *texts);
         if (texts == NULL)
             return NO_NAME_CODE;
         names->texts = texts;
-        names->capacity = capacity;
         names->dictionary.texts = texts;
     }
     uint32_t number = name_index_put(&names->index, 0, text, &is_new);
@@ -54,15 +54,23 @@ uint32_t table_names_code(struct table_names *names, struct step_bytes text)
     return number - 1;
 }
 
+bool table_names_codes(struct table_names *names, const char *const *texts, size_t count,
+                       uint32_t *codes)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((codes[i] = table_names_code(names, step_text(texts[i]))) == NO_NAME_CODE)
+            return false;
+    return true;
+}
+
 static bool own(struct table_names *names, void *text)
 {
     if (names->owned_count == names->owned_capacity) {
-        size_t capacity = names->owned_capacity * 2 + 64;
-        void **owned = realloc(names->owned, capacity * sizeof *owned);
+        void **owned = step_grown(names->owned, &names->owned_capacity, names->owned_capacity + 1,
+                                  sizeof *owned);
         if (owned == NULL)
             return false;
         names->owned = owned;
-        names->owned_capacity = capacity;
     }
     names->owned[names->owned_count++] = text;
     return true;

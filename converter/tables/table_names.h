@@ -30,6 +30,9 @@ void table_names_reset(struct table_names *names);
 
 /* The code of a text, which is borrowed; NO_NAME_CODE: out of memory. */
 uint32_t table_names_code(struct table_names *names, struct step_bytes text);
+/* The codes of several; false: out of memory. */
+bool table_names_codes(struct table_names *names, const char *const *texts, size_t count,
+                       uint32_t *codes);
 /* The same of a text that is put together of two, with a dot between. */
 uint32_t table_names_join(struct table_names *names, struct step_bytes first,
                           struct step_bytes second);

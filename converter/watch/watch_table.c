@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
 #include "steptrace/show.h"
 
 #define FRAMES_SHOWN 16u
@@ -192,12 +193,11 @@ static void reverse(struct watch_table *table)
 static bool add_line(struct watch_table *table, const struct watch_line *line)
 {
     if (table->count == table->capacity) {
-        size_t capacity = table->capacity * 2 + 64;
-        struct watch_line *lines = realloc(table->lines, capacity * sizeof *lines);
+        struct watch_line *lines =
+            step_grown(table->lines, &table->capacity, table->capacity + 1, sizeof *lines);
         if (lines == NULL)
             return false;
         table->lines = lines;
-        table->capacity = capacity;
     }
     table->lines[table->count++] = *line;
     return true;

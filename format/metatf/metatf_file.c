@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "format/core/grow.h"
 #include "format/core/no_memory.h"
 #include "format/metatf/metatf_state.h"
 
@@ -41,12 +42,11 @@ static uint64_t load_int(const struct metatf_file *file, const uint8_t *at, unsi
 static bool add_entry(struct metatf_file *file, uint64_t number, uint64_t start, uint64_t size)
 {
     if (file->entry_count == file->entry_capacity) {
-        uint64_t capacity = file->entry_capacity * 2 + 16;
-        struct metatf_entry *entries = realloc(file->entries, capacity * sizeof *entries);
+        struct metatf_entry *entries = step_grown(file->entries, &file->entry_capacity,
+                                                  file->entry_capacity + 1, sizeof *entries);
         if (entries == NULL)
             return false;
         file->entries = entries;
-        file->entry_capacity = capacity;
     }
     struct metatf_entry *entry = &file->entries[file->entry_count++];
     *entry = (struct metatf_entry){.number = (uint32_t) (number & 0xffff),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
 #include "format/core/no_memory.h"
 #include "format/metatf/metatf_writing.h"
 
@@ -102,12 +103,11 @@ static bool add_entry(struct metatf_writer *writer, const struct metatf_entry *e
 {
     struct metatf_writer_rest *rest = writer->rest;
     if (rest->entry_count == rest->entry_capacity) {
-        uint64_t capacity = rest->entry_capacity * 2 + 64;
-        struct metatf_entry *entries = realloc(rest->entries, capacity * sizeof *entries);
+        struct metatf_entry *entries = step_grown(rest->entries, &rest->entry_capacity,
+                                                  rest->entry_capacity + 1, sizeof *entries);
         if (entries == NULL)
             return false;
         rest->entries = entries;
-        rest->entry_capacity = capacity;
     }
     rest->entries[rest->entry_count++] = *entry;
     return true;

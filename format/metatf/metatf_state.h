@@ -32,7 +32,7 @@ struct metatf_file {
     struct metatf_file_about about;
     struct metatf_entry *entries;
     uint64_t entry_count;
-    uint64_t entry_capacity;
+    size_t entry_capacity;
     char *dtd_name;
     char *dtd_text;
 };

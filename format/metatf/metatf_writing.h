@@ -13,7 +13,7 @@ struct metatf_writer_rest {
     struct metatf_writing body;      /* METATF_INDEX: the pieces until the end */
     struct metatf_entry *entries;
     uint64_t entry_count;
-    uint64_t entry_capacity;
+    size_t entry_capacity;
     uint64_t offset; /* of the next piece, from the first byte after the header */
     uint64_t header_bytes;
     uint64_t records;

@@ -11,6 +11,7 @@
 #include "converter/tables/row_builder.h"
 #include "converter/tables/rows/event_rows.h"
 #include "converter/tables/rows/makers.h"
+#include "format/core/grow.h"
 
 enum { CALL_COLUMNS = CALLS_ENDED + 1 };
 enum ended { BY_RETURN, BY_EXCEPTION, BY_LEAVING, AT_END, ENDED_COUNT };
@@ -62,12 +63,11 @@ static bool enter(struct call_rows *rows, const struct trace_event *event)
     if (calls == NULL || !call_stack_push(&calls->stack, &frame))
         return false;
     if (calls->stack.depth > calls->capacity) {
-        size_t capacity = calls->capacity * 2 + 64;
-        struct open_call *open = realloc(calls->open, capacity * sizeof *open);
+        struct open_call *open =
+            step_grown(calls->open, &calls->capacity, calls->stack.depth, sizeof *open);
         if (open == NULL)
             return false;
         calls->open = open;
-        calls->capacity = capacity;
     }
     calls->open[calls->stack.depth - 1] = (struct open_call){++rows->calls, event->object};
     return true;
@@ -166,8 +166,9 @@ static bool close_thread(struct call_rows *rows)
     return false;
 }
 
-static enum step_status step(struct call_rows *rows, bool *has_more, struct step_error *error)
+static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
 {
+    struct call_rows *rows = of(base);
     const struct trace_event *event;
     if (rows->is_closing)
         return close_calls(rows) ? STEP_STATUS_OK : no_memory(error);
@@ -186,15 +187,7 @@ static enum step_status step(struct call_rows *rows, bool *has_more, struct step
 static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
 {
     struct call_rows *rows = of(base);
-    enum step_status status = STEP_STATUS_OK;
-    bool has_more = true;
-    row_builder_begin(&rows->builder);
-    while (has_more && status == STEP_STATUS_OK && !row_builder_is_full(&rows->builder))
-        status = step(rows, &has_more, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    row_builder_take(&rows->builder, base->vectors, rows->dictionaries, count);
-    return *count > 0 ? STEP_STATUS_OK : STEP_STATUS_END;
+    return row_builder_fill(&rows->builder, step, base, rows->dictionaries, count, error);
 }
 
 static void destroy(struct table_rows *base)
@@ -228,11 +221,9 @@ enum step_status call_rows_create(struct tables *tables, const struct table_wish
     rows->dictionaries[CALLS_CLASS] = &tables->class_names.dictionary;
     rows->dictionaries[CALLS_ENDED] = &tables->words.dictionary;
     enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
-    for (size_t i = 0; i < ENDED_COUNT && status == STEP_STATUS_OK; i++) {
-        rows->words[i] = table_names_code(&tables->words, step_text(words[i]));
-        if (rows->words[i] == NO_NAME_CODE)
-            status = no_memory(error);
-    }
+    if (status == STEP_STATUS_OK &&
+        !table_names_codes(&tables->words, words, ENDED_COUNT, rows->words))
+        status = no_memory(error);
     if (status == STEP_STATUS_OK)
         status = row_builder_init(&rows->builder, wish, error);
     if (status == STEP_STATUS_OK)

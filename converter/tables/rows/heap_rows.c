@@ -13,6 +13,7 @@
 #include "converter/formats/step/stepfile.h"
 #include "converter/tables/row_builder.h"
 #include "converter/tables/rows/makers.h"
+#include "format/core/grow.h"
 
 enum { HEAP_COLUMNS_MOST = HEAP_REALLOC_KIND + 1, KIND_COUNT = 4 };
 
@@ -67,12 +68,11 @@ static struct heap_birth *add_birth(struct heap_rows *rows, size_t *place)
         return &rows->births[*place];
     }
     if (rows->birth_count == rows->birth_capacity) {
-        size_t capacity = rows->birth_capacity * 2 + 1024;
-        struct heap_birth *births = realloc(rows->births, capacity * sizeof *births);
+        struct heap_birth *births = step_grown(rows->births, &rows->birth_capacity,
+                                               rows->birth_capacity + 1, sizeof *births);
         if (births == NULL)
             return NULL;
         rows->births = births;
-        rows->birth_capacity = capacity;
     }
     *place = rows->birth_count++;
     return &rows->births[*place];
@@ -281,8 +281,9 @@ static void finish(struct heap_rows *rows)
     }
 }
 
-static enum step_status step(struct heap_rows *rows, bool *has_more, struct step_error *error)
+static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
 {
+    struct heap_rows *rows = of(base);
     struct hatf_record record;
     if (rows->is_dying) {
         end_heap(rows);
@@ -312,16 +313,8 @@ static enum step_status step(struct heap_rows *rows, bool *has_more, struct step
 static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
 {
     struct heap_rows *rows = of(base);
-    enum step_status status = STEP_STATUS_OK;
-    bool has_more = true;
-    row_builder_begin(&rows->builder);
     /* an allocation at an address where something lives gives one row, too: there is room */
-    while (has_more && status == STEP_STATUS_OK && !row_builder_is_full(&rows->builder))
-        status = step(rows, &has_more, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    row_builder_take(&rows->builder, base->vectors, rows->dictionaries, count);
-    return *count > 0 ? STEP_STATUS_OK : STEP_STATUS_END;
+    return row_builder_fill(&rows->builder, step, base, rows->dictionaries, count, error);
 }
 
 /* ---- from start to end ---- */
@@ -363,12 +356,8 @@ static enum step_status prepare(struct heap_rows *rows, struct step_error *error
     rows->gives_objects = strcmp(name, "objects") == 0;
     rows->is_curve = strcmp(name, "live") == 0;
     rows->dictionaries[HEAP_REALLOC_KIND] = &tables->words.dictionary;
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        rows->words[i] = table_names_code(&tables->words, step_text(words[i]));
-        if (rows->words[i] == NO_NAME_CODE)
-            return no_memory(error);
-    }
-    if (!object_table_init(&rows->live) || !object_table_init(&rows->moves))
+    if (!table_names_codes(&tables->words, words, KIND_COUNT, rows->words) ||
+        !object_table_init(&rows->live) || !object_table_init(&rows->moves))
         return no_memory(error);
     event_selection_init(&selected);
     enum step_status status = stepfile_source_create(tables->path, &selected, &opened, error);

@@ -263,26 +263,25 @@ static bool give_live(struct object_rows *rows)
     return count > 0;
 }
 
+static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
+{
+    struct object_rows *rows = of(base);
+    if (rows->phase == READING_FREES)
+        return read_frees(rows, error);
+    if (rows->phase == READING_REST)
+        return read_rest(rows, error);
+    *has_more = give_live(rows);
+    return STEP_STATUS_OK;
+}
+
 static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
 {
     struct object_rows *rows = of(base);
-    enum step_status status = STEP_STATUS_OK;
-    bool has_more = true;
-    row_builder_begin(&rows->builder);
-    while (has_more && status == STEP_STATUS_OK && !row_builder_is_full(&rows->builder)) {
-        if (rows->phase == READING_FREES)
-            status = read_frees(rows, error);
-        else if (rows->phase == READING_REST)
-            status = read_rest(rows, error);
-        else
-            has_more = give_live(rows);
-    }
-    if (status != STEP_STATUS_OK)
-        return status;
+    enum step_status status =
+        row_builder_fill(&rows->builder, step, base, rows->dictionaries, count, error);
     base->work.blocks_read =
         rows->frees.blocks_read + table_scan_work(rows->births.scan).blocks_read;
-    row_builder_take(&rows->builder, base->vectors, rows->dictionaries, count);
-    return *count > 0 ? STEP_STATUS_OK : STEP_STATUS_END;
+    return status;
 }
 
 /* ---- from start to end ---- */

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "format/core/grow.h"
 #include "format/core/hash.h"
 
 void step_stream_table_reset(struct step_stream_table *table)
@@ -58,12 +59,11 @@ static bool grow(struct step_stream_table *table)
         return false;
     if (table->count < table->capacity)
         return true;
-    size_t capacity = table->capacity * 2 + 16;
-    struct step_stream **streams = realloc(table->streams, capacity * sizeof(struct step_stream *));
+    struct step_stream **streams = step_grown(table->streams, &table->capacity, table->capacity + 1,
+                                              sizeof(struct step_stream *));
     if (streams == NULL)
         return false;
     table->streams = streams;
-    table->capacity = capacity;
     return true;
 }
 

@@ -126,14 +126,14 @@ static void enter(JNIEnv *jni, jint number, jobject object, bool is_new)
 static void JNICALL on_entry(JNIEnv *jni, jclass class, jint number)
 {
     (void) class;
-    if (!method_entered_quickly((uint32_t) number))
+    if (!method_entered_quickly((uint32_t) number, false))
         enter(jni, number, NULL, false);
 }
 
 static void JNICALL on_entry_this(JNIEnv *jni, jclass class, jint number, jobject object)
 {
     (void) class;
-    if (!method_entered_quickly((uint32_t) number))
+    if (!method_entered_quickly((uint32_t) number, true))
         enter(jni, number, object, false);
 }
 
@@ -515,9 +515,10 @@ static bool define_probes(JNIEnv *jni, bool methods)
     linking.leaf = methods && internal_try(INTERNAL_TAN) && leaf_calls_possible();
     jclass class = define_class(jni);
     linking.probes = class != NULL ? (*jni)->NewGlobalRef(jni, class) : NULL;
-    if (linking.leaf && linking.probes != NULL)
-        method_called_through((*jni)->GetStaticMethodID(jni, class, "entry", "(I)V"),
-                              (*jni)->GetStaticMethodID(jni, class, "call", "(I)V"));
+    for (int i = 0; linking.leaf && linking.probes != NULL && i < PROBE_COUNT; i++)
+        if (probe_native_name((enum probe) i, true) != probe_native_name((enum probe) i, false))
+            method_called_through((*jni)->GetStaticMethodID(
+                jni, class, probe_native_name((enum probe) i, false), descriptors[i]));
     return linking.probes != NULL;
 }
 

@@ -24,6 +24,8 @@ static struct {
 
 enum { LEAVE, RECORD, PROVE };
 
+#define LEAF_PROBES_MASK ((UINT64_C(1) << (LEAF_TAG_SHIFT - LEAF_NUMBER_BITS)) - 1)
+
 /* The calls that prove() of the probes' class makes, over and over. */
 #define PROOF_CALLS 3
 #define PROOF_NUMBER 5u
@@ -54,31 +56,43 @@ __attribute__((cold, noinline)) static double take_for_proof(uint64_t bits, doub
 {
     if (!pthread_equal(proof.thread, pthread_self()))
         return value;
-    uint64_t exit_bit = proof.calls % PROOF_CALLS == PROOF_CALLS - 1 ? 1 : 0;
-    uint64_t wanted = LEAF_ENTRY_BITS | exit_bit << LEAF_NUMBER_BITS | PROOF_NUMBER;
-    proof.wrong |= bits != wanted;
+    bool is_exit = proof.calls % PROOF_CALLS == PROOF_CALLS - 1;
+    proof.wrong |= bits != (leaf_bits(is_exit ? LEAF_EXIT : LEAF_ENTRY) | PROOF_NUMBER);
     proof.calls++;
     return 0;
+}
+
+static inline __attribute__((always_inline)) bool take_quickly(uint64_t probe, uint32_t number)
+{
+    switch (probe) {
+    case LEAF_ENTRY:
+        return enter_quickly(number, false);
+    case LEAF_EXIT:
+        return leave_quickly(number);
+    case LEAF_CALL:
+        return call_quickly(number);
+    case LEAF_ENTRY_NEW:
+        return construct_quickly(number, 0);
+    case LEAF_ENTRY_SUPER:
+        return construct_quickly(number, FRAME_IN_SUPER);
+    default:
+        return false;
+    }
 }
 
 static inline __attribute__((always_inline)) double take_tan(double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    if (__builtin_expect(bits >> (LEAF_NUMBER_BITS + 2) != LEAF_TAG >> 1, 0))
+    if (__builtin_expect(bits >> LEAF_TAG_SHIFT != LEAF_TAG, 0))
         return routine_at(tan_calls.routine)(value);
     int mode = atomic_load_explicit(&tan_calls.mode, memory_order_relaxed);
     if (__builtin_expect(mode != RECORD, 0))
         return mode == PROVE ? take_for_proof(bits, value) : value;
-    uint32_t number = (uint32_t) bits & ((1u << LEAF_NUMBER_BITS) - 1);
-    bool done;
-    if ((bits >> (LEAF_NUMBER_BITS + 1) & 1) != 0)
-        done = call_quickly(number);
-    else if ((bits >> LEAF_NUMBER_BITS & 1) != 0)
-        done = leave_quickly(number);
-    else
-        done = enter_quickly(number);
-    return done ? 0 : value;
+    return take_quickly(bits >> LEAF_NUMBER_BITS & LEAF_PROBES_MASK,
+                        (uint32_t) bits & ((1u << LEAF_NUMBER_BITS) - 1))
+               ? 0
+               : value;
 }
 
 /* In the place of Math.tan(): no call of the JVM, no wait. */
@@ -181,13 +195,13 @@ bool leaf_calls_possible(void)
 static void JNICALL proof_entered(JNIEnv *jni, jclass class, jint number)
 {
     (void) jni, (void) class;
-    take_for_proof(LEAF_ENTRY_BITS | (uint32_t) number, 0);
+    take_for_proof(leaf_bits(LEAF_ENTRY) | (uint32_t) number, 0);
 }
 
 static void JNICALL proof_left(JNIEnv *jni, jclass class, jint number)
 {
     (void) jni, (void) class;
-    take_for_proof(LEAF_EXIT_BITS | (uint32_t) number, 0);
+    take_for_proof(leaf_bits(LEAF_EXIT) | (uint32_t) number, 0);
 }
 
 static bool link_proof(JNIEnv *jni, jclass probes)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Method events in the usual case, as whole probes: a thread that is known, a record in short, an
- * exit from the innermost frame, no object.  They call nothing, so that whoever inlines them saves
- * no register.  False: nothing was done, the probe takes the long way (method_events.h).
+ * exit from the innermost frame, no object that is asked for.  They call nothing, so that whoever
+ * inlines them saves no register.  False: nothing was done, the probe takes the long way
+ * (method_events.h).
  */
 #ifndef AGENT_BYTECODE_QUICK_EVENTS_H
 #define AGENT_BYTECODE_QUICK_EVENTS_H
 
+#include "agent/bytecode/constructors.h"
 #include "agent/records/method_numbers.h"
 #include "agent/records/put_record.h"
 
@@ -63,21 +65,48 @@ QUICK bool method_quickly(const struct quick *quick, uint32_t number, uint64_t *
 }
 
 /* Only of a frame that waits does anybody ask for stream and object. */
-QUICK bool enter_quickly(uint32_t number)
+QUICK bool enter_quickly(uint32_t number, bool of_object)
 {
     struct quick quick;
     uint64_t method;
     if (!begin_quickly(&quick, 1))
         return false;
     struct java_thread *java = quick.java;
-    bool done = method_quickly(&quick, number, &method) &&
+    bool done = !(of_object && quick.session->names_objects) &&
+                method_quickly(&quick, number, &method) &&
                 __builtin_expect(java->depth != java->capacity, 1) &&
+                !constructors_wait_long(java, quick.stream) &&
                 write_quickly(&quick, STEP_LIVE_ENTRY_SHORT, method);
     if (done) {
         struct method_frame *frame = &java->frames[java->depth++];
         frame->method = method;
         frame->key = (void *) (uintptr_t) number;
         frame->pending = 0;
+    }
+    probe_leave(quick.os);
+    return done;
+}
+
+/* A constructor's, whose object is still to come; `in_super`: 0, or FRAME_IN_SUPER. */
+QUICK bool construct_quickly(uint32_t number, uint64_t in_super)
+{
+    struct quick quick;
+    uint64_t method;
+    if (!begin_quickly(&quick, 1))
+        return false;
+    struct java_thread *java = quick.java;
+    struct live_stream *stream = quick.stream;
+    bool done = quick.session->names_objects && method_quickly(&quick, number, &method) &&
+                __builtin_expect(java->depth != java->capacity, 1) &&
+                __builtin_expect(java->reserved == 0, 1) && !constructors_wait_long(java, stream) &&
+                write_quickly(&quick, STEP_LIVE_ENTRY_NEW_SHORT, method);
+    if (done) {
+        java->frames[java->depth++] = (struct method_frame){.method = method,
+                                                            .key = (void *) (uintptr_t) number,
+                                                            .pending = stream->events | in_super,
+                                                            .stream = stream};
+        if (java->pending++ == 0)
+            java->window_start = stream->events;
     }
     probe_leave(quick.os);
     return done;
@@ -99,7 +128,7 @@ QUICK bool leave_quickly(uint32_t number)
     return done;
 }
 
-/* Both at once, at one time. */
+/* Both at once, at one time.  No object is traced where this probe is. */
 QUICK bool call_quickly(uint32_t number)
 {
     struct quick quick;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The class file of the probes: a final class of static native methods, and some in Java: link(),
  * through which they are linked (java_probes.c), keep(), and where the agent stands before
- * Math.tan() (leaf_calls.h) entry(), exit() and call(). */
+ * Math.tan() (leaf_calls.h) those of LEAF_PROBES. */
 #include <stdlib.h>
 
 #include "agent/class_bytes/class_bytes.h"
@@ -19,6 +19,15 @@ static const struct {
 #define PROBE_ROW(name, text, descriptor) {text, descriptor},
     PROBE_METHODS(PROBE_ROW)
 #undef PROBE_ROW
+};
+
+static const struct {
+    enum probe probe;
+    const char *aside;
+} leaf_probes[LEAF_PROBE_COUNT] = {
+#define LEAF_PROBE_ROW(name, aside) {PROBE_##name, aside},
+    LEAF_PROBES(LEAF_PROBE_ROW)
+#undef LEAF_PROBE_ROW
 };
 
 enum { CONSTANT_UTF8 = 1, CONSTANT_LONG = 5, CONSTANT_CLASS = 7, CONSTANT_METHOD = 10, NAMED = 12 };
@@ -197,8 +206,8 @@ static void put_proof(struct probe_class *class)
     uint32_t entry = add_method(class, PROBE_CLASS, "proofEntry", "(I)V");
     put_native(class, "proofEntryAside", "(I)V");
     put_native(class, "proofExitAside", "(I)V");
-    put_leaf(class, "proofEntry", LEAF_ENTRY_BITS, "proofEntryAside");
-    put_leaf(class, "proofExit", LEAF_EXIT_BITS, "proofExitAside");
+    put_leaf(class, "proofEntry", leaf_bits(LEAF_ENTRY), "proofEntryAside");
+    put_leaf(class, "proofExit", leaf_bits(LEAF_EXIT), "proofExitAside");
     store_u2(code + TO_RETURN, RETURN - (TO_RETURN - 1));
     store_u2(code + ENTRY, entry);
     store_u2(code + AGAIN, entry);
@@ -212,12 +221,9 @@ static void put_probes(struct probe_class *class, bool leaf)
     for (uint32_t i = 0; i < PROBE_COUNT; i++)
         put_native(class, probe_native_name((enum probe) i, leaf), methods[i].descriptor);
     if (leaf) {
-        put_leaf(class, methods[PROBE_ENTRY].name, LEAF_ENTRY_BITS,
-                 probe_native_name(PROBE_ENTRY, true));
-        put_leaf(class, methods[PROBE_EXIT].name, LEAF_EXIT_BITS,
-                 probe_native_name(PROBE_EXIT, true));
-        put_leaf(class, methods[PROBE_CALL].name, LEAF_CALL_BITS,
-                 probe_native_name(PROBE_CALL, true));
+        for (int i = 0; i < LEAF_PROBE_COUNT; i++)
+            put_leaf(class, methods[leaf_probes[i].probe].name, leaf_bits((enum leaf_probe) i),
+                     leaf_probes[i].aside);
         put_proof(class);
     }
     put_link(class);
@@ -227,12 +233,9 @@ static void put_probes(struct probe_class *class, bool leaf)
 
 const char *probe_native_name(enum probe probe, bool leaf)
 {
-    if (leaf && probe == PROBE_ENTRY)
-        return "entryAside";
-    if (leaf && probe == PROBE_EXIT)
-        return "exitAside";
-    if (leaf && probe == PROBE_CALL)
-        return "callAside";
+    for (int i = 0; leaf && i < LEAF_PROBE_COUNT; i++)
+        if (leaf_probes[i].probe == probe)
+            return leaf_probes[i].aside;
     return methods[probe].name;
 }
 

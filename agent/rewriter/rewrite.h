@@ -182,19 +182,38 @@ uint8_t *class_without_spare_nans(const uint8_t *class_file, size_t size_bytes);
 
 /*
  * The class file of PROBE_CLASS; the caller frees it with free().  NULL: out of memory.  Its
- * methods are native, but with `leaf` the probes of entries, exits and calls that have a number
- * and nothing else are in Java: each calls Math.tan() with a NaN whose bits are its number and the
- * constant below, and its native method only if the answer is not 0.
+ * methods are native, but with `leaf` the probes that have a number and nothing else (LEAF_PROBES)
+ * are in Java: each calls Math.tan() with a NaN whose bits are its number and leaf_bits(), and its
+ * native method only if the answer is not 0.
  */
 uint8_t *probe_class_file(bool leaf, size_t *size_bytes);
 /* What the native method of a probe is called there. */
 const char *probe_native_name(enum probe probe, bool leaf);
 
+/* Probe, name of its native method. */
+#define LEAF_PROBES(X)                                                                             \
+    X(ENTRY, "entryAside")                                                                         \
+    X(EXIT, "exitAside")                                                                           \
+    X(CALL, "callAside")                                                                           \
+    X(ENTRY_NEW, "entryNewAside")                                                                  \
+    X(ENTRY_SUPER, "entrySuperAside")
+
+enum leaf_probe {
+#define LEAF_PROBE_NAME(name, aside) LEAF_##name,
+    LEAF_PROBES(LEAF_PROBE_NAME)
+#undef LEAF_PROBE_NAME
+        LEAF_PROBE_COUNT
+};
+
+/* A quiet NaN: the tag, which probe, the method's number. */
 #define LEAF_NUMBER_BITS 27u
-#define LEAF_TAG UINT64_C(0xfffd5be9e) /* a quiet NaN's 36 upper bits, the last of which is 0 */
-#define LEAF_ENTRY_BITS (LEAF_TAG << 28)
-#define LEAF_EXIT_BITS (LEAF_TAG << 28 | UINT64_C(1) << LEAF_NUMBER_BITS)
-#define LEAF_CALL_BITS ((LEAF_TAG | 1) << 28)
+#define LEAF_TAG_SHIFT 30u
+#define LEAF_TAG UINT64_C(0x3fff56fa7)
+
+static inline uint64_t leaf_bits(enum leaf_probe probe)
+{
+    return LEAF_TAG << LEAF_TAG_SHIFT | (uint64_t) probe << LEAF_NUMBER_BITS;
+}
 
 /* Newest class file version that is known (JDK 25). */
 #define REWRITE_NEWEST_VERSION 69

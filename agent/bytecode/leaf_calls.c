@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JVM tells of its routines by name (JVMTI's DynamicCodeGenerated); the variable is the one
- * place in libjvm.so's data that holds the address of that for Math.tan(). */
+/* Functions in the place of routines (agent/hotspot/routines.h), and the proof that their calls are
+ * kept. */
 #include "agent/bytecode/leaf_calls.h"
 
-#include <link.h>
 #include <string.h>
 #include <time.h>
 
 #include "agent/base/internals.h"
 #include "agent/bytecode/java_probes.h"
 #include "agent/bytecode/quick_events.h"
+#include "agent/hotspot/routines.h"
 #include "agent/rewriter/rewrite.h"
 
 typedef double (*routine_of_double)(double);
 
 static struct {
-    _Atomic uintptr_t *variable; /* the JVM's; NULL: not looked for, or there is none */
-    uintptr_t routine;           /* the JVM's */
-    size_t places;               /* that hold it */
-    _Atomic int mode;            /* enum */
+    struct routine routine; /* JDK 17, later ones */
+    _Atomic int mode;       /* enum */
     bool proven;
-} tan_calls;
+} tan_calls = {.routine = {.names = {"libmTan", "dtan"}}};
 
 enum { LEAVE, RECORD, PROVE };
 
@@ -75,6 +73,10 @@ static inline __attribute__((always_inline)) bool take_quickly(uint64_t probe, u
         return construct_quickly(number, 0);
     case LEAF_ENTRY_SUPER:
         return construct_quickly(number, FRAME_IN_SUPER);
+    case LEAF_ENTRY_THIS:
+        return enter_this_quickly(number);
+    case LEAF_CONSTRUCTED:
+        return constructed_quickly(number);
     default:
         return false;
     }
@@ -85,7 +87,7 @@ static inline __attribute__((always_inline)) double take_tan(double value)
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     if (__builtin_expect(bits >> LEAF_TAG_SHIFT != LEAF_TAG, 0))
-        return routine_at(tan_calls.routine)(value);
+        return routine_at(tan_calls.routine.address)(value);
     int mode = atomic_load_explicit(&tan_calls.mode, memory_order_relaxed);
     if (__builtin_expect(mode != RECORD, 0))
         return mode == PROVE ? take_for_proof(bits, value) : value;
@@ -121,74 +123,11 @@ static uintptr_t on_tan(void)
 }
 #endif
 
-static void JNICALL on_routine(jvmtiEnv *jvmti, const char *name, const void *address, jint length)
-{
-    (void) jvmti, (void) length;
-    if (strcmp(name, "libmTan") == 0 || strcmp(name, "dtan") == 0) /* JDK 17; later ones */
-        tan_calls.routine = (uintptr_t) address;
-}
-
-/* With an environment of its own: the tracer's need not know this event. */
-static void find_routine(void)
-{
-    jvmtiEnv *jvmti = NULL;
-    jvmtiEventCallbacks callbacks;
-    memset(&callbacks, 0, sizeof callbacks);
-    callbacks.DynamicCodeGenerated = on_routine;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jvmti, JVMTI_VERSION_11) != JNI_OK)
-        return;
-    if ((*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
-        (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
-                                           NULL) == JVMTI_ERROR_NONE)
-        (*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
-    (*jvmti)->DisposeEnvironment(jvmti);
-}
-
-static void search(uintptr_t from, uintptr_t to)
-{
-    for (uintptr_t at = (from + 7) & ~(uintptr_t) 7; at + 8 <= to; at += 8) {
-        _Atomic uintptr_t *word = (_Atomic uintptr_t *) at;
-        if (atomic_load_explicit(word, memory_order_relaxed) != tan_calls.routine)
-            continue;
-        tan_calls.variable = word;
-        tan_calls.places++;
-    }
-}
-
-static int search_library(struct dl_phdr_info *library, size_t size, void *unused)
-{
-    (void) size, (void) unused;
-    const char *name = strrchr(library->dlpi_name, '/');
-    if (name == NULL || strcmp(name, "/libjvm.so") != 0)
-        return 0;
-    for (size_t i = 0; i < library->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &library->dlpi_phdr[i];
-        uintptr_t start = library->dlpi_addr + part->p_vaddr;
-        if (part->p_type == PT_LOAD && (part->p_flags & PF_W) != 0)
-            search(start, start + part->p_memsz);
-    }
-    return 1;
-}
-
-/* Only x86-64's interpreter and compilers call the routine through a variable. */
-#if defined(__x86_64__)
-#define HAS_ROUTINE true
-#else
-#define HAS_ROUTINE false
-#endif
-
 bool leaf_calls_possible(void)
 {
-    if (HAS_ROUTINE && tan_calls.routine == 0) {
-        find_routine();
-        if (tan_calls.routine != 0)
-            dl_iterate_phdr(search_library, NULL);
-        if (tan_calls.places != 1)
-            tan_calls.variable = NULL;
-    }
-    if (tan_calls.variable == NULL)
+    if (!routine_find(&tan_calls.routine))
         internal_refused(INTERNAL_TAN, "the JVM does not tell of its routine, or where it is kept");
-    return tan_calls.variable != NULL;
+    return tan_calls.routine.variable != NULL;
 }
 
 /* What the interpreter makes of the calls: it has an address of its own. */
@@ -288,7 +227,7 @@ static bool prove(JNIEnv *jni, jclass probes)
     }
     proof.thread = pthread_self();
     atomic_store(&tan_calls.mode, PROVE);
-    atomic_store(tan_calls.variable, on_tan());
+    routine_replace(&tan_calls.routine, on_tan());
     bool proven =
         (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
         (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
@@ -303,21 +242,20 @@ static bool prove(JNIEnv *jni, jclass probes)
 
 void leaf_calls_use(JNIEnv *jni, jclass probes, bool record)
 {
-    if (tan_calls.variable == NULL || !internal_try(INTERNAL_TAN))
+    if (tan_calls.routine.variable == NULL || !internal_try(INTERNAL_TAN))
         return;
     if (!tan_calls.proven && internals_are_to_be_proven() &&
         !(tan_calls.proven = prove(jni, probes))) {
         internal_refused(INTERNAL_TAN, "the proof could not be made");
-        tan_calls.variable = NULL;
+        tan_calls.routine.variable = NULL;
         return;
     }
     internal_used(INTERNAL_TAN);
     atomic_store(&tan_calls.mode, record ? RECORD : LEAVE);
-    atomic_store(tan_calls.variable, on_tan());
+    routine_replace(&tan_calls.routine, on_tan());
 }
 
 void leaf_calls_end(void)
 {
-    if (tan_calls.variable != NULL)
-        atomic_store(tan_calls.variable, tan_calls.routine);
+    routine_replace(&tan_calls.routine, 0);
 }

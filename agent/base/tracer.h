@@ -53,6 +53,7 @@ struct session {
     bool holds;                   /* engine=bytecode: objects may be looked at, see hold.h */
     _Atomic bool methods_on;      /* engine=bytecode: the start snapshot is done */
     _Atomic bool quick_methods;   /* ... and method events may go the short way */
+    _Atomic bool quick_objects;   /* the same for allocations */
     uint64_t check_until;         /* until then objects may be known from it: see new_objects.c */
     _Atomic uint64_t uncollected; /* collect=: bytes allocated since the last collection */
     uint64_t batch_gap;           /* the pause, in stamps, that ends a batch */

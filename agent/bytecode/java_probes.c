@@ -520,20 +520,32 @@ static void note_ways(JNIEnv *jni)
     }
 }
 
-static bool define_probes(JNIEnv *jni, bool methods, bool named)
+static bool define_probes(JNIEnv *jni, bool methods, unsigned shows)
 {
     if (linking.probes != NULL)
         return true;
-    if (methods && internal_try(INTERNAL_TAN) && leaf_calls_possible())
-        linking.ways = PROBES_LEAF | (named && sights_possible() ? PROBES_SHOW : 0);
+    if ((methods || shows != 0) && internal_try(INTERNAL_TAN) && leaf_calls_possible())
+        linking.ways = PROBES_LEAF | (shows != 0 && sights_possible() ? shows : 0);
     jclass class = define_class(jni);
     linking.probes = class != NULL ? (*jni)->NewGlobalRef(jni, class) : NULL;
     if (linking.probes == NULL)
         return false;
     note_ways(jni);
-    if ((linking.ways & PROBES_SHOW) != 0)
+    if ((linking.ways & (PROBES_SHOW | PROBES_SHOW_NEW)) != 0)
         sights_make(jni, linking.probes);
     return true;
+}
+
+/* Methods name objects; or new ones need no more than to be remembered. */
+static unsigned what_is_shown(const struct options *options)
+{
+    if ((options->events & EVENT_ALLOC) == 0)
+        return 0;
+    if ((options->events & EVENT_METHOD) != 0)
+        return options->method != METHOD_COUNT ? PROBES_SHOW : 0;
+    return (options->events & EVENT_REFERENCE) == 0 && !options->collects && options->stack == 0
+               ? PROBES_SHOW_NEW
+               : 0;
 }
 
 bool java_probes_link(JNIEnv *jni, const struct options *options)
@@ -543,14 +555,14 @@ bool java_probes_link(JNIEnv *jni, const struct options *options)
     bool watched = options->start_at.count + options->stop_at.count != 0;
     const union probe_function *wanted = counts ? counting : recording;
     bool methods = (options->events & EVENT_METHOD) != 0;
-    bool named = methods && (options->events & EVENT_ALLOC) != 0 && !counts;
+    unsigned shows = what_is_shown(options);
     bool same = linked == (watched ? WATCHED : PLAIN) && wanted == atomic_load(&chosen);
     atomic_store(&chosen, wanted);
-    if (same || (define_probes(jni, methods, named) && link_methods(jni, watched))) {
+    if (same || (define_probes(jni, methods, shows) && link_methods(jni, watched))) {
         linked = watched ? WATCHED : PLAIN;
         if ((linking.ways & PROBES_LEAF) != 0)
             leaf_calls_use(jni, linking.probes, !counts && !watched);
-        sights_use(named && !watched);
+        sights_use(shows != 0 && !watched);
         return true;
     }
     (*jni)->ExceptionDescribe(jni);

@@ -77,6 +77,8 @@ static inline __attribute__((always_inline)) bool take_quickly(uint64_t probe, u
         return enter_this_quickly(number);
     case LEAF_CONSTRUCTED:
         return constructed_quickly(number);
+    case LEAF_ALLOC:
+        return made_quickly();
     default:
         return false;
     }
@@ -107,7 +109,7 @@ static double on_tan_plain(double value)
  * the older encoding and of AVX's then takes some 20 ns, twice a probe; this has AVX's alone, as
  * the code around it has. */
 #if defined(__x86_64__)
-__attribute__((target("avx"))) static double on_tan_avx(double value)
+__attribute__((target("avx"), flatten)) static double on_tan_avx(double value)
 {
     return take_tan(value);
 }

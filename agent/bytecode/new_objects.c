@@ -24,7 +24,6 @@
 #include "agent/records/put_record.h"
 #include "agent/references/object_ids.h"
 #include "agent/stacks/stacks.h"
-#include "format/core/hash.h"
 
 /* The start snapshot has reported objects whose constructors had not run yet.  In a JVM that starts
  * there are none; in one that runs, a look at the tag for a while finds them.  Below some native
@@ -52,45 +51,13 @@ static uint64_t size_of(struct class_cache_entry *class, jclass mirror, jobject 
     return (uint64_t) size;
 }
 
-/* What a record says of an object besides its id; class 0: it has none. */
-struct object_facts {
-    uint64_t class, size_bytes;
-    bool known; /* this thread has had an object of the class before */
-};
-
-/* The two places where the word may be. */
-static inline struct class_word_entry *class_word_pair(struct os_thread *os, uint64_t word)
-{
-    return os->class_words[step_hash(word) >> (64 - CLASS_WORDS_LOG2)];
-}
-
-static inline bool is_of_word(const struct class_word_entry *entry, const struct session *session,
-                              uint64_t word)
-{
-    return entry->word == word && entry->session == session->number &&
-           entry->collections ==
-               atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
-}
-
 /* From the object's header, if its class was seen since the last collection. */
 static inline bool facts_of_header(const struct session *session, struct os_thread *os,
                                    jobject object, struct object_facts *facts)
 {
     if (!header_layout.known || !hold_begin(os))
         return false;
-    uintptr_t address = slot_word(object);
-    uint64_t word = header_class_word(address);
-    const struct class_word_entry *entry = class_word_pair(os, word);
-    entry += !is_of_word(entry, session, word);
-    bool found = is_of_word(entry, session, word);
-    if (found) {
-        facts->class = entry->number;
-        facts->known = true;
-        facts->size_bytes = entry->size_bytes;
-        if (entry->size_bytes == 0)
-            facts->size_bytes =
-                header_array_size(header_array_length(address), entry->element_shift);
-    }
+    bool found = facts_at(session, os, slot_word(object), facts);
     hold_end(os);
     return found;
 }
@@ -227,14 +194,10 @@ bool object_is_recent(const struct os_thread *os, jobject object)
     return false;
 }
 
-void object_note_recent(struct os_thread *os, jobject object)
+void object_forget_recent(struct os_thread *os, uint64_t collections)
 {
-    uint64_t collections = atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
-    if (__builtin_expect(os->recent.collections != collections, 0)) {
-        memset(os->recent.places, 0, sizeof os->recent.places);
-        os->recent.collections = collections;
-    }
-    os->recent.places[os->recent.count++ % RECENT_OBJECTS] = slot_word(object);
+    memset(os->recent.places, 0, sizeof os->recent.places);
+    os->recent.collections = collections;
 }
 
 /* An object that its constructors' entries have named already; true: all is reported. */
@@ -260,7 +223,7 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
         return;
     }
     uint32_t key = key_of(session, object);
-    object_note_recent(os, object);
+    object_note_recent(os, slot_word(object));
     struct object_facts facts = facts_of(session, os, jni, object);
     struct live_stream *stream = thread_stream(session, os);
     if (facts.class == 0 || stream == NULL)

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Method events in the usual case, as whole probes: a thread that is known, a record in short, an
- * exit from the innermost frame, no object that is asked for.  They call nothing, so that whoever
- * inlines them saves no register.  False: nothing was done, the probe takes the long way
- * (method_events.h).
+ * Method events and allocations in the usual case, as whole probes: a thread that is known, a
+ * record in short, an exit from the innermost frame, no object that is asked for.  They call
+ * nothing, so that whoever inlines them saves no register.  False: nothing was done, the probe
+ * takes the long way (method_events.h).
  */
 #ifndef AGENT_BYTECODE_QUICK_EVENTS_H
 #define AGENT_BYTECODE_QUICK_EVENTS_H
 
 #include "agent/bytecode/constructors.h"
+#include "agent/bytecode/new_objects.h"
+#include "agent/deaths/reaper.h"
+#include "agent/deaths/recycle.h"
+#include "agent/deaths/weak_table.h"
 #include "agent/records/method_numbers.h"
 #include "agent/records/put_record.h"
 #include "agent/references/object_ids.h"
@@ -23,7 +27,7 @@ struct quick {
 };
 
 /* True: the thread is marked as in a probe, and its stream has room for so many words. */
-QUICK bool begin_quickly(struct quick *quick, size_t words)
+QUICK bool begin_any_quickly(struct quick *quick, size_t words, bool object)
 {
     struct os_thread *os = quick->os = thread_self;
     if (__builtin_expect(os == NULL, 0))
@@ -35,7 +39,10 @@ QUICK bool begin_quickly(struct quick *quick, size_t words)
     struct java_thread *java = quick->java = os->current;
     struct live_stream *stream = quick->stream = os->stream; /* there, if the session is the one */
     if (__builtin_expect(session != NULL && java != NULL, 1) &&
-        __builtin_expect(atomic_load_explicit(&session->quick_methods, memory_order_relaxed), 1) &&
+        __builtin_expect(
+            atomic_load_explicit(object ? &session->quick_objects : &session->quick_methods,
+                                 memory_order_relaxed),
+            1) &&
         __builtin_expect(os->session == session->number, 1) &&
         __builtin_expect(java->session == session->number, 1) &&
         __builtin_expect(atomic_load_explicit(&java->os, memory_order_relaxed) == os, 1) &&
@@ -44,6 +51,11 @@ QUICK bool begin_quickly(struct quick *quick, size_t words)
         return true;
     probe_leave(os);
     return false;
+}
+
+QUICK bool begin_quickly(struct quick *quick, size_t words)
+{
+    return begin_any_quickly(quick, words, false);
 }
 
 QUICK bool write_quickly(const struct quick *quick, enum step_live_kind kind, uint64_t method)
@@ -65,17 +77,24 @@ QUICK bool method_quickly(const struct quick *quick, uint32_t number, uint64_t *
     return __builtin_expect(*method - 1 < (UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1, 1);
 }
 
-/* The id of the object that the thread was shown last, with this number, since when nothing has
- * moved; 0: it is not known so.  It is shown once. */
-QUICK uint64_t object_quickly(const struct quick *quick, uint32_t number)
+/* Where the object lies that the thread was shown last, with this number, since when nothing has
+ * moved; else 0.  It is shown once. */
+QUICK uintptr_t place_quickly(const struct quick *quick, uint32_t number)
 {
     struct sight *sight = &quick->os->sight;
     uintptr_t place = sight->place;
     sight->place = 0;
     bool is =
-        place != 0 && sight->with == number && quick->session->holds &&
+        sight->with == number && quick->session->holds &&
         sight->collections == atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
-    return __builtin_expect(is, 1) ? object_id_at(quick->session, quick->os, place) : 0;
+    return __builtin_expect(is, 1) ? place : 0;
+}
+
+/* Its id; 0: the thread does not know it. */
+QUICK uint64_t object_quickly(const struct quick *quick, uint32_t number)
+{
+    uintptr_t place = place_quickly(quick, number);
+    return __builtin_expect(place != 0, 1) ? object_id_at(quick->session, quick->os, place) : 0;
 }
 
 QUICK void push_quickly(struct java_thread *java, uint64_t method, uint32_t number)
@@ -203,6 +222,51 @@ QUICK bool call_quickly(uint32_t number)
         struct live_stream *stream = quick.stream;
         stream->cursor[0] = live_word(STEP_LIVE_EXIT_SHORT, method);
         live_commit(stream, 1, 1);
+    }
+    probe_leave(quick.os);
+    return done;
+}
+
+/* Room for an object's reference, and a reference to use again, without asking anybody. */
+QUICK bool can_remember_quickly(const struct quick *quick)
+{
+    struct os_thread *os = quick->os;
+    const struct weak_page *page = atomic_load_explicit(&os->weak_page, memory_order_relaxed);
+    uint32_t used = page != NULL ? atomic_load_explicit(&page->used, memory_order_relaxed) : 0;
+    return !quick->session->keeps_references ||
+           (os->recycled != NULL && os->recycled->count != 0 && used != 0 &&
+            used != page->capacity &&
+            atomic_load_explicit(&os->weak_session, memory_order_relaxed) ==
+                quick->session->number);
+}
+
+QUICK void remember_quickly(const struct quick *quick, uintptr_t place, uint64_t id)
+{
+    if (quick->session->keeps_references)
+        weak_table_add(&reaper_table, &quick->os->weak_page, id,
+                       recycle_at(quick->os->recycled, place));
+}
+
+/* A new object, which was shown with number 0, of a class that the thread knows. */
+QUICK bool made_quickly(void)
+{
+    struct quick quick;
+    struct object_facts facts;
+    if (!begin_any_quickly(&quick, 3, true))
+        return false;
+    struct java_thread *java = quick.java;
+    struct live_stream *stream = quick.stream;
+    uintptr_t place = place_quickly(&quick, 0);
+    bool done = __builtin_expect(place != 0, 1) && quick.os->checked == quick.session->number &&
+                facts_at(quick.session, quick.os, place, &facts) && facts.class != 0 &&
+                java->pending + java->reserved == 0 && stream->stack == 0 &&
+                stream->next_object < stream->end_object && can_remember_quickly(&quick);
+    if (done) {
+        uint64_t id = stream->next_object++;
+        write_alloc_at(thread_stamp_unordered(quick.session, stream), stream, stream->cursor,
+                       facts.class, facts.size_bytes, id, false);
+        remember_quickly(&quick, place, id);
+        object_note_recent(quick.os, place);
     }
     probe_leave(quick.os);
     return done;

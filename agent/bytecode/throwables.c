@@ -11,6 +11,7 @@
 #include "agent/base/method_verdicts.h"
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/reference_stores.h"
+#include "agent/hotspot/slots.h"
 #include "agent/references/field_numbers.h"
 #include "agent/references/fields.h"
 #include "format/core/hash.h"
@@ -171,7 +172,7 @@ void throwable_named(struct session *session, struct os_thread *os, JNIEnv *jni,
         object_is_recent(os, message))
         return;
     if (is_made_by_java(jni)) {
-        object_note_recent(os, message);
+        object_note_recent(os, slot_word(message));
     } else {
         object_made_string(session, os, jni, message);
         if (stores_wanted(session))

@@ -46,6 +46,16 @@ void recycle_thread_ended(struct os_thread *os);
 /* All of them go back to the JVM; no thread may be in a probe. */
 void recycle_clear(JNIEnv *jni);
 
+/* One of the batch, which is not empty, to the object that lies there; nothing moves meanwhile. */
+static inline jweak recycle_at(struct recycled *batch, uintptr_t place)
+{
+    jweak reference = batch->references[--batch->count];
+    if (batch->count >= RECYCLED_AHEAD)
+        __builtin_prefetch((void *) batch->references[batch->count - RECYCLED_AHEAD], 1);
+    slot_set(reference, place);
+    return reference;
+}
+
 /* A weak reference to the object; NULL: there is none to use again. */
 static inline jweak recycle_for(struct os_thread *os, jobject object)
 {
@@ -55,10 +65,7 @@ static inline jweak recycle_for(struct os_thread *os, jobject object)
         return NULL;
     if (__builtin_expect(!hold_begin(os), 0))
         return NULL;
-    jweak reference = batch->references[--batch->count];
-    if (batch->count >= RECYCLED_AHEAD)
-        __builtin_prefetch((void *) batch->references[batch->count - RECYCLED_AHEAD], 1);
-    slot_set(reference, slot_word(object));
+    jweak reference = recycle_at(batch, slot_word(object));
     hold_end(os);
     return reference;
 }

@@ -37,6 +37,9 @@ static const struct {
 #define SHOW_PROBE_ROW(name, aside) {PROBE_##name, aside, PROBES_SHOW},
         SHOW_PROBES(SHOW_PROBE_ROW)
 #undef SHOW_PROBE_ROW
+#define SHOW_NEW_ROW(name, aside) {PROBE_##name, aside, PROBES_SHOW_NEW},
+            SHOW_NEW_PROBES(SHOW_NEW_ROW)
+#undef SHOW_NEW_ROW
 };
 
 enum {
@@ -225,44 +228,53 @@ static void put_leaf(struct probe_class *class, const char *name, uint64_t bits,
     put_java(class, name, "(I)V", &(struct java_code){code, sizeof code, 4, 1, {RETURN}});
 }
 
+static void put_operand(struct class_output *code, uint32_t opcode, uint32_t index)
+{
+    put_u1(code, opcode);
+    put_u2(code, index);
+}
+
+/* The probes of an object, with and without a number. */
+struct shown_shape {
+    const char *descriptor;
+    const char *show, *add, *aside; /* loads: object and number; number; what the native one gets */
+    uint32_t variables;
+};
+
 /* static void entryThis(int m, Object o) {
  *     if (sight != null) {
  *         sight.show(o, m);
  *         if (Math.tan(Double.longBitsToDouble(m + bits)) == 0) return;
  *     }
  *     aside(m, o); } */
-static void put_shown(struct probe_class *class, const char *name, uint64_t bits, const char *aside)
+static void put_shown(struct probe_class *class, const struct shown_shape *shape, const char *name,
+                      uint64_t bits, const char *aside)
 {
-    enum {
-        SEEN = 1,
-        JUMP = 4,
-        SIGHT = 7,
-        SHOW = 13,
-        BITS = 18,
-        TO_DOUBLE = 22,
-        TAN = 25,
-        LAST = 30,
-        ASIDE = 32,
-        CALL = 35,
-        RETURN = 37
-    };
-    static const char descriptor[] = "(ILjava/lang/Object;)V";
-    uint8_t code[] = {0xb2, 0,    0,    0xc6, 0,    0, 0xb2, 0,    0,    0x2b, 0x1a, 0x85, 0xb6,
-                      0,    0,    0x1a, 0x85, 0x14, 0, 0,    0x61, 0xb8, 0,    0,    0xb8, 0,
-                      0,    0x0e, 0x97, 0x99, 0,    0, 0x1a, 0x2b, 0xb8, 0,    0,    0xb1};
+    struct class_output code = {0};
     uint32_t sight =
         add_member(class, CONSTANT_FIELD, PROBE_CLASS, PROBE_SIGHT_FIELD, "L" PROBE_CLASS ";");
-    store_u2(code + SEEN, sight);
-    store_u2(code + JUMP, ASIDE - (JUMP - 1));
-    store_u2(code + SIGHT, sight);
-    store_u2(code + SHOW, add_method(class, PROBE_CLASS, SIGHT_METHOD, SIGHT_DESCRIPTOR));
-    store_u2(code + BITS, add_long(class, bits));
-    store_u2(code + TO_DOUBLE, add_method(class, "java/lang/Double", "longBitsToDouble", "(J)D"));
-    store_u2(code + TAN, add_method(class, "java/lang/Math", "tan", "(D)D"));
-    store_u2(code + LAST, RETURN - (LAST - 1));
-    store_u2(code + CALL, add_method(class, PROBE_CLASS, aside, descriptor));
-    put_java(class, name, descriptor,
-             &(struct java_code){code, sizeof code, 4, 2, {ASIDE, RETURN}});
+    uint32_t loads = (uint32_t) (strlen(shape->show) + strlen(shape->add));
+    uint32_t aside_at = 26 + loads, return_at = aside_at + 3 + (uint32_t) strlen(shape->aside);
+    put_operand(&code, 0xb2, sight);
+    put_operand(&code, 0xc6, aside_at - 3);
+    put_operand(&code, 0xb2, sight);
+    put_bytes(&code, shape->show, strlen(shape->show));
+    put_operand(&code, 0xb6, add_method(class, PROBE_CLASS, SIGHT_METHOD, SIGHT_DESCRIPTOR));
+    put_operand(&code, 0x14, add_long(class, bits));
+    put_bytes(&code, shape->add, strlen(shape->add));
+    put_operand(&code, 0xb8, add_method(class, "java/lang/Double", "longBitsToDouble", "(J)D"));
+    put_operand(&code, 0xb8, add_method(class, "java/lang/Math", "tan", "(D)D"));
+    put_bytes(&code, "\x0e\x97", 2);
+    put_operand(&code, 0x99, return_at - (aside_at - 3));
+    put_bytes(&code, shape->aside, strlen(shape->aside));
+    put_operand(&code, 0xb8, add_method(class, PROBE_CLASS, aside, shape->descriptor));
+    put_u1(&code, 0xb1);
+    class->methods.failed |= code.failed;
+    if (!code.failed)
+        put_java(class, name, shape->descriptor,
+                 &(struct java_code){
+                     code.bytes, (uint32_t) code.used, 4, shape->variables, {aside_at, return_at}});
+    free(code.bytes);
 }
 
 /* void show(Object o, long n) { Unsafe.theUnsafe.copyMemory0(o, 0, null, n, 0); } */
@@ -298,6 +310,19 @@ static void put_proof(struct probe_class *class)
     put_java(class, "prove", "(I)V", &(struct java_code){code, sizeof code, 1, 1, {1, RETURN}});
 }
 
+static void put_quick(struct probe_class *class, enum leaf_probe probe)
+{
+    static const struct shown_shape of_method = {"(ILjava/lang/Object;)V", "\x2b\x1a\x85",
+                                                 "\x1a\x85\x61", "\x1a\x2b", 2},
+                                    of_new = {"(Ljava/lang/Object;)V", "\x2a\x09", "", "\x2a", 1};
+    const char *name = methods[leaf_probes[probe].probe].name, *aside = leaf_probes[probe].aside;
+    if (leaf_probes[probe].way == PROBES_LEAF)
+        put_leaf(class, name, leaf_bits(probe), aside);
+    else
+        put_shown(class, leaf_probes[probe].way == PROBES_SHOW ? &of_method : &of_new, name,
+                  leaf_bits(probe), aside);
+}
+
 static void put_probes(struct probe_class *class, unsigned ways)
 {
     for (uint32_t i = 0; i < PROBE_COUNT; i++)
@@ -305,12 +330,10 @@ static void put_probes(struct probe_class *class, unsigned ways)
                      methods[i].descriptor);
     for (int i = 0; i < LEAF_PROBE_COUNT; i++)
         if ((leaf_probes[i].way & ways) != 0)
-            (leaf_probes[i].way == PROBES_SHOW ? put_shown : put_leaf)(
-                class, methods[leaf_probes[i].probe].name, leaf_bits((enum leaf_probe) i),
-                leaf_probes[i].aside);
+            put_quick(class, (enum leaf_probe) i);
     if ((ways & PROBES_LEAF) != 0)
         put_proof(class);
-    if ((ways & PROBES_SHOW) != 0)
+    if ((ways & (PROBES_SHOW | PROBES_SHOW_NEW)) != 0)
         put_bodiless(class, ACCESS_TO_COME, SIGHT_METHOD, SIGHT_DESCRIPTOR);
     put_link(class);
     put_keep(class);
@@ -373,7 +396,7 @@ static uint8_t *put_together(struct probe_class *class, const struct class_shape
 uint8_t *probe_class_file(unsigned ways, size_t *size_bytes)
 {
     struct probe_class class = {.constants = NO_CONSTANTS};
-    bool shows = (ways & PROBES_SHOW) != 0;
+    bool shows = (ways & (PROBES_SHOW | PROBES_SHOW_NEW)) != 0;
     struct class_shape shape = {.version = CLASS_VERSION,
                                 .access = shows ? ACCESS_BASE : ACCESS_CLASS};
     shape.self = add_class(&class, PROBE_CLASS);

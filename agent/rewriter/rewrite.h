@@ -182,7 +182,8 @@ uint8_t *class_without_spare_nans(const uint8_t *class_file, size_t size_bytes);
 
 /* What probes in Java may count on: leaf calls, and that these can be shown objects. */
 #define PROBES_LEAF 1u
-#define PROBES_SHOW 2u /* with PROBES_LEAF only */
+#define PROBES_SHOW 2u     /* with PROBES_LEAF only: objects of methods */
+#define PROBES_SHOW_NEW 4u /* the same: new objects */
 
 /*
  * The class file of PROBE_CLASS; the caller frees it with free().  NULL: out of memory.  Its
@@ -190,7 +191,7 @@ uint8_t *class_without_spare_nans(const uint8_t *class_file, size_t size_bytes);
  * (LEAF_PROBES) are in Java: each calls Math.tan() with a NaN whose bits are its number and
  * leaf_bits(), and its native method only if the answer is not 0.  With PROBES_SHOW those that
  * have a number and an object (SHOW_PROBES) do so as well, after they have called show() of
- * PROBE_SIGHT_FIELD with both, where it is not NULL.
+ * PROBE_SIGHT_FIELD with both, where it is not NULL; with PROBES_SHOW_NEW alloc(), with number 0.
  */
 uint8_t *probe_class_file(unsigned ways, size_t *size_bytes);
 /* What the native method of a probe is called there. */
@@ -215,10 +216,11 @@ uint8_t *sight_class_file(size_t *size_bytes);
 #define SHOW_PROBES(X)                                                                             \
     X(ENTRY_THIS, "entryThisAside")                                                                \
     X(CONSTRUCTED, "constructedAside")
+#define SHOW_NEW_PROBES(X) X(ALLOC, "allocAside")
 
 enum leaf_probe {
 #define LEAF_PROBE_NAME(name, aside) LEAF_##name,
-    LEAF_PROBES(LEAF_PROBE_NAME) SHOW_PROBES(LEAF_PROBE_NAME)
+    LEAF_PROBES(LEAF_PROBE_NAME) SHOW_PROBES(LEAF_PROBE_NAME) SHOW_NEW_PROBES(LEAF_PROBE_NAME)
 #undef LEAF_PROBE_NAME
         LEAF_PROBE_COUNT
 };

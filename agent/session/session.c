@@ -266,6 +266,15 @@ static void limit_resolution(struct options *options)
         options->resolution_ns = VIRTUAL_TICK_NS;
 }
 
+/* A new object needs no more than a record, and a reference to use again. */
+static bool new_objects_are_plain(const struct session *session)
+{
+    const struct options *options = &session->options;
+    return session->holds && header_layout.known && !probes_need_fence && clock_uses_counter &&
+           (options->events & EVENT_ALLOC) != 0 && !session->finds_objects && !options->collects &&
+           session->stacks == NULL;
+}
+
 bool session_begin(struct session *session, JNIEnv *jni)
 {
     limit_resolution(&session->options);
@@ -310,6 +319,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
         session->check_until += tracer_stamps_of_ns(CHECK_NS);
     stamps_go_on(session);
     engine_enable_methods(session);
+    atomic_store(&session->quick_objects, new_objects_are_plain(session));
     if ((session->options.snapshots & SNAPSHOT_START) != 0)
         heap_graph_take(jni, STEP_LIVE_AT_START);
     return true;

@@ -660,6 +660,10 @@ static void test_probe_class(void)
     check_probe_class(0, 0, PROBE_COUNT + 3);
     check_probe_class(PROBES_LEAF, 0, PROBE_COUNT + 3 + 5 + 5);
     check_probe_class(PROBES_LEAF | PROBES_SHOW, 1, PROBE_COUNT + 3 + 5 + 5 + 1 + 2);
+    check_probe_class(PROBES_LEAF | PROBES_SHOW_NEW, 1, PROBE_COUNT + 3 + 5 + 5 + 1 + 1);
+    CU_ASSERT_STRING_EQUAL(probe_native_name(PROBE_ALLOC, PROBES_LEAF | PROBES_SHOW), "alloc");
+    CU_ASSERT_STRING_EQUAL(probe_native_name(PROBE_ALLOC, PROBES_LEAF | PROBES_SHOW_NEW),
+                           "allocAside");
     CU_ASSERT_STRING_EQUAL(probe_native_name(PROBE_ENTRY_THIS, PROBES_LEAF), "entryThis");
     CU_ASSERT_STRING_EQUAL(probe_native_name(PROBE_ENTRY_THIS, PROBES_LEAF | PROBES_SHOW),
                            "entryThisAside");

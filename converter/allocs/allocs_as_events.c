@@ -332,3 +332,18 @@ enum step_status record_trace_source_create(struct alloc_source *records,
     *out = &source->base;
     return STEP_STATUS_OK;
 }
+
+uint32_t record_trace_source_thread(struct event_source *source, uint64_t number)
+{
+    return thread_of(of(source), number, 0, false);
+}
+
+uint32_t record_trace_source_class(struct event_source *base, const char *call)
+{
+    struct allocs_event_source *source = of(base);
+    size_t count = source->count;
+    uint32_t id = class_of(source, (struct step_bytes){(const uint8_t *) call, strlen(call)},
+                           source->last_ns);
+    source->count = count; /* nobody is told that it was loaded */
+    return id;
+}

@@ -9,15 +9,21 @@
 #include "converter/base/object_table.h"
 #include "format/core/grow.h"
 
-enum { PENDING = 3 };
+/* What one record becomes, and one more. */
+enum { PENDING = 4 };
+
+struct told_death {
+    uint64_t object, time;
+};
 
 /* The newest that is known of an address. */
 struct place {
     uint64_t time;
     uint64_t object;
     bool lives;
-    uint32_t owed;  /* frees that were thought of and are still to come; */
-    uint32_t early; /* frees of what is still to come */
+    bool is_resized; /* what was told last is a new size, not a free */
+    uint32_t owed;   /* frees that were thought of and are still to come; */
+    uint32_t early;  /* frees of what is still to come */
 };
 
 struct arrival_order {
@@ -29,6 +35,9 @@ struct arrival_order {
     uint64_t objects;
     struct hatf_record pending[PENDING];
     size_t at, filled;
+    /* of frees that were told of apart */
+    struct told_death *deaths;
+    size_t death_at, death_count, death_capacity;
 };
 
 static struct arrival_order *of(struct alloc_source *source)
@@ -117,22 +126,30 @@ static void put_free(struct arrival_order *order, const struct hatf_record *reco
     else
         place->early++;
     if (is_newest) {
-        place->lives = false;
+        place->lives = place->is_resized = false;
         place->time = record->time;
     }
+}
+
+/* At equal times a free comes later. */
+static bool resizes_dead(const struct place *place, uint64_t time)
+{
+    return time < place->time ||
+           (time == place->time && !place->lives && !place->is_resized && place->early > 0);
 }
 
 /* Where it is, with another size: the object as it was, and another one. */
 static void put_in_place(struct arrival_order *order, const struct hatf_record *record,
                          struct place *place)
 {
-    bool is_late = record->time < place->time;
+    bool is_late = resizes_dead(place, record->time);
     if (!is_late && place->lives)
         give_free(order, record, place->object);
     uint64_t object = ++order->objects;
     give(order, record, HATF_ALLOC, object);
     if (is_late) {
         give_free(order, record, object);
+        place->early -= place->early > 0;
         return;
     }
     place->object = object;
@@ -163,7 +180,55 @@ static bool take(struct arrival_order *order, const struct hatf_record *record)
     return true;
 }
 
+/* ---- what is told of apart ---- */
+
+bool arrival_order_free(struct alloc_source *base, const struct hatf_record *record)
+{
+    struct arrival_order *order = of(base);
+    struct place *place = place_of(order, record->address);
+    size_t before = order->filled;
+    if (place == NULL)
+        return false;
+    put_free(order, record, place);
+    if (place->time == record->time)
+        place->is_resized = record->tag == HATF_REALLOC_NO_ALLOC;
+    if (order->filled == before)
+        return true;
+    order->filled = before;
+    if (order->death_count == order->death_capacity) {
+        struct told_death *deaths = step_grown(order->deaths, &order->death_capacity,
+                                               order->death_count + 1, sizeof *deaths);
+        if (deaths == NULL)
+            return false;
+        order->deaths = deaths;
+    }
+    order->deaths[order->death_count++] =
+        (struct told_death){order->pending[before].address, record->time};
+    return true;
+}
+
+bool arrival_order_would_live(const struct alloc_source *base, uint64_t address, uint64_t time,
+                              bool is_resized)
+{
+    const struct arrival_order *order = of_const(base);
+    struct live_object found;
+    if (!object_table_find(&order->addresses, live_address_key(address), &found))
+        return true;
+    const struct place *place = &order->places[found.value];
+    if (is_resized)
+        return !resizes_dead(place, time);
+    return time > place->time || (time == place->time && place->early == 0);
+}
+
 /* ---- the source ---- */
+
+static void give_death(struct arrival_order *order, struct hatf_record *record)
+{
+    const struct told_death *death = &order->deaths[order->death_at++];
+    *record = (struct hatf_record){.tag = HATF_FREE, .time = death->time, .address = death->object};
+    if (order->death_at == order->death_count)
+        order->death_at = order->death_count = 0;
+}
 
 static enum step_status next(struct alloc_source *base, struct hatf_record *record,
                              struct step_error *error)
@@ -171,6 +236,10 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
     struct arrival_order *order = of(base);
     struct hatf_record from;
     while (order->at == order->filled) {
+        if (order->death_at < order->death_count) {
+            give_death(order, record);
+            return STEP_STATUS_OK;
+        }
         enum step_status status = alloc_source_next(order->records, &from, error);
         if (status != STEP_STATUS_OK)
             return status;
@@ -208,6 +277,7 @@ static void destroy(struct alloc_source *base)
     alloc_source_destroy(order->records);
     object_table_reset(&order->addresses);
     free(order->places);
+    free(order->deaths);
     free(order);
 }
 

@@ -16,4 +16,12 @@
 enum step_status arrival_order_create(struct alloc_source *records, struct alloc_source **out,
                                       struct step_error *error);
 
+/* A free that was seen before it came with the records, and is not to come again; or a realloc in
+ * place, which is still to come.  False: out of memory. */
+bool arrival_order_free(struct alloc_source *source, const struct hatf_record *record);
+/* An allocation, or a realloc in place, that did not come yet: does its object live, as far as is
+ * known? */
+bool arrival_order_would_live(const struct alloc_source *source, uint64_t address, uint64_t time,
+                              bool is_resized);
+
 #endif

@@ -33,6 +33,11 @@ static bool make_ready(struct recorded_calls *calls)
     return name_index_init(&calls->frames) && ok;
 }
 
+const char *recorded_call_text(uint32_t call)
+{
+    return call < sizeof call_names / sizeof call_names[0] ? call_names[call] : "";
+}
+
 static bool is_call(struct step_bytes text)
 {
     const uint8_t *comma = text.length > 0 ? memchr(text.data, ',', text.length) : NULL;

@@ -32,4 +32,7 @@ size_t recorded_call_put_existing(struct step_bytes attributes, uint8_t *out);
 uint32_t recorded_calls_frame(struct recorded_calls *calls, struct trace_names *names,
                               struct step_bytes stack);
 
+/* What an enum step_live_heap_call says in attributes; empty: there is none such. */
+const char *recorded_call_text(uint32_t call);
+
 #endif

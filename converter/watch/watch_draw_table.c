@@ -131,7 +131,9 @@ void drawing_rows(struct drawing *drawing, const struct drawing_layout *layout, 
     }
     if (view->table.count == 0 && rows > 0)
         drawing_put(drawing, WATCH_DIM, "%s",
-                    view->name[0] != '\0'          ? " no such name"
+                    view->name[0] != '\0' ? " no such name"
+                    : view->feed->tail.is_heap
+                        ? " nothing in the file yet (stack=N for call stacks)"
                     : view->axis == WATCH_SITES    ? " no call stacks (agent: stack=N)"
                     : view->axis == WATCH_METHODS  ? " no methods (agent: events=method)"
                     : view->feed->tail.events == 0 ? " nothing yet"

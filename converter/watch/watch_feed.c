@@ -18,7 +18,7 @@
 #define PENDING_BYTES (UINT64_C(1) << 20)
 #define LIVE_MOST ((size_t) 1 << 24) /* objects, where deaths are lost */
 
-static double cpu_ns(void)
+double watch_feed_cpu_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -41,7 +41,7 @@ enum step_status watch_feed_open(struct watch_feed *feed, const char *path,
                                  struct step_error *error)
 {
     *feed = (struct watch_feed){
-        .selected = *selected, .share = share, .speed = 1, .spent_ns = cpu_ns()};
+        .selected = *selected, .share = share, .speed = 1, .spent_ns = watch_feed_cpu_ns()};
     bool has_model = watch_model_init(&feed->model, &feed->tail.names, selected);
     begin(feed);
     enum step_status status = watch_tail_open(&feed->tail, path, error);
@@ -62,8 +62,7 @@ void watch_feed_close(struct watch_feed *feed)
     watch_schema_reset(&feed->schema);
 }
 
-/* All is read once more, into a model that begins anew. */
-static enum step_status restart(struct watch_feed *feed, struct step_error *error)
+enum step_status watch_feed_restart(struct watch_feed *feed, struct step_error *error)
 {
     begin(feed);
     if (!watch_model_restart(&feed->model, &feed->selected))
@@ -77,7 +76,7 @@ enum step_status watch_feed_select(struct watch_feed *feed, const struct event_s
 {
     feed->selected = *selected;
     watch_feed_unmark(feed);
-    return restart(feed, error);
+    return watch_feed_restart(feed, error);
 }
 
 /* ---- a block ---- */
@@ -100,7 +99,7 @@ static enum step_status read_block(struct watch_feed *feed, size_t i, uint32_t w
 /* What the process took since this was asked before comes off what it may take. */
 static double settle_credit(struct watch_feed *feed)
 {
-    double now = cpu_ns(), taken = now - feed->spent_ns;
+    double now = watch_feed_cpu_ns(), taken = now - feed->spent_ns;
     feed->spent_ns = now;
     feed->credit_ns -= taken;
     return taken;
@@ -197,24 +196,18 @@ static enum step_status read_limited(struct watch_feed *feed, struct step_error 
 enum step_status watch_feed_read(struct watch_feed *feed, uint64_t slice_ns, bool *more,
                                  struct step_error *error)
 {
-    double until = cpu_ns() + (double) slice_ns;
+    double until = watch_feed_cpu_ns() + (double) slice_ns;
     size_t end = step_reader_block_count(feed->tail.reader);
     enum step_status status = STEP_STATUS_OK;
-    if (feed->tail.is_heap) {
-        feed->heap.at_end = false;
-        while (status == STEP_STATUS_OK && !feed->heap.at_end && cpu_ns() < until)
-            status = watch_heap_read(&feed->heap, &feed->model, error);
-        *more = !feed->heap.at_end;
-        feed->next = feed->heap.at_end ? end : 0;
-        return status;
-    }
+    if (feed->tail.is_heap)
+        return watch_feed_read_heap(feed, slice_ns, more, error);
     if (is_limited(feed)) {
         *more = false;
         return feed->next < end ? read_limited(feed, error) : STEP_STATUS_OK;
     }
     if (feed->passed_over || feed->model.stride > 1)
-        status = restart(feed, error);
-    while (status == STEP_STATUS_OK && feed->next < end && cpu_ns() < until) {
+        status = watch_feed_restart(feed, error);
+    while (status == STEP_STATUS_OK && feed->next < end && watch_feed_cpu_ns() < until) {
         feed->records_met += wanted_count(feed, feed->next);
         status = read_block(feed, feed->next++, 1, error);
     }
@@ -335,17 +328,6 @@ static void peek(struct watch_feed *feed)
         feed->tail.dropped = dropped;
 }
 
-/* Rows of another source have other numbers. */
-static enum step_status end_heap(struct watch_feed *feed, struct step_error *error)
-{
-    for (int axis = 0; axis < WATCH_AXES; axis++) {
-        id_table_reset(&feed->model.rows[axis]);
-        id_table_init(&feed->model.rows[axis], sizeof(struct watch_row));
-    }
-    watch_feed_unmark(feed);
-    return restart(feed, error);
-}
-
 enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns,
                                     struct step_error *error)
 {
@@ -359,8 +341,7 @@ enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns
         status = no_memory(error); /* else blocks that were there keep their numbers */
     watch_model_begin_pending(&feed->model);
     if (status == STEP_STATUS_OK && feed->tail.is_heap)
-        return feed->heap.is_running && feed->tail.state != WATCH_RUNNING ? end_heap(feed, error)
-                                                                          : STEP_STATUS_OK;
+        return watch_feed_end_heap(feed, error);
     if (status == STEP_STATUS_OK && feed->tail.state == WATCH_RUNNING)
         peek(feed);
     return status;

@@ -52,6 +52,21 @@ bool watch_feed_is_exact(const struct watch_feed *feed);
 /* Share of the events that was read, 0 to 1. */
 double watch_feed_progress(const struct watch_feed *feed);
 
+/* ---- for watch_feed_heap.c ---- */
+
+/* All is read once more, into a model that begins anew. */
+enum step_status watch_feed_restart(struct watch_feed *feed, struct step_error *error);
+/* Processor time of this process. */
+double watch_feed_cpu_ns(void);
+
+/* ---- watch_feed_heap.c, of a native program's trace ---- */
+
+enum step_status watch_feed_read_heap(struct watch_feed *feed, uint64_t slice_ns, bool *more,
+                                      struct step_error *error);
+/* Where the trace has ended since it was begun to be read, it is read once more, in the order of
+ * time. */
+enum step_status watch_feed_end_heap(struct watch_feed *feed, struct step_error *error);
+
 /* ---- watch_figures.c ---- */
 
 /* What the trace comes to in all: what the headers of blocks tell exactly stands above what was

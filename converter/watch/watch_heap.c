@@ -10,12 +10,17 @@
 
 enum { EVENTS_AT_ONCE = 4096 };
 
-static enum step_status open_running(const struct watch_tail *tail, struct alloc_source **out,
-                                     struct step_error *error)
+static enum step_status open_running(struct watch_heap *heap, const struct watch_tail *tail,
+                                     struct alloc_source **out, struct step_error *error)
 {
     struct alloc_source *blocks;
     enum step_status status = stepfile_alloc_tail_create(tail->path, tail->reader, &blocks, error);
-    return status == STEP_STATUS_OK ? arrival_order_create(blocks, out, error) : status;
+    if (status != STEP_STATUS_OK)
+        return status;
+    stepfile_alloc_tail_pass(blocks, watch_heap_is_told, heap);
+    status = arrival_order_create(blocks, out, error);
+    heap->order = status == STEP_STATUS_OK ? *out : NULL;
+    return status;
 }
 
 static enum step_status open_ended(const struct watch_tail *tail, struct alloc_source **out,
@@ -35,8 +40,8 @@ enum step_status watch_heap_start(struct watch_heap *heap, const struct watch_ta
     event_selection_init(&everything); /* the model selects */
     watch_heap_reset(heap);
     heap->is_running = tail->state == WATCH_RUNNING;
-    enum step_status status =
-        heap->is_running ? open_running(tail, &records, error) : open_ended(tail, &records, error);
+    enum step_status status = heap->is_running ? open_running(heap, tail, &records, error)
+                                               : open_ended(tail, &records, error);
     if (status == STEP_STATUS_OK)
         status = record_trace_source_create(records, &everything, &heap->events, error);
     if (status == STEP_STATUS_OK)
@@ -48,6 +53,7 @@ void watch_heap_reset(struct watch_heap *heap)
 {
     if (heap->events != NULL)
         heap->events->operations->destroy(heap->events);
+    watch_heap_forget(heap);
     *heap = (struct watch_heap){.events = NULL};
 }
 

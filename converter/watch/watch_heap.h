@@ -10,11 +10,20 @@
 #include "converter/watch/watch_model.h"
 #include "converter/watch/watch_tail.h"
 
+struct watch_birth;
+
 struct watch_heap {
     struct event_source *events; /* NULL: the trace is a Java program's */
     uint64_t events_put;
-    bool is_running; /* the source is of a trace that grows */
-    bool at_end;     /* of what there is so far */
+    bool is_running;  /* the source is of a trace that grows */
+    bool at_end;      /* of what there is so far */
+    bool has_peeked;  /* and of the live file */
+    unsigned follows; /* how often the file had grown meanwhile */
+    /* of a trace that grows */
+    struct alloc_source *order; /* in the events */
+    struct id_table told;       /* struct watch_told, by stream */
+    struct watch_birth *births; /* in the live file, at this look */
+    size_t birth_count, birth_capacity;
 };
 
 /* From the first event on, into a model that has begun anew and borrows the names. */
@@ -24,5 +33,16 @@ void watch_heap_reset(struct watch_heap *heap);
 /* Puts some thousand events. */
 enum step_status watch_heap_read(struct watch_heap *heap, struct watch_model *model,
                                  struct step_error *error);
+
+/* ---- watch_heap_live.c ---- */
+
+/* All of the file is read: takes what lies in the live file beyond it.  Frees count for good,
+ * births are pending.  `*dropped` as in step_live_peek(). */
+enum step_status watch_heap_peek(struct watch_heap *heap, const struct watch_tail *tail,
+                                 struct watch_model *model, uint64_t *dropped,
+                                 struct step_error *error);
+/* Whether the free with that number was taken so; `user` is the heap. */
+bool watch_heap_is_told(void *user, uint64_t stream, uint64_t number);
+void watch_heap_forget(struct watch_heap *heap);
 
 #endif

@@ -295,6 +295,22 @@ void watch_model_pend(struct watch_model *model, const struct trace_event *event
     }
 }
 
+void watch_model_pend_object(struct watch_model *model, const struct trace_event *event, bool lives)
+{
+    const struct origin origin = {event->stack_id, event->thread_id, 1};
+    struct watch_sums sums = {.objects = 1, .bytes = event->size};
+    note_time(model, event->time_ns);
+    if (!pending_is_wanted(model, event))
+        return;
+    if (!lives) {
+        sums.freed_objects = 1;
+        sums.freed_bytes = event->size;
+    } else {
+        watch_curve_pend(&model->curve, event->time_ns, (int64_t) event->size);
+    }
+    add_object(model, event->class_id, &origin, &sums, true);
+}
+
 /* ---- moments ---- */
 
 struct watch_sums watch_row_now(const struct watch_model *model, const struct watch_row *row)

@@ -82,6 +82,9 @@ void watch_model_put_calls(struct watch_model *model, uint32_t method_id, uint64
 /* From now on what lies in the live file is told anew. */
 void watch_model_begin_pending(struct watch_model *model);
 void watch_model_pend(struct watch_model *model, const struct trace_event *event, uint32_t weight);
+/* A birth whose object lives, or is dead already. */
+void watch_model_pend_object(struct watch_model *model, const struct trace_event *event,
+                             bool lives);
 
 /* What a row comes to with what is pending. */
 struct watch_sums watch_row_now(const struct watch_model *model, const struct watch_row *row);

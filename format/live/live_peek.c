@@ -155,6 +155,60 @@ static void take_event(const struct peek *peek, struct chunk_state *state, const
     }
 }
 
+/* Of a native program: its length in words, 0 for what is no record; see live_allocs.c. */
+static size_t take_heap_word(const struct peek *peek, struct chunk_state *state,
+                             const uint64_t *words, size_t count, bool *is_event)
+{
+    static const uint8_t lengths[STEP_LIVE_HEAP_KIND_COUNT] = {
+        [STEP_LIVE_THREAD_SWITCH] = 1,      [STEP_LIVE_HEAP_IN] = 1,
+        [STEP_LIVE_HEAP_FRAME] = 3,         [STEP_LIVE_STACK] = 1,
+        [STEP_LIVE_HEAP_THREAD_CREATE] = 2, [STEP_LIVE_HEAP_THREAD_DESTROY] = 2,
+        [STEP_LIVE_HEAP_ALLOC] = 3,         [STEP_LIVE_HEAP_FREE] = 2,
+        [STEP_LIVE_HEAP_REALLOC] = 4,       [STEP_LIVE_HEAP_CREATE] = 2,
+        [STEP_LIVE_HEAP_DESTROY] = 2};
+    struct step_live_event *event = &state->event;
+    uint32_t kind = kind_of(words[0]);
+    size_t length = kind < STEP_LIVE_HEAP_KIND_COUNT ? lengths[kind] : 0;
+    *is_event = length > 1 && kind != STEP_LIVE_HEAP_FRAME;
+    if (length > count)
+        return 0;
+    if (kind == STEP_LIVE_THREAD_SWITCH)
+        event->thread = words[0] >> STEP_LIVE_KIND_BITS;
+    if (!*is_event)
+        return length;
+    take_stamp(peek, state, words[0], false);
+    event->kind = kind == STEP_LIVE_HEAP_ALLOC  ? STEP_LIVE_ALLOC
+                  : kind == STEP_LIVE_HEAP_FREE ? STEP_LIVE_FREE_OBJECT
+                  : kind == STEP_LIVE_HEAP_REALLOC && words[2] == words[3] && words[2] != 0
+                      ? (uint32_t) STEP_LIVE_HEAP_REALLOC
+                      : (uint32_t) STEP_LIVE_NONE;
+    event->class_ = words[1] >> STEP_LIVE_HEAP_CALL_SHIFT;
+    event->size = words[1] & ((UINT64_C(1) << STEP_LIVE_HEAP_ALIGNMENT_SHIFT) - 1);
+    event->object = kind == STEP_LIVE_HEAP_ALLOC || kind == STEP_LIVE_HEAP_REALLOC
+                        ? words[2]
+                        : words[1] & ((UINT64_C(1) << STEP_LIVE_HEAP_CALL_SHIFT) - 1);
+    return length;
+}
+
+static void visit_heap_words(struct peek *peek, const struct found_chunk *chunk, size_t count)
+{
+    const struct step_live_look *look = peek->look;
+    uint64_t written = look->written(look->user, chunk->stream), number = chunk->first_record;
+    struct chunk_state state = {
+        .event = {.weight = 1, .stream = chunk->stream, .thread = chunk->thread}};
+    bool is_event;
+    for (size_t at = 0, length; at < count; at += length) {
+        length = take_heap_word(peek, &state, peek->words + at, count - at, &is_event);
+        if (length == 0)
+            break;
+        if (!is_event)
+            continue;
+        state.event.method = number++;
+        if (state.event.method >= written)
+            look->visit(look->user, &state.event);
+    }
+}
+
 static void visit_words(struct peek *peek, const struct found_chunk *chunk, size_t count)
 {
     const struct step_live_look *look = peek->look;
@@ -207,8 +261,13 @@ static enum step_status visit_chunk(struct peek *peek, const struct found_chunk 
     }
     if (live_file_read(&peek->file, chunk->offset + sizeof(struct step_live_chunk), peek->words,
                        bytes) &&
-        is_same(peek, chunk))
-        visit_words(peek, chunk, bytes / sizeof *peek->words);
+        is_same(peek, chunk)) {
+        size_t count = bytes / sizeof *peek->words;
+        if (peek->file.header.definition == STEP_LIVE_DEFINITION_JAVA)
+            visit_words(peek, chunk, count);
+        else
+            visit_heap_words(peek, chunk, count);
+    }
     return STEP_STATUS_OK;
 }
 
@@ -218,9 +277,6 @@ enum step_status step_live_peek(const char *path, const struct step_live_look *l
     struct peek peek = {.look = look, .file = {.path = path, .descriptor = -1, .error = error}};
     *dropped = 0;
     enum step_status status = live_file_open(&peek.file);
-    if (status == STEP_STATUS_OK && peek.file.header.definition != STEP_LIVE_DEFINITION_JAVA)
-        status = step_error_set(error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
-                                "the live file is of a native program");
     if (status == STEP_STATUS_OK)
         status = live_file_find_chunks(&peek.file);
     if (status == STEP_STATUS_OK) {

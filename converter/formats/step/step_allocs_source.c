@@ -19,9 +19,12 @@ struct stepfile_alloc_source {
     struct step_hatf_trace_binding binding;
     struct address_model *model; /* where the trace has places */
     uint64_t resolution_ns;
-    struct step_records *records;      /* NULL: block by block, */
-    struct step_block *block;          /* this one, */
-    size_t next_block;                 /* then that */
+    struct step_records *records; /* NULL: block by block, */
+    struct step_block *block;     /* this one, */
+    size_t next_block;            /* then that; */
+    uint64_t number;              /* the last record's in its stream */
+    stepfile_is_told is_told;     /* NULL: no free is */
+    void *is_told_user;
     size_t damage_before;              /* what opening found */
     struct step_bytes next_attributes; /* of STEP_HEAP_NEXT_ATTRIBUTES: a copy */
     bool has_next_attributes;
@@ -172,11 +175,14 @@ static enum step_status next_of_blocks(struct stepfile_alloc_source *source,
 {
     enum step_status status = STEP_STATUS_END;
     for (;;) {
+        source->number++;
         if (source->block != NULL &&
             (status = step_block_next(source->block, view)) != STEP_STATUS_END)
             return status;
         if (source->next_block == step_reader_block_count(source->reader))
             return STEP_STATUS_END;
+        source->number =
+            step_reader_block_info(source->reader, source->next_block)->first_record - 1;
         status =
             step_reader_load(source->reader, source->next_block++, NULL, &source->block, error);
         if (status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT) {
@@ -195,6 +201,14 @@ static enum step_status next_view(struct stepfile_alloc_source *source,
                                    : next_of_blocks(source, view, error);
 }
 
+static bool was_told(const struct stepfile_alloc_source *source)
+{
+    return source->is_told != NULL &&
+           source->is_told(source->is_told_user,
+                           step_reader_block_info(source->reader, source->next_block - 1)->stream,
+                           source->number);
+}
+
 static enum step_status next_record(struct alloc_source *base, struct hatf_record *record,
                                     struct step_error *error)
 {
@@ -206,6 +220,8 @@ static enum step_status next_record(struct alloc_source *base, struct hatf_recor
         if (status != STEP_STATUS_OK)
             return status;
         status = take(source, &view, record, error);
+        if (status == STEP_STATUS_OK && record->tag == HATF_FREE && was_told(source))
+            status = STEP_STATUS_END;
     }
     return status;
 }
@@ -366,4 +382,10 @@ enum step_status stepfile_alloc_tail_create(const char *path, struct step_reader
                                             struct alloc_source **out, struct step_error *error)
 {
     return create(path, reader, true, out, error);
+}
+
+void stepfile_alloc_tail_pass(struct alloc_source *tail, stepfile_is_told is_told, void *user)
+{
+    of(tail)->is_told = is_told;
+    of(tail)->is_told_user = user;
 }

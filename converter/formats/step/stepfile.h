@@ -20,6 +20,9 @@ enum step_status stepfile_alloc_source_create(const char *path, struct step_read
  * whoever has it. */
 enum step_status stepfile_alloc_tail_create(const char *path, struct step_reader *reader,
                                             struct alloc_source **out, struct step_error *error);
+/* Frees of a tail of which this is true are passed over: they were told of before. */
+typedef bool (*stepfile_is_told)(void *user, uint64_t stream, uint64_t number);
+void stepfile_alloc_tail_pass(struct alloc_source *tail, stepfile_is_told is_told, void *user);
 enum step_status stepfile_alloc_sink_create(struct output_file *output,
                                             const struct event_source *source,
                                             const struct event_sink_options *options,

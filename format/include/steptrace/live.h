@@ -247,7 +247,11 @@ bool step_live_is_written(const char *path);
 
 /* An event that lies in the live file of a running trace. */
 struct step_live_event {
-    uint32_t kind;   /* STEP_LIVE_ALLOC, EXISTING, FREE_OBJECT, ENTRY; any other event: NONE */
+    /* STEP_LIVE_ALLOC, EXISTING, FREE_OBJECT, ENTRY; any other event: NONE.  Of a native program
+     * STEP_LIVE_ALLOC, FREE_OBJECT, and STEP_LIVE_HEAP_REALLOC for one that keeps its address:
+     * `object` is the address, `class_` the enum step_live_heap_call, `method` the record's number
+     * in the stream (of any kind). */
+    uint32_t kind;
     uint32_t weight; /* it stands for so many: where not all is read */
     uint64_t stream;
     uint64_t ticks;  /* its time; of a free: that of the latest event before it */
@@ -278,10 +282,10 @@ struct step_live_look {
     uint64_t most_bytes; /* of raw records that are read; 0: all */
 };
 
-/* Looks at what a running Java program has not got into its trace yet, without stopping it: each
+/* Looks at what a running program has not got into its trace yet, without stopping it: each
  * chunk as far as it was filled at the moment, some later than others; those that are handed on
  * meanwhile are left out.  `*dropped`: how many records found no room so far.
- * NOT_FOUND: there is no such file; UNSUPPORTED: it is of a native program. */
+ * NOT_FOUND: there is no such file. */
 enum step_status step_live_peek(const char *path, const struct step_live_look *look,
                                 uint64_t *dropped, struct step_error *error);
 

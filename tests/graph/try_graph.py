@@ -228,6 +228,13 @@ def snapshots():
     make(head + first + more + second + '0 end 9 0\n')
     out = json.loads(run('heap', '--retained', '--by', 'object', '--at', 'end', '--json', 'in.step').stdout)
     assert {r['object']: r['retained_bytes'] for r in out['rows']} == {1: 64, 3: 48}
+    # what is not there is told: call stacks, and a snapshot
+    told = run('heap', '--retained', '--by', 'site', '--at', 'end', 'in.step').stderr
+    assert 'stack=N' in told and 'snapshot=start' not in told, told
+    make(head + more + '0 end 9 0\n')
+    for words in (['heap', '--retained', 'in.step'], ['paths', 'in.step', '5']):
+        told = run(*words).stderr
+        assert 'snapshot=start' in told and 'stack=N' not in told, told
     # one that never ends is told
     make(head + first + more + '2 snapshot 6 0 2 command\n2 has-field 6 0 1 3 1\n0 end 9 0\n')
     assert 'snapshot 2 is not complete' in run('heap', '--retained', 'in.step', '--at', 'end').stderr

@@ -275,9 +275,11 @@ def graph():
     make(head + first + lone.replace('end\n2 root', 'end\n2 has-field 6 0 1 7 1\n2 root') + '0 end 9 0\n')
     found = json.loads(run('check', '--graph', '--json', 'in.step', code=3).stdout)['snapshots'][0]
     assert (found['missing'], found['constants']) == (2, 0), found
+    assert 'events=reference' in run('check', '--graph', 'in.step', code=3).stderr
     # one that never ends counts as far as it goes; without any there is nothing to compare
     make(head + first + stores + '2 snapshot 6 0 2 command\n' + edges.format(6) + '0 end 9 0\n')
-    assert 'not complete: 4 references' in run('check', '--graph', 'in.step', code=3).stdout
+    told = run('check', '--graph', 'in.step', code=3)
+    assert 'not complete: 4 references' in told.stdout and 'events=reference' not in told.stderr, told
     make(head + first + stores + '0 end 9 0\n')
     assert 'no snapshot after' in run('check', '--graph', 'in.step', code=3).stdout
 

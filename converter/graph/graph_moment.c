@@ -248,9 +248,7 @@ enum step_status graph_moment_find(struct graph_moment *graph, struct step_reade
     enum step_status status = graph_source_init(&graph->source, reader, error);
     if (status != STEP_STATUS_OK)
         return status;
-    const uint64_t *counts = graph->source.inventory.counts;
-    graph->has_stores =
-        counts[GRAPH_FIELD] + counts[GRAPH_ELEMENT] + counts[GRAPH_RANGE] + counts[GRAPH_CLONE] > 0;
+    graph->has_stores = graph_source_has_stores(&graph->source);
     if (!graph_replay_init(&graph->replay, &graph->source, false, true))
         return no_memory(error);
     status = find_stop(graph, &stop, error);

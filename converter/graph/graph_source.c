@@ -195,6 +195,13 @@ static void count_records(struct graph_source *source)
     }
 }
 
+bool graph_source_has_stores(const struct graph_source *source)
+{
+    const uint64_t *counts = source->inventory.counts;
+    return counts[GRAPH_FIELD] + counts[GRAPH_ELEMENT] + counts[GRAPH_RANGE] + counts[GRAPH_CLONE] >
+           0;
+}
+
 enum step_status graph_source_init(struct graph_source *source, struct step_reader *reader,
                                    struct step_error *error)
 {

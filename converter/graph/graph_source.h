@@ -39,6 +39,8 @@ struct graph_source {
 /* FORMAT for a trace without objects of Java.  graph_source_reset() is allowed after a failure. */
 enum step_status graph_source_init(struct graph_source *source, struct step_reader *reader,
                                    struct step_error *error);
+/* Does the trace have stores of references of any kind? */
+bool graph_source_has_stores(const struct graph_source *source);
 /* Starts, or starts again, with the kinds that are asked for (bits).  `knows` NULL: none waits. */
 enum step_status graph_source_start(struct graph_source *source, uint32_t kinds, graph_knows knows,
                                     const void *user, struct step_error *error);

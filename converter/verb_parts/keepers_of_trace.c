@@ -30,6 +30,24 @@ static void tell_unknown(const char *path, const struct graph_replay *replay)
                     (unsigned long long) replay->snapshot);
 }
 
+/* What the answer would need and the trace does not have. */
+static void tell_missing(const char *path, const struct graph_moment *graph)
+{
+    if (graph->replay.snapshot == 0)
+        report_line("%s: has no snapshot by that moment (the agent's option snapshot=start): what "
+                    "held objects before it is not known, and what nothing known holds counts as "
+                    "held by a frame",
+                    path);
+}
+
+static void tell_no_sites(const char *path, const struct retained *retained)
+{
+    for (size_t i = 0; i < retained->count; i++)
+        if (retained->rows[i].site != 0)
+            return;
+    report_line("%s: has no call stacks (the agent's option stack=N)", path);
+}
+
 static enum step_status open_graph(struct opened_graph *opened, const char *path,
                                    const struct heap_moment *moment, struct step_error *error)
 {
@@ -37,8 +55,10 @@ static enum step_status open_graph(struct opened_graph *opened, const char *path
     enum step_status status = record_open(path, &opened->reader, &opened->seekable, error);
     if (status == STEP_STATUS_OK)
         status = graph_moment_find(&opened->graph, opened->reader, moment, error);
-    if (status == STEP_STATUS_OK)
+    if (status == STEP_STATUS_OK) {
         tell_unknown(path, &opened->graph.replay);
+        tell_missing(path, &opened->graph);
+    }
     return status;
 }
 
@@ -66,6 +86,8 @@ enum step_status keepers_print_retained(const char *path, const struct keepers_o
         status = no_memory(&error);
     const struct keeper_report report = {
         .path = path, .graph = &opened.graph, .depth = options->depth, .as_json = options->as_json};
+    if (status == STEP_STATUS_OK && options->by == RETAINED_BY_SITE)
+        tell_no_sites(path, &retained);
     if (status == STEP_STATUS_OK)
         keeper_report_retained(&report, &retained);
     retained_reset(&retained);

@@ -11,6 +11,7 @@
 #include "converter/keepers/keeper_names.h"
 
 struct snapshot_printer {
+    const char *path;
     uint64_t limit;
     struct json_output *json;
     uint64_t count; /* of snapshots */
@@ -150,6 +151,10 @@ static void print(void *user, const struct graph_source *source,
     struct snapshot_printer *printer = user;
     size_t count;
     struct place *places = sorted_places(result, &count);
+    if (printer->count == 0 && !graph_source_has_stores(source))
+        report_line("%s: has no stores of references (the agent's option events=reference) that a "
+                    "snapshot could be compared with: all is missing",
+                    printer->path);
     printer->count++;
     if (places == NULL)
         printer->lost = true;
@@ -163,7 +168,7 @@ static void print(void *user, const struct graph_source *source,
 enum step_status snapshots_print(const char *path, uint64_t limit, struct json_output *json)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct snapshot_printer printer = {.limit = limit, .json = json};
+    struct snapshot_printer printer = {.path = path, .limit = limit, .json = json};
     if (json != NULL)
         json_begin_array(json, "snapshots");
     enum step_status status = snapshots_check(path, print, &printer, &error);

@@ -228,6 +228,13 @@ def snapshots():
     make(head + first + more + second + '0 end 9 0\n')
     out = json.loads(run('heap', '--retained', '--by', 'object', '--at', 'end', '--json', 'in.step').stdout)
     assert {r['object']: r['retained_bytes'] for r in out['rows']} == {1: 64, 3: 48}
+    # what is not there is told: call stacks, and a snapshot
+    told = run('heap', '--retained', '--by', 'site', '--at', 'end', 'in.step').stderr
+    assert 'stack=N' in told and 'snapshot=start' not in told, told
+    make(head + more + '0 end 9 0\n')
+    for words in (['heap', '--retained', 'in.step'], ['paths', 'in.step', '5']):
+        told = run(*words).stderr
+        assert 'snapshot=start' in told and 'stack=N' not in told, told
     # one that never ends is told
     make(head + first + more + '2 snapshot 6 0 2 command\n2 has-field 6 0 1 3 1\n0 end 9 0\n')
     assert 'snapshot 2 is not complete' in run('heap', '--retained', 'in.step', '--at', 'end').stderr
@@ -268,9 +275,11 @@ def graph():
     make(head + first + lone.replace('end\n2 root', 'end\n2 has-field 6 0 1 7 1\n2 root') + '0 end 9 0\n')
     found = json.loads(run('check', '--graph', '--json', 'in.step', code=3).stdout)['snapshots'][0]
     assert (found['missing'], found['constants']) == (2, 0), found
+    assert 'events=reference' in run('check', '--graph', 'in.step', code=3).stderr
     # one that never ends counts as far as it goes; without any there is nothing to compare
     make(head + first + stores + '2 snapshot 6 0 2 command\n' + edges.format(6) + '0 end 9 0\n')
-    assert 'not complete: 4 references' in run('check', '--graph', 'in.step', code=3).stdout
+    told = run('check', '--graph', 'in.step', code=3)
+    assert 'not complete: 4 references' in told.stdout and 'events=reference' not in told.stderr, told
     make(head + first + stores + '0 end 9 0\n')
     assert 'no snapshot after' in run('check', '--graph', 'in.step', code=3).stdout
 

@@ -77,6 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct step_form *form = step_form_row(data[0] % 16);
     const struct step_transform *transform = step_transform_row(data[0] % 16);
     uint64_t parameters[STEP_TRANSFORM_PARAMETERS] = {data[1], data[2], data[3], data[4]};
+    if (transform == &step_transform_listed) /* sizes in bytes of one number */
+        parameters[2] |= (uint64_t) (data[4] & 15) << 8 | (uint64_t) (data[4] >> 2) << 16;
     size_t count = 1 + (data[5] | (size_t) data[6] << 8) % (MOST - 1);
     if (data[7] % 3 == 0 && form != NULL)
         fuzz_form(form, data[1], count, data + 8, size - 8);

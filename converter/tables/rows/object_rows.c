@@ -150,6 +150,8 @@ static void put_rows(struct object_rows *rows, const struct births *births, bool
     const struct birth *const *all = births->births;
     size_t count = births->count;
     uint32_t class_ids[GROUP_ROWS], sites[GROUP_ROWS];
+    if (count == 0)
+        return;
     for (size_t i = 0; i < count; i++) {
         class_ids[i] = all[i]->class_id;
         sites[i] = all[i]->site;

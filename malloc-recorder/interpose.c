@@ -89,30 +89,13 @@ static void *take_over(void *block, size_t size)
     return moved;
 }
 
-/* A block of a heap of the program's own becomes one of malloc's. */
-static void resize_from_heap(const struct record_resize *resize, uint64_t heap, void *block,
-                             size_t size, void *moved)
-{
-    if (moved == NULL && size != 0) {
-        heap_blocks_put(block, heap);
-        return;
-    }
-    record_heap_free_at(resize->before, heap, block, 0);
-    if (moved != NULL)
-        record_alloc(size, moved, 0);
-}
-
 static void *resize(void *block, size_t size)
 {
     struct record_resize resize;
     uint64_t heap = heap_blocks_take(block);
     begin_resize(&resize, heap, block, size, 0);
     void *moved = real.realloc(block, size);
-    if (__builtin_expect(heap != 0, 0))
-        resize_from_heap(&resize, heap, block, size, moved);
-    else if (moved != NULL || (block != NULL && size == 0))
-        record_realloc(&resize, block, size, moved);
-    record_resize_end(&resize);
+    end_resize(&resize, heap, 0, block, size, moved, block != NULL && size == 0);
     return moved;
 }
 

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "malloc-recorder/heap_blocks.h"
+#include "malloc-recorder/interpose_heaps.h"
 #include "malloc-recorder/malloc_probes.h"
 
 struct real_allocator {
@@ -63,6 +65,21 @@ static inline void begin_resize(struct record_resize *resize, uint64_t heap, voi
 {
     record_resize_begin(resize, heap, block, call);
     resize->shrinks = block != NULL && size <= real.malloc_usable_size(block);
+}
+
+/* After it: the block was of the heap `old`, `moved` is of `heap`.  Where that is NULL nothing has
+ * happened, unless the call `frees`. */
+static inline void end_resize(struct record_resize *resize, uint64_t old, uint64_t heap,
+                              void *block, size_t size, void *moved, bool frees)
+{
+    bool is_done = moved != NULL || frees;
+    if (is_done && __builtin_expect((old | heap) != 0, 0))
+        note_moved(resize, old, heap, block, size, moved);
+    else if (is_done)
+        record_realloc(resize, block, size, moved);
+    else if (old != 0)
+        heap_blocks_put(block, old);
+    record_resize_end(resize);
 }
 
 #endif

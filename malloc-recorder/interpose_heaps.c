@@ -59,6 +59,13 @@ static void note_alloc(uint64_t heap, size_t size, const void *block, uint64_t c
     record_heap_alloc(heap, size, block, call);
 }
 
+void note_moved(const struct record_resize *resize, uint64_t old, uint64_t heap, const void *block,
+                size_t size, const void *moved)
+{
+    record_heap_free_at(resize->before, old, block, 0);
+    note_alloc(heap, size, moved, resize->call);
+}
+
 static void note_free(const void *block, uint64_t call)
 {
     uint64_t heap = heap_blocks_take(block);
@@ -116,15 +123,7 @@ static void *take_rallocx(void *block, size_t size, int flags)
     uint64_t old = heap_blocks_take(block);
     begin_resize(&resize, old, block, size, call);
     void *moved = je.rallocx(block, size, flags);
-    if (moved == NULL && old != 0) {
-        heap_blocks_put(block, old);
-    } else if (moved != NULL && (heap | old) != 0) {
-        record_heap_free_at(resize.before, old, block, 0);
-        note_alloc(heap != 0 ? heap : old, size, moved, call);
-    } else if (moved != NULL) {
-        record_realloc(&resize, block, size, moved);
-    }
-    record_resize_end(&resize);
+    end_resize(&resize, old, heap != 0 ? heap : old, block, size, moved, false);
     leave_real();
     return moved;
 }
@@ -293,15 +292,7 @@ static void *take_realloc(void *block, size_t size)
     uint64_t old = heap_blocks_take(block);
     begin_resize(&resize, old, block, size, 0);
     void *moved = mi.realloc(block, size);
-    if (moved == NULL && old != 0) {
-        heap_blocks_put(block, old);
-    } else if (moved != NULL && old != 0) {
-        record_heap_free_at(resize.before, old, block, 0);
-        note_alloc(0, size, moved, 0);
-    } else if (moved != NULL) {
-        record_realloc(&resize, block, size, moved);
-    }
-    record_resize_end(&resize);
+    end_resize(&resize, old, 0, block, size, moved, false);
     leave_real();
     return moved;
 }

@@ -44,21 +44,7 @@ void record_heap_free(uint64_t heap, const void *block, uint64_t call);
 void record_heap_free_at(uint64_t stamp, uint64_t heap, const void *block, uint64_t call);
 void record_heap_event(enum step_live_heap_kind kind, uint64_t heap);
 
-/* A number for a thread that is about to start; 0: nothing is recorded. */
-uint64_t record_thread_number(void);
-/* The calling thread has begun. */
-void record_thread_begin(uint64_t number);
-/* It ends. */
-void record_thread_end(void);
-
 /* Events before the recording could start, put into it now; on the thread that had them. */
 void record_early(struct recording *recording);
-
-/* No thread is in a probe with a recording that is no longer recorder.recording. */
-bool record_all_outside(void);
-void record_order_probes(void);
-void record_initialize(void);
-/* In a child after fork(): the one thread that is left knows of nothing. */
-void record_forget_threads(void);
 
 #endif

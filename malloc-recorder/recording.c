@@ -18,6 +18,7 @@
 #include "malloc-recorder/interpose_heaps.h"
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"
+#include "malloc-recorder/probe_threads.h"
 #include "malloc-recorder/shared_map.h"
 #include "malloc-recorder/stacks/frame_tree.h"
 #include "malloc-recorder/stacks/unwind_rule.h"

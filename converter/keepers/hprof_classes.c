@@ -103,42 +103,54 @@ static bool use_field(struct hprof_classes *found, struct hprof_class *class, ui
     return true;
 }
 
+/* A static field belongs to the class that declares it. */
+static bool use_static(struct hprof_classes *found, uint32_t field)
+{
+    struct step_java_field entry;
+    const struct graph_source *source = &found->graph->source;
+    bool known = step_java_field_look_up(&source->binding, source->reader, field, &entry) &&
+                 entry.class_ < UINT32_MAX;
+    uint8_t *named = id_table_get(&found->field_names, field);
+    if (named == NULL || use_class(found, known ? (uint32_t) entry.class_ : 0) == NULL)
+        return false;
+    *named = 1;
+    return true;
+}
+
+/* The fields that an object has, or, where `class` is NULL, statics. */
+static bool use_fields(struct hprof_classes *found, struct hprof_class *class,
+                       const struct edge_list *list)
+{
+    size_t count;
+    const struct edge *edges = edge_list_slots(list, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (edges[i].target == 0 || !edge_key_is_field(edges[i].key))
+            continue;
+        uint32_t field = edge_key_number(edges[i].key);
+        if (class == NULL && !use_static(found, field))
+            return false;
+        if (class != NULL && class->kind == 'L' && !use_field(found, class, field))
+            return false;
+    }
+    return true;
+}
+
 /* Goes over the objects: classes, and the fields that they have. */
 static bool find_classes(struct hprof_classes *found)
 {
     const struct object_graph *graph = &found->graph->replay.graph;
-    for (uint32_t i = GRAPH_STATICS; i < graph->node_count; i++) {
-        size_t count;
-        const struct edge *edges = edge_list_slots(&graph->nodes[i].edges, &count);
-        struct hprof_class *class = NULL;
-        if (i != GRAPH_STATICS) {
-            if (graph->nodes[i].object == 0)
-                continue;
-            if ((class = use_class(found, graph->objects[i].class_id)) == NULL)
-                return false;
-            class->size = graph->objects[i].size < UINT32_MAX ? (uint32_t) graph->objects[i].size
-                                                              : UINT32_MAX;
-        }
-        for (size_t k = 0; k < count; k++) {
-            if (edges[k].target == 0 || !edge_key_is_field(edges[k].key))
-                continue;
-            uint32_t field = edge_key_number(edges[k].key);
-            struct step_java_field entry;
-            const struct graph_source *source = &found->graph->source;
-            struct hprof_class *of = class;
-            if (of == NULL) { /* static: the class that declares it */
-                bool known =
-                    step_java_field_look_up(&source->binding, source->reader, field, &entry) &&
-                    entry.class_ < UINT32_MAX;
-                if ((of = use_class(found, known ? (uint32_t) entry.class_ : 0)) == NULL)
-                    return false;
-                if (id_table_get(&found->field_names, field) == NULL)
-                    return false;
-                *(uint8_t *) id_table_find(&found->field_names, field) = 1;
-            } else if (of->kind == 'L' && !use_field(found, of, field)) {
-                return false;
-            }
-        }
+    if (!use_fields(found, NULL, &graph->nodes[GRAPH_STATICS].edges))
+        return false;
+    for (uint32_t i = GRAPH_STATICS + 1; i < graph->node_count; i++) {
+        if (graph->nodes[i].object == 0)
+            continue;
+        const struct graph_object *object = &graph->objects[i];
+        struct hprof_class *class = use_class(found, object->class_id);
+        if (class == NULL)
+            return false;
+        class->size = object->size < UINT32_MAX ? (uint32_t) object->size : UINT32_MAX;
+        if (!use_fields(found, class, &graph->nodes[i].edges))
+            return false;
     }
     return true;
 }

@@ -2,8 +2,6 @@
 /* The writer: which records go into which block, and when. */
 #include "steptrace/writer.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,34 +11,18 @@
 
 enum { DEFAULT_BLOCK_RECORDS = 250000 };
 /* What all streams may take, beyond which the largest is flushed; one stream is flushed beyond half
- * of that.  Dictionaries have less. */
+ * of that. */
 #define MOST_MEMORY ((size_t) 256 << 20)
-#define MOST_DICTIONARY_MEMORY ((size_t) 128 << 20)
 
 /* What readers may need for a stream's records, beyond which they become a block.  Flat ones come
  * without being counted until their storage grows, by half; another takes up to six times
  * STEP_MAX_RECORD_BYTES: then a block has no more than STEP_MAX_BLOCK_MEMORY. */
 #define MOST_DECODED (STEP_MAX_BLOCK_MEMORY / 2)
 #define MOST_DECODED_BEFORE_NESTED (STEP_MAX_BLOCK_MEMORY / 8)
-/* What a dictionary block takes beside its entries, for each of their slots too. */
-enum { DICTIONARY_BLOCK_BYTES = 512, DICTIONARY_SLOT_BYTES = 64 };
 
 void step_writer_options_init(struct step_writer_options *options)
 {
     *options = (struct step_writer_options){.compression = STEP_COMPRESSION_ZSTD};
-}
-
-/* Keeps the first failure. */
-static enum step_status keep(struct step_writer *writer, enum step_status status,
-                             const char *message)
-{
-    if (status == STEP_STATUS_OK || writer->status != STEP_STATUS_OK)
-        return writer->status;
-    writer->status = status;
-    if (writer->error.status == STEP_STATUS_OK)
-        step_error_set(&writer->error, status, NULL, STEP_NO_OFFSET, "%s",
-                       message != NULL ? message : step_status_text(status));
-    return status;
 }
 
 static enum step_status start(struct step_writer *writer, struct step_error *error)
@@ -104,26 +86,10 @@ enum step_status step_writer_create(const struct step_writer_options *options,
     return status;
 }
 
-/* OK where the writer takes calls. */
-static enum step_status ready(struct step_writer *writer)
-{
-    if (writer->closed)
-        return keep(writer, STEP_STATUS_INVALID, "the writer was closed");
-    return writer->status;
-}
-
-/* A record is not taken; the writer goes on without it. */
-static enum step_status refuse(struct step_writer *writer, const struct step_error *error)
-{
-    if (writer->refused_count++ == 0)
-        writer->refusal = *error;
-    return error->status;
-}
-
 enum step_status step_writer_property(struct step_writer *writer, const char *key,
                                       const char *value)
 {
-    if (ready(writer) != STEP_STATUS_OK)
+    if (step_writer_ready(writer) != STEP_STATUS_OK)
         return writer->status;
     struct step_buffer *out = &writer->properties;
     size_t length = strlen(key) + strlen(value) + 20; /* two varints */
@@ -132,107 +98,17 @@ enum step_status step_writer_property(struct step_writer *writer, const char *ke
         struct step_error error;
         step_error_set(&error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
                        "a property %.60s is too long", key);
-        return refuse(writer, &error);
+        return step_writer_refuse(writer, &error);
     }
     if (out->length + length > STEP_MAX_PROPERTY_BYTES)
         status = step_writer_pending(writer);
     if (status != STEP_STATUS_OK)
-        return keep(writer, status, NULL);
+        return step_writer_keep(writer, status, NULL);
     bool ok = step_buffer_append_varint(out, strlen(key)) &&
               step_buffer_append(out, key, strlen(key)) &&
               step_buffer_append_varint(out, strlen(value)) &&
               step_buffer_append(out, value, strlen(value));
-    return ok ? STEP_STATUS_OK : keep(writer, STEP_STATUS_NO_MEMORY, NULL);
-}
-
-static enum step_status refuse_record(struct step_writer *writer, uint32_t record)
-{
-    struct step_error error;
-    step_error_set(&error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
-                   "the definition has no record type %u", record);
-    return refuse(writer, &error);
-}
-
-/* Appends a record that agrees with its definition; one that does not is refused. */
-static enum step_status append(struct step_writer *writer, struct step_pending *rows,
-                               uint32_t record, const uint64_t *slots)
-{
-    struct step_error error = {.offset = STEP_NO_OFFSET};
-    bool checked = writer->plan->records[record].checked;
-    enum step_status status = STEP_STATUS_OK;
-    if (checked)
-        status = step_check_record(&writer->check, writer->plan, record, slots, &error);
-    if (status != STEP_STATUS_OK)
-        return status == STEP_STATUS_NO_MEMORY ? keep(writer, status, NULL)
-                                               : refuse(writer, &error);
-    status = step_pending_append(rows, writer->plan, record, slots);
-    if (status == STEP_STATUS_OK || status == STEP_STATUS_NO_MEMORY)
-        return keep(writer, status, NULL);
-    if (checked)
-        step_check_forget(&writer->check);
-    step_error_set(&error, status, NULL, STEP_NO_OFFSET,
-                   status == STEP_STATUS_LIMIT
-                       ? "a record %s is too large: one takes at most %u MiB"
-                       : "a record %s has a value of a type that does not extend its field's",
-                   writer->options.definition->records[record].name,
-                   (unsigned) (STEP_MAX_RECORD_BYTES >> 20));
-    return refuse(writer, &error);
-}
-
-/* What a reader needs for the entries of the dictionary that wait. */
-static uint64_t dictionary_bytes(const struct step_writer *writer, uint32_t record)
-{
-    const struct step_pending *rows = &writer->dictionaries[record].rows;
-    uint64_t slot_count = writer->plan->records[record].slot_count;
-    return rows->record_count == 0
-               ? 0
-               : step_pending_decoded_bytes(rows) +
-                     rows->record_count * slot_count * sizeof(uint64_t) + DICTIONARY_BLOCK_BYTES +
-                     slot_count * DICTIONARY_SLOT_BYTES;
-}
-
-static enum step_status refuse_entry(struct step_writer *writer, uint32_t record)
-{
-    struct step_error error;
-    step_error_set(&error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
-                   "an entry %s: all dictionaries together pass the limit of %" PRIu64 " bytes",
-                   writer->options.definition->records[record].name, STEP_MAX_DICTIONARY_MEMORY);
-    return refuse(writer, &error);
-}
-
-enum step_status step_writer_define(struct step_writer *writer, uint32_t record,
-                                    const uint64_t *slots, uint64_t *id)
-{
-    if (ready(writer) != STEP_STATUS_OK)
-        return writer->status;
-    if (record >= writer->options.definition->record_count)
-        return refuse_record(writer, record);
-    struct step_writer_dictionary *dictionary = &writer->dictionaries[record];
-    if (id != NULL)
-        *id = 0;
-    enum step_status status = STEP_STATUS_OK;
-    if (dictionary->rows.record_count >= STEP_MAX_DICTIONARY_BLOCK_RECORDS ||
-        step_pending_memory(&dictionary->rows) > MOST_DICTIONARY_MEMORY)
-        status = step_writer_pending(writer);
-    if (status != STEP_STATUS_OK)
-        return keep(writer, status, NULL);
-    struct step_pending_mark mark = step_pending_mark(&dictionary->rows);
-    uint64_t before = dictionary_bytes(writer, record);
-    status = append(writer, &dictionary->rows, record, slots);
-    if (status != STEP_STATUS_OK)
-        return status;
-    uint64_t more = dictionary_bytes(writer, record) - before;
-    if (more > STEP_MAX_DICTIONARY_MEMORY - writer->dictionary_bytes) {
-        step_pending_rewind(&dictionary->rows, &mark);
-        if (writer->plan->records[record].checked)
-            step_check_forget(&writer->check);
-        return refuse_entry(writer, record);
-    }
-    writer->dictionary_bytes += more;
-    writer->dictionaries_pending = true;
-    if (id != NULL)
-        *id = dictionary->written_count + dictionary->rows.record_count;
-    return status;
+    return ok ? STEP_STATUS_OK : step_writer_keep(writer, STEP_STATUS_NO_MEMORY, NULL);
 }
 
 /* After records came to a stream: writes its block if it is full, or another if memory is. */
@@ -246,16 +122,16 @@ static enum step_status settle(struct step_writer *writer, struct step_stream *s
         status = step_writer_flush_rows(writer, stream);
     else if (writer->memory > writer->options.memory_bytes)
         status = step_writer_flush_largest(writer);
-    return status == STEP_STATUS_OK ? status : keep(writer, status, NULL);
+    return status == STEP_STATUS_OK ? status : step_writer_keep(writer, status, NULL);
 }
 
 enum step_status step_writer_put(struct step_writer *writer, uint64_t number, uint32_t record,
                                  const uint64_t *slots)
 {
     if (writer->closed || writer->status != STEP_STATUS_OK)
-        return ready(writer);
+        return step_writer_ready(writer);
     if (record >= writer->options.definition->record_count)
-        return refuse_record(writer, record);
+        return step_writer_refuse_record(writer, record);
     /* Most records are plain, and come after another of the same stream. */
     struct step_stream *last = writer->streams.last;
     const struct step_plan_record *planned = &writer->plan->records[record];
@@ -265,12 +141,12 @@ enum step_status step_writer_put(struct step_writer *writer, uint64_t number, ui
         return STEP_STATUS_OK;
     struct step_stream *stream = step_stream_get(&writer->streams, number);
     if (stream == NULL)
-        return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
+        return step_writer_keep(writer, STEP_STATUS_NO_MEMORY, NULL);
     enum step_status status = STEP_STATUS_OK;
     if (!planned->flat && step_pending_decoded_bytes(&stream->rows) > MOST_DECODED_BEFORE_NESTED)
-        status = keep(writer, step_writer_flush_rows(writer, stream), NULL);
+        status = step_writer_keep(writer, step_writer_flush_rows(writer, stream), NULL);
     if (status == STEP_STATUS_OK)
-        status = append(writer, &stream->rows, record, slots);
+        status = step_writer_append(writer, &stream->rows, record, slots);
     if (status != STEP_STATUS_OK)
         return status;
     return settle(writer, stream);
@@ -290,15 +166,16 @@ enum step_status step_writer_begin_run(struct step_writer *writer, uint64_t numb
                                        struct step_run *run)
 {
     run->most = 0;
-    if (ready(writer) != STEP_STATUS_OK)
+    if (step_writer_ready(writer) != STEP_STATUS_OK)
         return writer->status;
     struct step_stream *stream = step_stream_get(&writer->streams, number);
     if (stream == NULL)
-        return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
+        return step_writer_keep(writer, STEP_STATUS_NO_MEMORY, NULL);
     struct step_pending *rows = &stream->rows;
     enum step_status status = step_pending_to_columns(rows, writer->plan);
     if (status != STEP_STATUS_OK)
-        return status == STEP_STATUS_INVALID ? STEP_STATUS_OK : keep(writer, status, NULL);
+        return status == STEP_STATUS_INVALID ? STEP_STATUS_OK
+                                             : step_writer_keep(writer, status, NULL);
     size_t left = writer->options.block_records - rows->record_count;
     size_t most = wanted < STEP_RUN_RECORDS ? wanted : STEP_RUN_RECORDS;
     most = most < left ? most : left;
@@ -311,7 +188,7 @@ enum step_status step_writer_begin_run(struct step_writer *writer, uint64_t numb
                         &rows->columns, layout->columns[i].column, most)) != NULL;
     }
     if (!room)
-        return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
+        return step_writer_keep(writer, STEP_STATUS_NO_MEMORY, NULL);
     run->types = rows->types + rows->record_count;
     run->most = most;
     return STEP_STATUS_OK;
@@ -330,7 +207,7 @@ enum step_status step_writer_end_run(struct step_writer *writer,
         if (!layout->columns[i].same)
             step_pending_columns_take(columns, column, run->counts[i], layout->columns[i].ascends);
         else if (!step_pending_columns_repeat(columns, column, run->same_values[i], run->counts[i]))
-            return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
+            return step_writer_keep(writer, STEP_STATUS_NO_MEMORY, NULL);
     }
     stream->rows.record_count += records;
     return settle(writer, stream);
@@ -348,61 +225,40 @@ uint64_t step_writer_written_count(const struct step_writer *writer, uint64_t nu
     return stream != NULL ? stream->written_count : 0;
 }
 
-uint64_t step_writer_dictionary_count(const struct step_writer *writer, uint32_t record)
-{
-    if (record >= writer->options.definition->record_count)
-        return 0;
-    return writer->dictionaries[record].written_count +
-           writer->dictionaries[record].rows.record_count;
-}
-
 enum step_status step_writer_resume_stream(struct step_writer *writer, uint64_t number,
                                            uint64_t count)
 {
-    if (ready(writer) != STEP_STATUS_OK)
+    if (step_writer_ready(writer) != STEP_STATUS_OK)
         return writer->status;
     struct step_stream *stream = step_stream_get(&writer->streams, number);
     if (stream == NULL)
-        return keep(writer, STEP_STATUS_NO_MEMORY, NULL);
+        return step_writer_keep(writer, STEP_STATUS_NO_MEMORY, NULL);
     if (stream->rows.record_count > 0)
-        return keep(writer, STEP_STATUS_INVALID, "a stream was resumed after records were put");
+        return step_writer_keep(writer, STEP_STATUS_INVALID,
+                                "a stream was resumed after records were put");
     stream->written_count = count;
-    return STEP_STATUS_OK;
-}
-
-enum step_status step_writer_resume_dictionary(struct step_writer *writer, uint32_t record,
-                                               uint64_t count)
-{
-    if (ready(writer) != STEP_STATUS_OK)
-        return writer->status;
-    if (record >= writer->options.definition->record_count)
-        return refuse_record(writer, record);
-    if (writer->dictionaries[record].rows.record_count > 0)
-        return keep(writer, STEP_STATUS_INVALID,
-                    "a dictionary was resumed after entries were defined");
-    writer->dictionaries[record].written_count = count;
     return STEP_STATUS_OK;
 }
 
 enum step_status step_writer_flush_stream(struct step_writer *writer, uint64_t number)
 {
-    if (ready(writer) != STEP_STATUS_OK)
+    if (step_writer_ready(writer) != STEP_STATUS_OK)
         return writer->status;
     struct step_stream *stream = step_stream_find(&writer->streams, number);
     enum step_status status = step_writer_pending(writer);
     if (status == STEP_STATUS_OK && stream != NULL)
         status = step_writer_flush_rows(writer, stream);
-    return keep(writer, status, NULL);
+    return step_writer_keep(writer, status, NULL);
 }
 
 enum step_status step_writer_flush(struct step_writer *writer)
 {
-    if (ready(writer) != STEP_STATUS_OK)
+    if (step_writer_ready(writer) != STEP_STATUS_OK)
         return writer->status;
     enum step_status status = step_writer_pending(writer);
     for (size_t i = 0; i < writer->streams.count && status == STEP_STATUS_OK; i++)
         status = step_writer_flush_rows(writer, writer->streams.streams[i]);
-    return keep(writer, status, NULL);
+    return step_writer_keep(writer, status, NULL);
 }
 
 const struct step_definition *step_writer_borrow_definition(const struct step_writer *writer)
@@ -415,91 +271,7 @@ uint64_t step_writer_size(const struct step_writer *writer)
     return writer->offset;
 }
 
-/* The definition once more, for where the first is damaged.  The index block is not in the index;
- * the footer says where it is. */
-static enum step_status write_end(struct step_writer *writer)
-{
-    const struct step_definition *definition = writer->options.definition;
-    enum step_status copied = step_writer_ranges_block(writer);
-    if (copied == STEP_STATUS_OK)
-        copied =
-            step_writer_bytes_block(writer, STEP_BLOCK_DEFINITION,
-                                    (const uint8_t *) definition->text, definition->text_length);
-    if (copied != STEP_STATUS_OK)
-        return copied;
-    uint64_t index_offset = writer->offset;
-    struct step_block_header header = {.kind = STEP_BLOCK_INDEX,
-                                       .record_count = writer->block_count};
-    enum step_status status =
-        step_block_write_bytes(&writer->blocks, writer->index.data, writer->index.length, &header);
-    if (status == STEP_STATUS_OK)
-        status = step_writer_output(writer, writer->blocks.block.data, writer->blocks.block.length);
-    uint8_t footer[STEP_FOOTER_BYTES];
-    step_footer_pack(index_offset, writer->offset + sizeof footer, footer);
-    return status == STEP_STATUS_OK ? step_writer_output(writer, footer, sizeof footer) : status;
-}
-
-static void finish(struct step_writer *writer, bool complete)
-{
-    struct step_error error = {.offset = STEP_NO_OFFSET};
-    if (writer->options.finish == NULL)
-        return;
-    enum step_status status = writer->options.finish(writer->options.output.user, complete, &error);
-    writer->options.finish = NULL;
-    if (status != STEP_STATUS_OK && writer->status == STEP_STATUS_OK) {
-        writer->status = status;
-        writer->error = error;
-    }
-}
-
 uint64_t step_writer_refused_count(const struct step_writer *writer)
 {
     return writer->refused_count;
-}
-
-/* All that was taken is written. */
-static enum step_status report_refusals(const struct step_writer *writer, struct step_error *error)
-{
-    char context[64];
-    if (error != NULL)
-        *error = writer->refusal;
-    snprintf(context, sizeof context, "%" PRIu64 " records were refused; the first",
-             writer->refused_count);
-    if (writer->refused_count > 1)
-        step_error_prefix(error, context);
-    return writer->refusal.status;
-}
-
-enum step_status step_writer_close(struct step_writer *writer, struct step_error *error)
-{
-    if (!writer->closed && step_writer_flush(writer) == STEP_STATUS_OK)
-        keep(writer, write_end(writer), NULL);
-    writer->closed = true;
-    finish(writer, writer->status == STEP_STATUS_OK);
-    if (writer->status == STEP_STATUS_OK && writer->refused_count > 0)
-        return report_refusals(writer, error);
-    if (writer->status != STEP_STATUS_OK && error != NULL)
-        *error = writer->error;
-    return writer->status;
-}
-
-void step_writer_destroy(struct step_writer *writer)
-{
-    if (writer == NULL)
-        return;
-    finish(writer, false);
-    step_stream_table_reset(&writer->streams);
-    for (size_t i = 0; writer->dictionaries != NULL && i < writer->options.definition->record_count;
-         i++)
-        step_pending_reset(&writer->dictionaries[i].rows);
-    free(writer->dictionaries);
-    step_check_reset(&writer->check);
-    step_columns_destroy(writer->columns);
-    step_block_verifier_destroy(writer->verifier);
-    step_block_writer_reset(&writer->blocks);
-    step_plan_destroy(writer->plan);
-    step_buffer_reset(&writer->properties);
-    step_buffer_reset(&writer->index);
-    step_buffer_reset(&writer->ranges);
-    free(writer);
 }

@@ -40,6 +40,19 @@ struct step_writer {
     struct step_error error;
 };
 
+/* OK where the writer takes calls. */
+enum step_status step_writer_ready(struct step_writer *writer);
+/* Keeps the first failure; `message` may be NULL.  What the writer's status is then. */
+enum step_status step_writer_keep(struct step_writer *writer, enum step_status status,
+                                  const char *message);
+/* A record is not taken; the writer goes on without it. */
+enum step_status step_writer_refuse(struct step_writer *writer, const struct step_error *error);
+/* The definition has no such record type. */
+enum step_status step_writer_refuse_record(struct step_writer *writer, uint32_t record);
+/* Appends a record that agrees with its definition; one that does not is refused. */
+enum step_status step_writer_append(struct step_writer *writer, struct step_pending *rows,
+                                    uint32_t record, const uint64_t *slots);
+
 /* Gives bytes to the output.  Its error, if it is the first, is kept. */
 enum step_status step_writer_output(struct step_writer *writer, const void *data, size_t length);
 /* Writes a block of bytes. */

@@ -102,4 +102,6 @@ if command -v c++ >/dev/null; then # what stepc makes is for C++ as well
 fi
 "$prefix/bin/stepc" --check "$prefix"/share/steptrace/*.step
 "$prefix/bin/steptrace" --version
-[ "$("$prefix/bin/steptrace" agent-path)" = "$(realpath "$(pkg-config --variable=agent steptrace)")" ]
+# shellcheck disable=SC2162
+read agent < <(pkg-config --variable=agent steptrace)
+[ "$("$prefix/bin/steptrace" agent-path)" = "$(realpath "$agent")" ]

@@ -68,7 +68,7 @@ if [ "${ZSTD:-1}" = 1 ]; then # a libzstd that cannot be loaded
         "${bad[@]}" "$old_jvm" "$tracer" file=run.step 17
     # beside the agent it is found
     cp "$tracer" "$scratch/"
-    cp "$(ldconfig -p 2>/dev/null | sed -n 's/.*libzstd\.so\.1 .*=> //p' | head -n 1)" "$scratch/libzstd.so.1"
+    cp "$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p 2>/dev/null | sed -n 's/.*libzstd\.so\.1 .*=> //p' | head -n 1)" "$scratch/libzstd.so.1"
     expect 'zstd beside it' 0 0 'JDK 17 or later' "${bad[@]}" "$old_jvm" "$scratch/libtracer.so" '' 11
 fi
 

@@ -43,22 +43,23 @@ struct session {
     /* 0: stamps are the clock's.  STAMPS_COUNTED: they are tracer.tick (resolution=none).  Else the
      * stamp of all events: that of the start snapshot. */
     _Atomic uint64_t frozen_stamp;
-    uint64_t first_stamp;         /* that of VM init */
-    bool batch_open;              /* frees without their FREE_END; see event_free() */
-    _Atomic bool reaped;          /* engine=bytecode: the last look for the dead is done */
-    bool late;                    /* the program ran before the trace */
-    bool names_objects;           /* engine=bytecode: method events have object ids */
-    bool finds_objects;           /* engine=bytecode: for that, or for stores of references */
-    bool keeps_references;        /* engine=bytecode: for that, or to find the dead */
-    bool holds;                   /* engine=bytecode: objects may be looked at, see hold.h */
-    _Atomic bool methods_on;      /* engine=bytecode: the start snapshot is done */
-    _Atomic bool quick_methods;   /* ... and method events may go the short way */
-    _Atomic bool quick_objects;   /* the same for allocations */
-    uint64_t check_until;         /* until then objects may be known from it: see new_objects.c */
-    _Atomic uint64_t uncollected; /* collect=: bytes allocated since the last collection */
-    uint64_t batch_gap;           /* the pause, in stamps, that ends a batch */
-    uint64_t batch_stamp;         /* of the last of them */
-    uint64_t batch_raw;           /* when the last of them came, as clock_raw() */
+    _Atomic uint64_t latest_frozen; /* to which a stream went meanwhile: no free is before it */
+    uint64_t first_stamp;           /* that of VM init */
+    bool batch_open;                /* frees without their FREE_END; see event_free() */
+    _Atomic bool reaped;            /* engine=bytecode: the last look for the dead is done */
+    bool late;                      /* the program ran before the trace */
+    bool names_objects;             /* engine=bytecode: method events have object ids */
+    bool finds_objects;             /* engine=bytecode: for that, or for stores of references */
+    bool keeps_references;          /* engine=bytecode: for that, or to find the dead */
+    bool holds;                     /* engine=bytecode: objects may be looked at, see hold.h */
+    _Atomic bool methods_on;        /* engine=bytecode: the start snapshot is done */
+    _Atomic bool quick_methods;     /* ... and method events may go the short way */
+    _Atomic bool quick_objects;     /* the same for allocations */
+    uint64_t check_until;           /* until then objects may be known from it: see new_objects.c */
+    _Atomic uint64_t uncollected;   /* collect=: bytes allocated since the last collection */
+    uint64_t batch_gap;             /* the pause, in stamps, that ends a batch */
+    uint64_t batch_stamp;           /* of the last of them */
+    uint64_t batch_raw;             /* when the last of them came, as clock_raw() */
     uint64_t batch_collection;
     _Atomic uint64_t class_count, method_count, thread_count; /* dictionary entries */
     uint64_t snapshot_count;                                  /* references: of heap_graph.h */

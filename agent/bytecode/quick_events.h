@@ -49,6 +49,7 @@ QUICK bool begin_any_quickly(struct quick *quick, size_t words, bool object)
         __builtin_expect(stream->thread == java->id, 1) &&
         __builtin_expect((size_t) (stream->end - stream->cursor) >= words, 1))
         return true;
+    os->sight.place = 0; /* nobody takes it */
     probe_leave(os);
     return false;
 }

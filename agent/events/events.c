@@ -142,6 +142,14 @@ static void end_batch(struct session *session)
     session->batch_open = false;
 }
 
+/* Meanwhile the start snapshot's clock stands still, but for streams of virtual threads that change
+ * their carriers: what those have made does not die before. */
+static uint64_t stamp_of_free(const struct session *session, uint64_t stamp)
+{
+    uint64_t latest = atomic_load_explicit(&session->latest_frozen, memory_order_acquire);
+    return stamp > latest ? stamp : latest;
+}
+
 /* The dead of one collection come one by one, some time after it. */
 static void free_object(struct session *session, uint64_t object)
 {
@@ -157,10 +165,11 @@ static void free_object(struct session *session, uint64_t object)
         return;
     room[0] = live_word(STEP_LIVE_FREE_OBJECT, object);
     session->batch_open = true;
-    session->batch_stamp = stamp;
+    session->batch_stamp = stamp_of_free(session, stamp);
     session->batch_raw = raw;
     session->batch_collection = collection;
-    atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
+    atomic_store_explicit(&session->map->header->free_stamp, session->batch_stamp,
+                          memory_order_relaxed);
     live_commit(session->frees, 1, 1);
 }
 
@@ -185,6 +194,7 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
     frees_enter();
     if (session->batch_open && collection != session->batch_collection)
         end_batch(session);
+    stamp = stamp_of_free(session, stamp);
     if (session->batch_stamp > stamp) /* of this batch, or of the last: those have two sources */
         stamp = session->batch_stamp;
     size_t written = 0;

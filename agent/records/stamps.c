@@ -31,6 +31,14 @@ void stamps_go_on(struct session *session)
     atomic_store(&session->frozen_stamp, stamps_are_times(session) ? 0 : STAMPS_COUNTED);
 }
 
+void stamps_advance(struct session *session, uint64_t stamp)
+{
+    uint64_t latest = atomic_load(&session->latest_frozen);
+    while (latest < stamp && tracer_is_starting(session) &&
+           !atomic_compare_exchange_weak(&session->latest_frozen, &latest, stamp))
+        ;
+}
+
 uint64_t stamp_of_collection(const struct session *session)
 {
     uint64_t raw = atomic_load(&tracer.collection_raw);

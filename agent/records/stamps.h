@@ -12,6 +12,8 @@ void stamps_describe(const struct session *session, struct step_live_header *hea
 /* From now on all events have the stamp of VM init; and no more. */
 void stamps_freeze(struct session *session);
 void stamps_go_on(struct session *session);
+/* While they are frozen: a stream has gone so far all the same, never beyond the clock. */
+void stamps_advance(struct session *session, uint64_t stamp);
 /* Of those that died by the last collection: when it ended.  Counted, it is what tracer.tick was
  * before: whatever happened then has that at the most, and of one tick frees come last. */
 uint64_t stamp_of_collection(const struct session *session);

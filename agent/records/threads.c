@@ -415,6 +415,7 @@ void thread_mounted(struct session *session, struct os_thread *os, jthread threa
     }
     if (stream->last_stamp < after)
         stream->last_stamp = after;
+    stamps_advance(session, after);
 }
 
 void thread_unmounted(const struct session *session, struct os_thread *os)

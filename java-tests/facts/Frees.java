@@ -53,10 +53,8 @@ public class Frees {
                 sink = new Object[] {new FirstCollected(), sink};
             sink = null;
             Support.collect();
-            if (round == 0) {
-                Support.pause(300); // the frees are told some time after the collection
+            if (round == 0)
                 sink = new FirstCollected();
-            }
         }
     }
 

@@ -86,7 +86,8 @@ class Terminal:
         Terminal.count += 1  # the server before may not have ended yet
         self.socket = f"steptrace-{os.getpid()}-{Terminal.count}"
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(width), "-y", str(height),
-                  " ".join(["env", "LC_ALL=C.UTF-8", *environment, *command]) + "; echo code $?; sleep 60")
+                  # (a shell that is not bash ends with the program at a C-c)
+                  "trap : INT; " + " ".join(["env", "LC_ALL=C.UTF-8", *environment, *command]) + "; echo code $?; sleep 60")
 
     def tmux(self, *arguments):
         return subprocess.run(["tmux", "-L", self.socket, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

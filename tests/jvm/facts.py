@@ -6,7 +6,7 @@
   // FACT: freed CLASS N                  objects freed by the end
   // FACT: loads CLASS N                  classes loaded by this name
   // FACT: between MARK alloc CLASS N     made between the two objects of facts/PROGRAM$MARK
-  // FACT: frees-between MARK CLASS N
+  // FACT: frees-between MARK CLASS N     not with engine=jvmti, where the JVM tells of them when it comes to it
   // FACT: starts-between CLASS N         threads started, ended, between two objects of the class
   // FACT: ends-between CLASS N
   // FACT: calls|exits|pops CLASS METHOD N

@@ -163,7 +163,7 @@ class Harm(unittest.TestCase):
                 process.stdout.readline()
                 if with_drain:
                     drain, = self.drains(trace)
-                    os.kill(drain, signal.SIGKILL)
+                    self.kill_drain(drain)
                 process.communicate(b'x')
             self.assertEqual(process.returncode, -signal.SIGKILL)
             if with_drain:
@@ -187,6 +187,17 @@ class Harm(unittest.TestCase):
         self.assertTrue(100001 <= counts(trace)['alloc'] <= 100010)
         self.assertRegex(steptrace('info', trace), r'end +killed')
 
+    def kill_drain(self, pid):
+        """Until it is a zombie, or gone: before, it still has its files, and their locks."""
+        os.kill(pid, signal.SIGKILL)
+        while True:
+            try:
+                if text_of('/proc/%d/stat' % pid).rsplit(') ', 1)[1][0] in 'ZX':
+                    return
+            except OSError:
+                return
+            time.sleep(0.01)
+
     def drains(self, trace):
         for folder in glob.glob('/proc/[0-9]*'):
             try:
@@ -206,7 +217,7 @@ class Harm(unittest.TestCase):
             process.stdout.readline()
             drains = list(self.drains(trace))
             self.assertEqual(len(drains), 1)
-            os.kill(drains[0], signal.SIGKILL)
+            self.kill_drain(drains[0])
             _, told = process.communicate('\n')
         self.assertEqual(process.returncode, 128 + signal.SIGKILL)
         self.assertIn('run.step.live', told)

@@ -9,8 +9,9 @@
 
 #include "agent/events/events.h"
 #include "agent/records/classes.h"
+#include "agent/records/stamps.h"
 
-#define BATCHES_MOST 8u
+#define BATCHES_MOST 16u
 
 struct tracer tracer; /* else that of the entry points */
 
@@ -75,6 +76,29 @@ static void test_passes(void)
     expect_in_order(6);
 }
 
+/* The start snapshot's clock stands still, but for a virtual thread that changed its carrier: what
+ * it made dies no earlier. */
+static void test_ahead_of_the_snapshot(void)
+{
+    uint64_t stamps[BATCHES_MOST] = {0};
+    atomic_store(&session.frozen_stamp, 9000);
+    stamps_advance(&session, 9100);
+    stamps_advance(&session, 9050);
+    notice(8);
+    CU_ASSERT_TRUE(event_close_free_batch(&session, true));
+    pass(9, 9060, 5);
+    CU_ASSERT_TRUE(event_close_free_batch(&session, true));
+    atomic_store(&session.frozen_stamp, 0); /* the clock again */
+    stamps_advance(&session, 9200);
+    pass(10, 9150, 6);
+    CU_ASSERT_TRUE(event_close_free_batch(&session, true));
+    expect_in_order(9);
+    read_batches(stamps);
+    CU_ASSERT_EQUAL(stamps[6], 9100);
+    CU_ASSERT_EQUAL(stamps[7], 9100);
+    CU_ASSERT_EQUAL(stamps[8], 9150);
+}
+
 static bool begin(const char *path)
 {
     struct step_error error;
@@ -100,6 +124,7 @@ int main(void)
     CU_add_test(suite, "a pass after a notice", test_pass_after_notice);
     CU_add_test(suite, "a pass of an open batch", test_pass_of_an_open_batch);
     CU_add_test(suite, "passes", test_passes);
+    CU_add_test(suite, "ahead of the snapshot", test_ahead_of_the_snapshot);
     CU_basic_set_mode(CU_BRM_VERBOSE);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();

@@ -79,9 +79,10 @@ static bool take_column(void *column_target, const char *value, const char **fau
 }
 
 /* Of a trace that has ended: what is damaged, or was not closed. */
-static enum step_status report_rest(const struct watch_tail *tail)
+static enum step_status report_rest(const struct watch_feed *feed)
 {
-    enum step_status status = report_reader_damage(tail->reader, tail->path);
+    const struct watch_tail *tail = &feed->tail;
+    enum step_status status = report_reader_damage(watch_feed_reader(feed), tail->path);
     if (status != STEP_STATUS_OK || tail->state != WATCH_CUT)
         return status;
     report_line("%s: the trace was not closed: its process was killed", tail->path);
@@ -101,7 +102,7 @@ static enum step_status show(struct watch_feed *feed, long pid, const struct wat
                                   : watch_on_terminal(&view, &options->settings, &error);
     watch_view_reset(&view);
     if (status == STEP_STATUS_OK)
-        return feed->tail.state == WATCH_RUNNING ? STEP_STATUS_OK : report_rest(&feed->tail);
+        return feed->tail.state == WATCH_RUNNING ? STEP_STATUS_OK : report_rest(feed);
     if (status == STEP_STATUS_UNSUPPORTED)
         report_line("%s", error.message);
     else

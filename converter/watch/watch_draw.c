@@ -107,7 +107,7 @@ static void put_state(struct drawing *drawing)
     struct watch_view *view = drawing->view;
     const struct watch_tail *tail = &view->feed->tail;
     char pid[32] = "", damage[48] = "", name[512];
-    size_t damaged = step_reader_damage_count(tail->reader);
+    size_t damaged = step_reader_damage_count(watch_feed_reader(view->feed));
     const char *path = strrchr(tail->path, '/') != NULL ? strrchr(tail->path, '/') + 1 : tail->path;
     step_show((struct step_bytes){(const uint8_t *) path, strlen(path)}, name, sizeof name);
     if (view->pid != 0)

@@ -45,6 +45,11 @@ enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns
 enum step_status watch_feed_read(struct watch_feed *feed, uint64_t slice_ns, bool *more,
                                  struct step_error *error);
 
+/* The reader that notes what is damaged. */
+static inline const struct step_reader *watch_feed_reader(const struct watch_feed *feed)
+{
+    return feed->heap.reader != NULL ? feed->heap.reader : feed->tail.reader;
+}
 /* Names of what the model's rows are of. */
 const struct trace_names *watch_feed_names(const struct watch_feed *feed);
 /* Whether all figures are exact: nothing was estimated, and nothing waits to be read. */

@@ -23,13 +23,15 @@ static enum step_status open_running(struct watch_heap *heap, const struct watch
     return status;
 }
 
-static enum step_status open_ended(const struct watch_tail *tail, struct alloc_source **out,
-                                   struct step_error *error)
+static enum step_status open_ended(struct watch_heap *heap, const struct watch_tail *tail,
+                                   struct alloc_source **out, struct step_error *error)
 {
     struct step_reader *reader;
     enum step_status status = open_with_given_definition(tail->path, &reader, error);
-    return status == STEP_STATUS_OK ? stepfile_alloc_source_create(tail->path, reader, out, error)
-                                    : status;
+    if (status == STEP_STATUS_OK)
+        status = stepfile_alloc_source_create(tail->path, reader, out, error);
+    heap->reader = status == STEP_STATUS_OK ? reader : NULL;
+    return status;
 }
 
 enum step_status watch_heap_start(struct watch_heap *heap, const struct watch_tail *tail,
@@ -41,9 +43,11 @@ enum step_status watch_heap_start(struct watch_heap *heap, const struct watch_ta
     watch_heap_reset(heap);
     heap->is_running = tail->state == WATCH_RUNNING;
     enum step_status status = heap->is_running ? open_running(heap, tail, &records, error)
-                                               : open_ended(tail, &records, error);
+                                               : open_ended(heap, tail, &records, error);
     if (status == STEP_STATUS_OK)
         status = record_trace_source_create(records, &everything, &heap->events, error);
+    if (status != STEP_STATUS_OK)
+        heap->reader = NULL;
     if (status == STEP_STATUS_OK)
         model->names = &heap->events->names;
     return status;

@@ -13,7 +13,8 @@
 struct watch_birth;
 
 struct watch_heap {
-    struct event_source *events; /* NULL: the trace is a Java program's */
+    struct event_source *events;      /* NULL: the trace is a Java program's */
+    const struct step_reader *reader; /* the source's own, of a trace that has ended; or NULL */
     uint64_t events_put;
     bool is_running;  /* the source is of a trace that grows */
     bool at_end;      /* of what there is so far */

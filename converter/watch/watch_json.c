@@ -92,7 +92,7 @@ bool watch_print_json(struct watch_view *view, size_t top, FILE *out)
                                                          : feed->model.last_ns);
     json_number(&json, "events_in_file", feed->tail.events);
     json_number(&json, "dropped", feed->tail.dropped);
-    json_number(&json, "damaged", step_reader_damage_count(feed->tail.reader));
+    json_number(&json, "damaged", step_reader_damage_count(watch_feed_reader(feed)));
     json_bool(&json, "exact", watch_feed_is_exact(feed));
     json_real(&json, "read", watch_feed_progress(feed) / feed->model.stride);
     json_begin_object(&json, "total");

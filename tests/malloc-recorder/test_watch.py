@@ -69,6 +69,19 @@ def check_end(trace, last):
     assert {row["name"]: sums(row) for row in seen["classes"]} == rows
 
 
+def check_damage(trace, last):
+    with open(trace, "rb") as file:
+        content = bytearray(file.read())
+    content[len(content) // 2] ^= 0x5a
+    with open(trace + ".bad", "wb") as file:
+        file.write(content)
+    done = subprocess.run([STEPTRACE, "watch", "--json", trace + ".bad"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=100)
+    assert done.returncode == 3 and "passed over" in done.stderr, (done.returncode, done.stderr)
+    seen = json.loads(done.stdout)
+    assert seen["damaged"] > 0 and seen["total"]["allocated_objects"] < last["allocated_objects"], seen["total"]
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         # few records wait in the live file; then most have reached the trace
@@ -87,6 +100,7 @@ def main():
         program.send_signal(signal.SIGKILL)
         program.wait(100)
         check_end(trace, last)  # the drain lives on
+        check_damage(trace, last)
         sites = look(trace)["sites"]
         assert any("churn" in row["name"] for row in sites), sites
 

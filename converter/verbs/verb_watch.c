@@ -10,7 +10,7 @@
 #include "converter/events/selection_options.h"
 #include "converter/open/input.h"
 #include "converter/verbs/verb.h"
-#include "converter/watch/watch_loop.h"
+#include "converter/watch_screen/watch_loop.h"
 #include "converter/watch/watch_selection.h"
 #include "converter/watch/watch_target.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "converter/watch/watch_selection.h"
-#include "converter/watch/watch_view.h"
+#include "converter/watch_screen/watch_view.h"
 #include "steptrace/live.h"
 #include "tests/unit/run_suite.h"
 

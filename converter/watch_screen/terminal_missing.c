@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In place of watch_terminal.c, where there is no ncurses. */
-#include "converter/watch/watch_terminal.h"
+#include "converter/watch_screen/watch_terminal.h"
 
 enum step_status watch_terminal_open(struct step_error *error)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking at a trace: once, or on a terminal until the user has seen enough. */
-#ifndef CONVERTER_WATCH_WATCH_LOOP_H
-#define CONVERTER_WATCH_WATCH_LOOP_H
+#ifndef CONVERTER_WATCH_SCREEN_WATCH_LOOP_H
+#define CONVERTER_WATCH_SCREEN_WATCH_LOOP_H
 
-#include "converter/watch/watch_view.h"
+#include "converter/watch_screen/watch_view.h"
 
 struct watch_settings {
     uint64_t interval_ns; /* from look to look */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys, and what they change. */
-#include "converter/watch/watch_view.h"
+#include "converter/watch_screen/watch_view.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * What is on the screen: keys change it, and it is laid out as lines of a width.  It knows no
  * terminal, so that it can be tested, and printed by `--once`.
  */
-#ifndef CONVERTER_WATCH_WATCH_VIEW_H
-#define CONVERTER_WATCH_WATCH_VIEW_H
+#ifndef CONVERTER_WATCH_SCREEN_WATCH_VIEW_H
+#define CONVERTER_WATCH_SCREEN_WATCH_VIEW_H
 
 #include "converter/watch/watch_table.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The terminal that a view is shown on. */
-#ifndef CONVERTER_WATCH_WATCH_TERMINAL_H
-#define CONVERTER_WATCH_WATCH_TERMINAL_H
+#ifndef CONVERTER_WATCH_SCREEN_WATCH_TERMINAL_H
+#define CONVERTER_WATCH_SCREEN_WATCH_TERMINAL_H
 
-#include "converter/watch/watch_view.h"
+#include "converter/watch_screen/watch_view.h"
 #include "steptrace/status.h"
 
 /* UNSUPPORTED: there is no terminal, or none that can be used, or this build has no ncurses; the

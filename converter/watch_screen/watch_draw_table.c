@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "converter/watch/watch_drawing.h"
+#include "converter/watch_screen/watch_drawing.h"
 
 static const struct drawing_column object_table[] = {
     {WATCH_LIVE_BYTES, "live", 11}, {WATCH_LIVE_OBJECTS, "objects", 9},

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A screen while it is drawn, from its first row to its last. */
-#ifndef CONVERTER_WATCH_WATCH_DRAWING_H
-#define CONVERTER_WATCH_WATCH_DRAWING_H
+#ifndef CONVERTER_WATCH_SCREEN_WATCH_DRAWING_H
+#define CONVERTER_WATCH_SCREEN_WATCH_DRAWING_H
 
 #include "converter/base/quantity.h"
-#include "converter/watch/watch_view.h"
+#include "converter/watch_screen/watch_view.h"
 
 struct drawing {
     struct watch_view *view;

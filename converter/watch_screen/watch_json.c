@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The same figures as the screen's, unrounded. */
-#include "converter/watch/watch_json.h"
+#include "converter/watch_screen/watch_json.h"
 
 #include <string.h>
 

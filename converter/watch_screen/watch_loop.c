@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When what is read, and when it is shown. */
-#include "converter/watch/watch_loop.h"
+#include "converter/watch_screen/watch_loop.h"
 
 #include <langinfo.h>
 #include <locale.h>
@@ -10,9 +10,9 @@
 #include <time.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/watch/watch_json.h"
+#include "converter/watch_screen/watch_json.h"
 #include "converter/watch/watch_selection.h"
-#include "converter/watch/watch_terminal.h"
+#include "converter/watch_screen/watch_terminal.h"
 
 #define SLICE_NS UINT64_C(100000000)
 #define FIRST_SLICE_NS UINT64_C(300000000)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ncurses. */
-#include "converter/watch/watch_terminal.h"
+#include "converter/watch_screen/watch_terminal.h"
 
 #include <curses.h>
 #include <langinfo.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "converter/base/quantity.h"
-#include "converter/watch/watch_drawing.h"
+#include "converter/watch_screen/watch_drawing.h"
 #include "steptrace/show.h"
 
 /* Rows from which on there is more than the state, what lives, and the table. */

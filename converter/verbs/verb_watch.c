@@ -10,9 +10,9 @@
 #include "converter/events/selection_options.h"
 #include "converter/open/input.h"
 #include "converter/verbs/verb.h"
-#include "converter/watch_screen/watch_loop.h"
 #include "converter/watch/watch_selection.h"
 #include "converter/watch/watch_target.h"
+#include "converter/watch_screen/watch_loop.h"
 
 #define INTERVAL_DEFAULT_NS UINT64_C(1000000000)
 #define INTERVAL_LEAST_NS UINT64_C(10000000)

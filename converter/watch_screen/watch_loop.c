@@ -10,8 +10,8 @@
 #include <time.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/watch_screen/watch_json.h"
 #include "converter/watch/watch_selection.h"
+#include "converter/watch_screen/watch_json.h"
 #include "converter/watch_screen/watch_terminal.h"
 
 #define SLICE_NS UINT64_C(100000000)

@@ -60,7 +60,7 @@ foreach(section 1 3 5 7)
     COMPONENT ${component})
 endforeach()
 list(JOIN STEPTRACE_DOCS_WITHOUT " " without) # pages that a package has elsewhere
-install(CODE "execute_process(COMMAND ${CMAKE_SOURCE_DIR}/scripts/install-docs.py
+install(CODE "execute_process(COMMAND \"${CMAKE_SOURCE_DIR}/scripts/install-docs.py\"
   \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\" ${without}
   COMMAND_ERROR_IS_FATAL ANY)"
   COMPONENT doc)

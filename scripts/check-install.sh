@@ -49,8 +49,10 @@ try() {
     [ "$answer" = FORMAT ] || { echo "$form: '$answer' where FORMAT was expected" && exit 1; }
     echo "$form: built and run"
 }
-read -ra shared < <(pkg-config --cflags --libs steptrace)
-read -ra static < <(pkg-config --static --cflags --libs steptrace)
+# shellcheck disable=SC2162 # pkg-config has a backslash before a space in a path
+read -a shared < <(pkg-config --cflags --libs steptrace)
+# shellcheck disable=SC2162
+read -a static < <(pkg-config --static --cflags --libs steptrace)
 try shared "${shared[@]}"
 try static "${static[@]/#-lsteptrace/$prefix/$libdir/libsteptrace.a}"
 

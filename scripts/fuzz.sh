@@ -4,7 +4,7 @@
 # build with AddressSanitizer and UBSan, and then the libFuzzer targets; the time is divided evenly.
 # What fails is kept in build-asan/found and build-fuzz/found.  Exit code 0: nothing did.
 #
-# CTest runs the same with fixed seeds: fuzz_verbs for seconds, each libFuzzer target for 10.
+# CTest runs the same with fixed seeds: fuzz_verbs for seconds, each libFuzzer target for 5.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 minutes=${1:-10} seed=${2:-$(date +%s)}
@@ -31,7 +31,7 @@ for target in $targets; do
     corpus=tests/fuzz/corpus/${target#fuzz_}
     [ -d "$corpus" ] || corpus=
     echo "$target, $seconds s"
-    "${unrandomized[@]}" "build-fuzz/tests/fuzz/$target" -max_total_time=$seconds -timeout=20 -rss_limit_mb=2048 \
+    "${unrandomized[@]}" "build-fuzz/tests/fuzz/$target" -seed=$((seed % 4294967295)) -max_total_time=$seconds -timeout=20 -rss_limit_mb=2048 \
         -max_len=65536 -verbosity=0 -print_final_stats=1 -artifact_prefix="$found/" "$found" $corpus || failed=1
 done
 exit $failed

@@ -11,7 +11,10 @@ rm -rf "$3"
 mkdir -p "$3/work"
 cd "$3/work" || exit 1
 export data=${case%/cases/*}/data
-export STEPTRACE="$steptrace"
+case $data in
+    *[[:space:]]*) ln -s "$data" ../data && data=../data ;; # cases do not quote it
+esac
+export STEPTRACE="$steptrace" LC_ALL=C
 steptrace() { "$STEPTRACE" "$@"; }
 stepc() { "$STEPC" "$@"; }
 export -f steptrace stepc

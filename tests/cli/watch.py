@@ -116,7 +116,7 @@ def check_terminal(jvm):
     terminal = Terminal([STEPTRACE, "watch", "--interval=200ms", "run.step"])
     terminal.shows("running")
     terminal.shows("[1 classes]")
-    expect("colours", "\x1b[36m" in terminal.text("-e"), terminal.text("-e"))
+    wait_for("colours", lambda: "\x1b[36m" in terminal.text("-e"))
     expect("no more than the screen", len(terminal.text().splitlines()) <= 24)
     terminal.keys("2")
     terminal.shows("Ticker.main:")

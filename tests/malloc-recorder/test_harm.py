@@ -147,10 +147,9 @@ class Harm(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (3, ''), done.stderr)
 
     def wait_for_drain(self, trace):
-        for _ in range(2000):
-            if not os.path.exists(trace + '.live'):
-                break
+        while any(self.drains(trace)):
             time.sleep(0.01)
+        self.assertFalse(os.path.exists(trace + '.live'))
 
     def test_killed_in_realloc(self):
         """What it had given away, another thread has: the trace has the free without the rest, also

@@ -5,10 +5,11 @@
 A Distributed table, sharded by object, gets the stream of `convert --to=clickhouse-native`; counts, sums by class
 and lifetimes have to be those that the trace was made of; with one server killed there is an error and no number. For that
 the question waits for its end (docs/tables.md): the server may else send one shard's sum ahead of the error.
-77: Debian's clickhouse-server and clickhouse-client are not there.
+77: Debian's clickhouse-server and clickhouse-client are not there, or no loopback, or others have its ports.
 """
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ import urllib.request
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import try_tables  # noqa: E402
 
+PORTS = [int(f"{server}{port}") for server in "12" for port in ("8143", "9043", "9049")]
 USERS = """<yandex><profiles><default><max_threads>1</max_threads></default></profiles>
 <users><default><password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile>
 <quota>default</quota></default></users><quotas><default></default></quotas></yandex>"""
@@ -61,19 +63,32 @@ def ask_to_the_end(port, text):
         return error.code, error.read().decode().strip()
 
 
-def wait_for(port):
-    for _ in range(300):
+def is_free(port):
+    """Whether a server may have it, and be reached there."""
+    with socket.socket() as found:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind(("127.0.0.1", port))
+            found.listen()
+            socket.create_connection(("127.0.0.1", port), 10).close()
+        except OSError:
+            return False
+        return True
+
+
+def wait_for(port, server):
+    while server.poll() is None:
         done = subprocess.run(["clickhouse-client", "--port", str(port), "-q", "select 1"], check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         if done.returncode == 0:
             return
         time.sleep(0.1)
-    raise TimeoutError(f"no server at {port}")
+    raise RuntimeError(f"the server at {port} has ended with {server.returncode}")
 
 
-def check(steptrace, work, known):
-    for port in (19043, 29043):
-        wait_for(port)
+def check(steptrace, work, known, servers):
+    for port, server in zip((19043, 29043), servers):
+        wait_for(port, server)
         ask(port, "create table t (object UInt64, class Nullable(String), born UInt64, died Nullable(UInt64))"
                   " engine = Memory")
     ask(19043, "create table two as t engine = Distributed(two, default, t, object)")
@@ -97,13 +112,16 @@ def main():
     if not shutil.which("clickhouse-server") or not shutil.which("clickhouse-client"):
         print("Debian's clickhouse-server and clickhouse-client are not there")
         return 77
+    if not all(map(is_free, PORTS)):
+        print(f"not all of the ports {PORTS} can be had on loopback")
+        return 77
     steptrace = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as work:
         known = try_tables.make_trace(f"{work}/one.txt", 20000)
         try_tables.run(steptrace, "convert", "--from=lines", f"{work}/one.txt", "-o", f"{work}/one.step")
         servers = [start(1, work), start(2, work)]
         try:
-            check(steptrace, work, known)
+            check(steptrace, work, known, servers)
             servers[1].kill()
             servers[1].wait()
             ask(19043, "select count() from two", code=1)

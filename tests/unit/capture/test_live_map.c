@@ -123,6 +123,13 @@ static void *wait_for_room(void *data)
     return NULL;
 }
 
+/* Until the writer has filled all that there is, and waits. */
+static void wait_until_full(void)
+{
+    while (atomic_load(&map->shared->room.waiting) == 0)
+        nanosleep(&(struct timespec){0, 200000}, NULL);
+}
+
 /* A writer that waits for room is let go by live_map_stop(). */
 static void test_stop(void)
 {
@@ -131,7 +138,7 @@ static void test_stop(void)
     live_stream_create(map, true);
     atomic_store(&running, 1);
     pthread_create(&thread, NULL, wait_for_room, live_stream_take(map, false));
-    nanosleep(&(struct timespec){0, 50000000}, NULL);
+    wait_until_full();
     CU_ASSERT_EQUAL(atomic_load(&running), 1);
     live_map_stop(map);
     pthread_join(thread, NULL);
@@ -151,7 +158,7 @@ static void test_lifted_limit(void)
     atomic_store(&running, 1);
     struct live_stream *stream = live_stream_take(map, false);
     pthread_create(&thread, NULL, wait_for_room, stream);
-    nanosleep(&(struct timespec){0, 50000000}, NULL);
+    wait_until_full();
     CU_ASSERT_EQUAL(atomic_load(&running), 1);
     live_map_lift_limit(map);
     pthread_join(thread, NULL);

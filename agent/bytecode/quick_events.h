@@ -26,7 +26,8 @@ struct quick {
     struct live_stream *stream;
 };
 
-/* True: the thread is marked as in a probe, and its stream has room for so many words. */
+/* True: the thread is marked as in a probe, and its stream has room for so many words.  Not while
+ * the JVM's end closes the trace: then threads rest in native probes. */
 QUICK bool begin_any_quickly(struct quick *quick, size_t words, bool object)
 {
     struct os_thread *os = quick->os = thread_self;
@@ -39,6 +40,7 @@ QUICK bool begin_any_quickly(struct quick *quick, size_t words, bool object)
     struct java_thread *java = quick->java = os->current;
     struct live_stream *stream = quick->stream = os->stream; /* there, if the session is the one */
     if (__builtin_expect(session != NULL && java != NULL, 1) &&
+        __builtin_expect(!atomic_load_explicit(&tracer.closing, memory_order_relaxed), 1) &&
         __builtin_expect(
             atomic_load_explicit(object ? &session->quick_objects : &session->quick_methods,
                                  memory_order_relaxed),

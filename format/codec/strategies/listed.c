@@ -109,11 +109,16 @@ static inline uint64_t value_at(const struct listed *listed, size_t place)
     return place < listed->met_count ? listed->met[place] : listed->kept[place - listed->met_count];
 }
 
-/* Is that place the code of a value? */
+/* Is that place the code of a value?  In a list only 0 can stand twice. */
 static inline bool is_used(const struct listed *listed, uint64_t place)
 {
-    return place < listed->places &&
-           place_of(listed, value_at(listed, (size_t) place)) == (size_t) place;
+    if (place >= listed->places)
+        return false;
+    uint64_t value = value_at(listed, (size_t) place);
+    if (value == 0)
+        return place_of(listed, value) == (size_t) place;
+    return place < listed->met_count ||
+           find(listed->met, listed->met_count, value) == listed->met_count;
 }
 
 static inline uint64_t distant_code(const struct listed *listed, uint64_t value)

@@ -15,6 +15,7 @@
     X(FRAMES, "frames", false)   /* the machine's frames, read with the JVM's tables */            \
     X(ARCHIVE, "archive", false) /* the classes in the archive (CDS) */                            \
     X(TAN, "tan", true)          /* probes in the place of Math.tan()'s routine */                 \
+    X(SIGHT, "sight", false)     /* objects shown to leaf calls by Unsafe's copying */             \
     X(HASH, "hash", true)        /* the words from which identity hashes are drawn */              \
     X(NATIVES, "natives", true)  /* stubs before native methods */                                 \
     X(DEFINE, "define", true)    /* ClassLoader.defineClass0() */                                  \

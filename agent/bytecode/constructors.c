@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "agent/bytecode/method_events.h"
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/vm_objects.h"
+#include "agent/records/method_numbers.h"
 #include "agent/records/put_record.h"
 
 /* Waits, or would if its object were not reserved. */
@@ -101,10 +101,7 @@ void constructor_write(struct session *session, struct live_stream *stream,
     uint64_t *room = reserve_event(session, stream, java->id, 2);
     if (room == NULL)
         return;
-    room[0] = live_word(STEP_LIVE_CONSTRUCTED, object);
-    room[1] = (stream->events - (frame->pending & FRAME_RECORD) + 1) |
-              (uint64_t) (java->pending == 0) << 63;
-    live_commit(stream, 2, 0);
+    constructor_put(stream, room, java, frame, object);
 }
 
 /* An id for the object of that outermost constructor, and the record that it came into being. */

@@ -47,6 +47,17 @@ void constructor_write(struct session *session, struct live_stream *stream,
                        const struct java_thread *java, const struct method_frame *frame,
                        uint64_t object);
 
+/* The same where there is room for two words. */
+static inline void constructor_put(struct live_stream *stream, uint64_t *room,
+                                   const struct java_thread *java, const struct method_frame *frame,
+                                   uint64_t object)
+{
+    room[0] = live_word(STEP_LIVE_CONSTRUCTED, object);
+    room[1] = (stream->events - (frame->pending & FRAME_RECORD) + 1) |
+              (uint64_t) (java->pending == 0) << 63;
+    live_commit(stream, 2, 0);
+}
+
 #define CONSTRUCTOR_PATIENCE 32768u /* events; readers wait for twice as many */
 static inline bool constructors_wait_long(const struct java_thread *java,
                                           const struct live_stream *stream)

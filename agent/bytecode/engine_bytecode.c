@@ -514,8 +514,7 @@ static void enable(const struct session *session, bool on)
 static void enable_methods(struct session *session, bool on)
 {
     atomic_store(&session->methods_on, on);
-    atomic_store(&session->quick_methods,
-                 on && !session->names_objects && !probes_need_fence && clock_uses_counter);
+    atomic_store(&session->quick_methods, on && !probes_need_fence && clock_uses_counter);
 }
 
 const struct engine engine_bytecode = {.want_capabilities = want_capabilities,

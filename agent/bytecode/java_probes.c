@@ -14,6 +14,7 @@
 #include "agent/bytecode/throwables.h"
 #include "agent/bytecode/watched_methods.h"
 #include "agent/records/method_counts.h"
+#include "agent/references/sights.h"
 #include "agent/rewriter/rewrite.h"
 #include "capture/log.h"
 
@@ -126,14 +127,14 @@ static void enter(JNIEnv *jni, jint number, jobject object, bool is_new)
 static void JNICALL on_entry(JNIEnv *jni, jclass class, jint number)
 {
     (void) class;
-    if (!method_entered_quickly((uint32_t) number))
+    if (!method_entered_quickly((uint32_t) number, false))
         enter(jni, number, NULL, false);
 }
 
 static void JNICALL on_entry_this(JNIEnv *jni, jclass class, jint number, jobject object)
 {
     (void) class;
-    if (!method_entered_quickly((uint32_t) number))
+    if (!method_entered_quickly((uint32_t) number, true))
         enter(jni, number, object, false);
 }
 
@@ -429,13 +430,13 @@ static struct {
     jint count;
     pthread_t thread;
     bool wanted, registered;
-    bool leaf; /* entry() and exit() are Java */
+    unsigned ways; /* which probes are Java */
 } linking;
 
 static jclass define_class(JNIEnv *jni)
 {
     size_t size = 0;
-    uint8_t *bytes = probe_class_file(linking.leaf, &size);
+    uint8_t *bytes = probe_class_file(linking.ways, &size);
     jclass class = NULL;
     if (bytes != NULL)
         class = (*jni)->DefineClass(jni, PROBE_CLASS, NULL, (const jbyte *) bytes, (jsize) size);
@@ -500,7 +501,7 @@ static bool link_methods(JNIEnv *jni, bool watched)
         union {
             const char *in;
             char *out;
-        } name = {probe_native_name((enum probe) i, linking.leaf)}, descriptor = {descriptors[i]};
+        } name = {probe_native_name((enum probe) i, linking.ways)}, descriptor = {descriptors[i]};
         bool watches = watched && watching[i].address != NULL;
         methods[i] = (JNINativeMethod){name.out, descriptor.out,
                                        watches ? watching[i].address : chosen[i].address};
@@ -508,17 +509,31 @@ static bool link_methods(JNIEnv *jni, bool watched)
     return java_probes_register(jni, linking.probes, methods, PROBE_COUNT);
 }
 
-static bool define_probes(JNIEnv *jni, bool methods)
+/* Those in Java stand between a method and the native ones. */
+static void note_ways(JNIEnv *jni)
+{
+    for (int i = 0; i < PROBE_COUNT; i++) {
+        const char *name = probe_native_name((enum probe) i, 0);
+        if (probe_native_name((enum probe) i, linking.ways) != name)
+            method_called_through(
+                (*jni)->GetStaticMethodID(jni, linking.probes, name, descriptors[i]));
+    }
+}
+
+static bool define_probes(JNIEnv *jni, bool methods, bool named)
 {
     if (linking.probes != NULL)
         return true;
-    linking.leaf = methods && internal_try(INTERNAL_TAN) && leaf_calls_possible();
+    if (methods && internal_try(INTERNAL_TAN) && leaf_calls_possible())
+        linking.ways = PROBES_LEAF | (named && sights_possible() ? PROBES_SHOW : 0);
     jclass class = define_class(jni);
     linking.probes = class != NULL ? (*jni)->NewGlobalRef(jni, class) : NULL;
-    if (linking.leaf && linking.probes != NULL)
-        method_called_through((*jni)->GetStaticMethodID(jni, class, "entry", "(I)V"),
-                              (*jni)->GetStaticMethodID(jni, class, "call", "(I)V"));
-    return linking.probes != NULL;
+    if (linking.probes == NULL)
+        return false;
+    note_ways(jni);
+    if ((linking.ways & PROBES_SHOW) != 0)
+        sights_make(jni, linking.probes);
+    return true;
 }
 
 bool java_probes_link(JNIEnv *jni, const struct options *options)
@@ -527,13 +542,15 @@ bool java_probes_link(JNIEnv *jni, const struct options *options)
     bool counts = options->method == METHOD_COUNT;
     bool watched = options->start_at.count + options->stop_at.count != 0;
     const union probe_function *wanted = counts ? counting : recording;
+    bool methods = (options->events & EVENT_METHOD) != 0;
+    bool named = methods && (options->events & EVENT_ALLOC) != 0 && !counts;
     bool same = linked == (watched ? WATCHED : PLAIN) && wanted == atomic_load(&chosen);
     atomic_store(&chosen, wanted);
-    if (same ||
-        (define_probes(jni, (options->events & EVENT_METHOD) != 0) && link_methods(jni, watched))) {
+    if (same || (define_probes(jni, methods, named) && link_methods(jni, watched))) {
         linked = watched ? WATCHED : PLAIN;
-        if (linking.leaf)
+        if ((linking.ways & PROBES_LEAF) != 0)
             leaf_calls_use(jni, linking.probes, !counts && !watched);
+        sights_use(named && !watched);
         return true;
     }
     (*jni)->ExceptionDescribe(jni);

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JVM tells of its routines by name (JVMTI's DynamicCodeGenerated); the variable is the one
- * place in libjvm.so's data that holds the address of that for Math.tan(). */
+/* Functions in the place of routines (agent/hotspot/routines.h), and the proof that their calls are
+ * kept. */
 #include "agent/bytecode/leaf_calls.h"
 
-#include <link.h>
 #include <string.h>
 #include <time.h>
 
 #include "agent/base/internals.h"
 #include "agent/bytecode/java_probes.h"
 #include "agent/bytecode/quick_events.h"
+#include "agent/hotspot/routines.h"
 #include "agent/rewriter/rewrite.h"
 
 typedef double (*routine_of_double)(double);
 
 static struct {
-    _Atomic uintptr_t *variable; /* the JVM's; NULL: not looked for, or there is none */
-    uintptr_t routine;           /* the JVM's */
-    size_t places;               /* that hold it */
-    _Atomic int mode;            /* enum */
+    struct routine routine; /* JDK 17, later ones */
+    _Atomic int mode;       /* enum */
     bool proven;
-} tan_calls;
+} tan_calls = {.routine = {.names = {"libmTan", "dtan"}}};
 
 enum { LEAVE, RECORD, PROVE };
+
+#define LEAF_PROBES_MASK ((UINT64_C(1) << (LEAF_TAG_SHIFT - LEAF_NUMBER_BITS)) - 1)
 
 /* The calls that prove() of the probes' class makes, over and over. */
 #define PROOF_CALLS 3
@@ -54,31 +54,47 @@ __attribute__((cold, noinline)) static double take_for_proof(uint64_t bits, doub
 {
     if (!pthread_equal(proof.thread, pthread_self()))
         return value;
-    uint64_t exit_bit = proof.calls % PROOF_CALLS == PROOF_CALLS - 1 ? 1 : 0;
-    uint64_t wanted = LEAF_ENTRY_BITS | exit_bit << LEAF_NUMBER_BITS | PROOF_NUMBER;
-    proof.wrong |= bits != wanted;
+    bool is_exit = proof.calls % PROOF_CALLS == PROOF_CALLS - 1;
+    proof.wrong |= bits != (leaf_bits(is_exit ? LEAF_EXIT : LEAF_ENTRY) | PROOF_NUMBER);
     proof.calls++;
     return 0;
+}
+
+static inline __attribute__((always_inline)) bool take_quickly(uint64_t probe, uint32_t number)
+{
+    switch (probe) {
+    case LEAF_ENTRY:
+        return enter_quickly(number, false);
+    case LEAF_EXIT:
+        return leave_quickly(number);
+    case LEAF_CALL:
+        return call_quickly(number);
+    case LEAF_ENTRY_NEW:
+        return construct_quickly(number, 0);
+    case LEAF_ENTRY_SUPER:
+        return construct_quickly(number, FRAME_IN_SUPER);
+    case LEAF_ENTRY_THIS:
+        return enter_this_quickly(number);
+    case LEAF_CONSTRUCTED:
+        return constructed_quickly(number);
+    default:
+        return false;
+    }
 }
 
 static inline __attribute__((always_inline)) double take_tan(double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    if (__builtin_expect(bits >> (LEAF_NUMBER_BITS + 2) != LEAF_TAG >> 1, 0))
-        return routine_at(tan_calls.routine)(value);
+    if (__builtin_expect(bits >> LEAF_TAG_SHIFT != LEAF_TAG, 0))
+        return routine_at(tan_calls.routine.address)(value);
     int mode = atomic_load_explicit(&tan_calls.mode, memory_order_relaxed);
     if (__builtin_expect(mode != RECORD, 0))
         return mode == PROVE ? take_for_proof(bits, value) : value;
-    uint32_t number = (uint32_t) bits & ((1u << LEAF_NUMBER_BITS) - 1);
-    bool done;
-    if ((bits >> (LEAF_NUMBER_BITS + 1) & 1) != 0)
-        done = call_quickly(number);
-    else if ((bits >> LEAF_NUMBER_BITS & 1) != 0)
-        done = leave_quickly(number);
-    else
-        done = enter_quickly(number);
-    return done ? 0 : value;
+    return take_quickly(bits >> LEAF_NUMBER_BITS & LEAF_PROBES_MASK,
+                        (uint32_t) bits & ((1u << LEAF_NUMBER_BITS) - 1))
+               ? 0
+               : value;
 }
 
 /* In the place of Math.tan(): no call of the JVM, no wait. */
@@ -107,87 +123,24 @@ static uintptr_t on_tan(void)
 }
 #endif
 
-static void JNICALL on_routine(jvmtiEnv *jvmti, const char *name, const void *address, jint length)
-{
-    (void) jvmti, (void) length;
-    if (strcmp(name, "libmTan") == 0 || strcmp(name, "dtan") == 0) /* JDK 17; later ones */
-        tan_calls.routine = (uintptr_t) address;
-}
-
-/* With an environment of its own: the tracer's need not know this event. */
-static void find_routine(void)
-{
-    jvmtiEnv *jvmti = NULL;
-    jvmtiEventCallbacks callbacks;
-    memset(&callbacks, 0, sizeof callbacks);
-    callbacks.DynamicCodeGenerated = on_routine;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jvmti, JVMTI_VERSION_11) != JNI_OK)
-        return;
-    if ((*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
-        (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
-                                           NULL) == JVMTI_ERROR_NONE)
-        (*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
-    (*jvmti)->DisposeEnvironment(jvmti);
-}
-
-static void search(uintptr_t from, uintptr_t to)
-{
-    for (uintptr_t at = (from + 7) & ~(uintptr_t) 7; at + 8 <= to; at += 8) {
-        _Atomic uintptr_t *word = (_Atomic uintptr_t *) at;
-        if (atomic_load_explicit(word, memory_order_relaxed) != tan_calls.routine)
-            continue;
-        tan_calls.variable = word;
-        tan_calls.places++;
-    }
-}
-
-static int search_library(struct dl_phdr_info *library, size_t size, void *unused)
-{
-    (void) size, (void) unused;
-    const char *name = strrchr(library->dlpi_name, '/');
-    if (name == NULL || strcmp(name, "/libjvm.so") != 0)
-        return 0;
-    for (size_t i = 0; i < library->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &library->dlpi_phdr[i];
-        uintptr_t start = library->dlpi_addr + part->p_vaddr;
-        if (part->p_type == PT_LOAD && (part->p_flags & PF_W) != 0)
-            search(start, start + part->p_memsz);
-    }
-    return 1;
-}
-
-/* Only x86-64's interpreter and compilers call the routine through a variable. */
-#if defined(__x86_64__)
-#define HAS_ROUTINE true
-#else
-#define HAS_ROUTINE false
-#endif
-
 bool leaf_calls_possible(void)
 {
-    if (HAS_ROUTINE && tan_calls.routine == 0) {
-        find_routine();
-        if (tan_calls.routine != 0)
-            dl_iterate_phdr(search_library, NULL);
-        if (tan_calls.places != 1)
-            tan_calls.variable = NULL;
-    }
-    if (tan_calls.variable == NULL)
+    if (!routine_find(&tan_calls.routine))
         internal_refused(INTERNAL_TAN, "the JVM does not tell of its routine, or where it is kept");
-    return tan_calls.variable != NULL;
+    return tan_calls.routine.variable != NULL;
 }
 
 /* What the interpreter makes of the calls: it has an address of its own. */
 static void JNICALL proof_entered(JNIEnv *jni, jclass class, jint number)
 {
     (void) jni, (void) class;
-    take_for_proof(LEAF_ENTRY_BITS | (uint32_t) number, 0);
+    take_for_proof(leaf_bits(LEAF_ENTRY) | (uint32_t) number, 0);
 }
 
 static void JNICALL proof_left(JNIEnv *jni, jclass class, jint number)
 {
     (void) jni, (void) class;
-    take_for_proof(LEAF_EXIT_BITS | (uint32_t) number, 0);
+    take_for_proof(leaf_bits(LEAF_EXIT) | (uint32_t) number, 0);
 }
 
 static bool link_proof(JNIEnv *jni, jclass probes)
@@ -274,7 +227,7 @@ static bool prove(JNIEnv *jni, jclass probes)
     }
     proof.thread = pthread_self();
     atomic_store(&tan_calls.mode, PROVE);
-    atomic_store(tan_calls.variable, on_tan());
+    routine_replace(&tan_calls.routine, on_tan());
     bool proven =
         (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
         (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
@@ -289,21 +242,20 @@ static bool prove(JNIEnv *jni, jclass probes)
 
 void leaf_calls_use(JNIEnv *jni, jclass probes, bool record)
 {
-    if (tan_calls.variable == NULL || !internal_try(INTERNAL_TAN))
+    if (tan_calls.routine.variable == NULL || !internal_try(INTERNAL_TAN))
         return;
     if (!tan_calls.proven && internals_are_to_be_proven() &&
         !(tan_calls.proven = prove(jni, probes))) {
         internal_refused(INTERNAL_TAN, "the proof could not be made");
-        tan_calls.variable = NULL;
+        tan_calls.routine.variable = NULL;
         return;
     }
     internal_used(INTERNAL_TAN);
     atomic_store(&tan_calls.mode, record ? RECORD : LEAVE);
-    atomic_store(tan_calls.variable, on_tan());
+    routine_replace(&tan_calls.routine, on_tan());
 }
 
 void leaf_calls_end(void)
 {
-    if (tan_calls.variable != NULL)
-        atomic_store(tan_calls.variable, tan_calls.routine);
+    routine_replace(&tan_calls.routine, 0);
 }

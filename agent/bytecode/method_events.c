@@ -79,9 +79,9 @@ void method_calls_super(struct session *session, struct os_thread *os, uint32_t 
         frame->pending |= FRAME_IN_SUPER;
 }
 
-bool method_entered_quickly(uint32_t number)
+bool method_entered_quickly(uint32_t number, bool of_object)
 {
-    return enter_quickly(number);
+    return enter_quickly(number, of_object);
 }
 
 bool method_left_quickly(uint32_t number)

@@ -9,8 +9,9 @@
 /* `is_new`: a constructor, whose object comes with method_constructed(). */
 void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,
                     jobject object, bool is_new);
-/* The same, and method_left(), as the whole probe, in the usual case: see quick_events.h. */
-bool method_entered_quickly(uint32_t number);
+/* The same, and method_left(), as the whole probe, in the usual case: see quick_events.h; not where
+ * the object is asked for (`of_object`: there is one). */
+bool method_entered_quickly(uint32_t number, bool of_object);
 bool method_left_quickly(uint32_t number);
 bool method_called_quickly(uint32_t number); /* both at once */
 /* A constructor calls its super() or this(). */

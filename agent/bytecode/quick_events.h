@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Method events in the usual case, as whole probes: a thread that is known, a record in short, an
- * exit from the innermost frame, no object.  They call nothing, so that whoever inlines them saves
- * no register.  False: nothing was done, the probe takes the long way (method_events.h).
+ * exit from the innermost frame, no object that is asked for.  They call nothing, so that whoever
+ * inlines them saves no register.  False: nothing was done, the probe takes the long way
+ * (method_events.h).
  */
 #ifndef AGENT_BYTECODE_QUICK_EVENTS_H
 #define AGENT_BYTECODE_QUICK_EVENTS_H
 
+#include "agent/bytecode/constructors.h"
 #include "agent/records/method_numbers.h"
 #include "agent/records/put_record.h"
+#include "agent/references/object_ids.h"
 
 #define QUICK static inline __attribute__((always_inline))
 
@@ -62,22 +65,110 @@ QUICK bool method_quickly(const struct quick *quick, uint32_t number, uint64_t *
     return __builtin_expect(*method - 1 < (UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1, 1);
 }
 
+/* The id of the object that the thread was shown last, with this number, since when nothing has
+ * moved; 0: it is not known so.  It is shown once. */
+QUICK uint64_t object_quickly(const struct quick *quick, uint32_t number)
+{
+    struct sight *sight = &quick->os->sight;
+    uintptr_t place = sight->place;
+    sight->place = 0;
+    bool is =
+        place != 0 && sight->with == number && quick->session->holds &&
+        sight->collections == atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
+    return __builtin_expect(is, 1) ? object_id_at(quick->session, quick->os, place) : 0;
+}
+
+QUICK void push_quickly(struct java_thread *java, uint64_t method, uint32_t number)
+{
+    struct method_frame *frame = &java->frames[java->depth++];
+    frame->method = method;
+    frame->key = (void *) (uintptr_t) number;
+    frame->pending = 0;
+}
+
 /* Only of a frame that waits does anybody ask for stream and object. */
-QUICK bool enter_quickly(uint32_t number)
+QUICK bool enter_quickly(uint32_t number, bool of_object)
 {
     struct quick quick;
     uint64_t method;
     if (!begin_quickly(&quick, 1))
         return false;
     struct java_thread *java = quick.java;
-    bool done = method_quickly(&quick, number, &method) &&
+    bool done = !(of_object && quick.session->names_objects) &&
+                method_quickly(&quick, number, &method) &&
                 __builtin_expect(java->depth != java->capacity, 1) &&
+                !constructors_wait_long(java, quick.stream) &&
                 write_quickly(&quick, STEP_LIVE_ENTRY_SHORT, method);
+    if (done)
+        push_quickly(java, method, number);
+    probe_leave(quick.os);
+    return done;
+}
+
+/* An instance method's, of the object that was shown. */
+QUICK bool enter_this_quickly(uint32_t number)
+{
+    struct quick quick;
+    uint64_t method, object;
+    if (!begin_quickly(&quick, 3))
+        return false;
+    struct java_thread *java = quick.java;
+    struct live_stream *stream = quick.stream;
+    bool done = (object = object_quickly(&quick, number)) != 0 && quick.session->names_objects &&
+                method_quickly(&quick, number, &method) &&
+                __builtin_expect(java->depth != java->capacity, 1) &&
+                !constructors_wait_long(java, stream);
     if (done) {
-        struct method_frame *frame = &java->frames[java->depth++];
-        frame->method = method;
-        frame->key = (void *) (uintptr_t) number;
+        write_event(quick.session, stream, stream->cursor, STEP_LIVE_ENTRY, method, object);
+        push_quickly(java, method, number);
+    }
+    probe_leave(quick.os);
+    return done;
+}
+
+/* The innermost frame's constructor has got its object, which was shown. */
+QUICK bool constructed_quickly(uint32_t number)
+{
+    struct quick quick;
+    if (!begin_quickly(&quick, 2))
+        return false;
+    struct java_thread *java = quick.java;
+    uint64_t object = object_quickly(&quick, number);
+    bool none = java->pending + java->reserved == 0;
+    struct method_frame *frame =
+        __builtin_expect(java->depth != 0, 1) ? &java->frames[java->depth - 1] : NULL;
+    bool done = object != 0 && quick.session->names_objects && frame != NULL &&
+                frame->key == (void *) (uintptr_t) number && frame_waits(frame) &&
+                frame->stream == quick.stream;
+    if (done) {
+        java->pending--;
+        constructor_put(quick.stream, quick.stream->cursor, java, frame, object);
         frame->pending = 0;
+    }
+    probe_leave(quick.os);
+    return done || none;
+}
+
+/* A constructor's, whose object is still to come; `in_super`: 0, or FRAME_IN_SUPER. */
+QUICK bool construct_quickly(uint32_t number, uint64_t in_super)
+{
+    struct quick quick;
+    uint64_t method;
+    if (!begin_quickly(&quick, 1))
+        return false;
+    struct java_thread *java = quick.java;
+    struct live_stream *stream = quick.stream;
+    bool done = quick.session->names_objects && method_quickly(&quick, number, &method) &&
+                __builtin_expect(java->depth != java->capacity, 1) &&
+                __builtin_expect(java->reserved == 0, 1) && !constructors_wait_long(java, stream) &&
+                write_quickly(&quick, STEP_LIVE_ENTRY_NEW_SHORT, method);
+    if (done) {
+        java->frames[java->depth++] = (struct method_frame){.method = method,
+                                                            .key = (void *) (uintptr_t) number,
+                                                            .pending = stream->events | in_super,
+                                                            .stream = stream};
+        if (java->pending++ == 0)
+            java->window_start = stream->events;
     }
     probe_leave(quick.os);
     return done;
@@ -99,7 +190,7 @@ QUICK bool leave_quickly(uint32_t number)
     return done;
 }
 
-/* Both at once, at one time. */
+/* Both at once, at one time.  No object is traced where this probe is. */
 QUICK bool call_quickly(uint32_t number)
 {
     struct quick quick;

@@ -44,12 +44,25 @@ static uint64_t know(struct session *session, uint32_t number, jmethodID method)
     return id;
 }
 
-static jmethodID in_between[2];
+#define MOST_BETWEEN 16u
 
-void method_called_through(jmethodID entry, jmethodID call)
+static struct {
+    jmethodID methods[MOST_BETWEEN];
+    size_t count;
+} in_between;
+
+void method_called_through(jmethodID probe)
 {
-    in_between[0] = entry;
-    in_between[1] = call;
+    if (in_between.count < MOST_BETWEEN)
+        in_between.methods[in_between.count++] = probe;
+}
+
+static bool is_in_between(jmethodID method)
+{
+    for (size_t i = 0; i < in_between.count; i++)
+        if (in_between.methods[i] == method)
+            return true;
+    return false;
 }
 
 static jmethodID method_at(jint depth)
@@ -113,7 +126,7 @@ uint64_t method_find(struct session *session, uint32_t number)
     struct method_page *page = method_page_of(number);
     uint32_t wanted = page != NULL ? atomic_load(&page->names[number % METHOD_PAGE_NUMBERS]) : 0;
     jmethodID method = method_at(1);
-    if (method != NULL && (method == in_between[0] || method == in_between[1]))
+    if (method != NULL && is_in_between(method))
         method = method_at(2);
     return method != NULL && (wanted == 0 || is_called(method, wanted))
                ? know(session, number, method)

@@ -37,8 +37,8 @@ uint32_t method_number_of(uint64_t loader, const char *class_name, const char *m
 void method_name_number(uint32_t number, const char *class_name, const char *method_name,
                         const char *descriptor);
 
-/* The probes in Java that stand between a method and its native probe. */
-void method_called_through(jmethodID entry, jmethodID call);
+/* A probe in Java, which stands between a method and its native probe. */
+void method_called_through(jmethodID probe);
 /* At first sight of a number: the method on the stack that called its probe; 0: not traced, or not
  * to be seen, as the JVM hides the frames of a virtual thread that changes its carrier. */
 uint64_t method_find(struct session *session, uint32_t number);

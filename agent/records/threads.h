@@ -77,6 +77,13 @@ struct recent_objects {
 struct recycled;
 struct known_object;
 
+/* What a leaf call was shown: where an object lay, so many collections ago; see
+ * agent/references/sights.h. */
+struct sight {
+    uintptr_t place;
+    uint64_t with, collections;
+};
+
 struct os_thread {
     _Atomic int in_probe;
     _Atomic uint64_t left; /* seen outside probes since that threads_order_probes() */
@@ -105,6 +112,7 @@ struct os_thread {
     struct class_word_entry class_words[1u << CLASS_WORDS_LOG2][2];
     struct recycled *recycled;          /* references to use again: agent/deaths */
     struct known_object *known_objects; /* agent/references; made at the first that is named */
+    struct sight sight;
 };
 
 void threads_initialize(void);

@@ -8,20 +8,6 @@
 #include "agent/events/events.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/hold.h"
-#include "format/core/hash.h"
-
-#define KNOWN_LOG2 12u
-
-struct known_object {
-    uintptr_t place;
-    uint64_t collections;
-    uint64_t session, id;
-};
-
-static inline struct known_object *entry_of(struct os_thread *os, uintptr_t place)
-{
-    return &os->known_objects[step_hash(place) >> (64 - KNOWN_LOG2)];
-}
 
 static first_sight_hook *at_first_sight;
 
@@ -33,14 +19,9 @@ void object_ids_at_first_sight(first_sight_hook *hook)
 /* 0: not known. */
 static inline uint64_t find(const struct session *session, struct os_thread *os, jobject object)
 {
-    if (os->known_objects == NULL || !session->holds || !hold_begin(os))
+    if (!session->holds || !hold_begin(os))
         return 0;
-    uintptr_t place = slot_word(object);
-    const struct known_object *known = entry_of(os, place);
-    bool found =
-        known->place == place && known->session == session->number &&
-        known->collections == atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
-    uint64_t id = found ? known->id : 0;
+    uint64_t id = object_id_at(session, os, slot_word(object));
     hold_end(os);
     return id;
 }
@@ -51,12 +32,13 @@ void object_id_note(const struct session *session, struct os_thread *os, jobject
     if (id == 0 || !session->holds)
         return;
     if (os->known_objects == NULL &&
-        (os->known_objects = calloc((size_t) 1 << KNOWN_LOG2, sizeof *os->known_objects)) == NULL)
+        (os->known_objects = calloc((size_t) 1 << KNOWN_OBJECTS_LOG2, sizeof *os->known_objects)) ==
+            NULL)
         return;
     if (!hold_begin(os))
         return;
     uintptr_t place = slot_word(object);
-    *entry_of(os, place) = (struct known_object){
+    *known_object_of(os, place) = (struct known_object){
         .place = place,
         .collections = atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed),
         .session = session->number,

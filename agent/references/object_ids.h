@@ -10,6 +10,34 @@
 #define AGENT_REFERENCES_OBJECT_IDS_H
 
 #include "agent/records/threads.h"
+#include "format/core/hash.h"
+
+#define KNOWN_OBJECTS_LOG2 12u
+
+struct known_object {
+    uintptr_t place;
+    uint64_t collections;
+    uint64_t session, id;
+};
+
+static inline struct known_object *known_object_of(const struct os_thread *os, uintptr_t place)
+{
+    return &os->known_objects[step_hash(place) >> (64 - KNOWN_OBJECTS_LOG2)];
+}
+
+/* Of the object that lies there, while nothing moves; 0: the thread has not named it lately. */
+static inline uint64_t object_id_at(const struct session *session, const struct os_thread *os,
+                                    uintptr_t place)
+{
+    if (os->known_objects == NULL)
+        return 0;
+    const struct known_object *known = known_object_of(os, place);
+    return known->place == place && known->session == session->number &&
+                   known->collections ==
+                       atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed)
+               ? known->id
+               : 0;
+}
 
 /* 0: NULL, or it has none.  One that no event had told of is told of in `stream` now, if the
  * session takes existing objects. */

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The class file of the probes: a final class of static native methods, and some in Java: link(),
  * through which they are linked (java_probes.c), keep(), and where the agent stands before
- * Math.tan() (leaf_calls.h) entry(), exit() and call(). */
+ * Math.tan() (leaf_calls.h) those of LEAF_PROBES. */
 #include <stdlib.h>
 
 #include "agent/class_bytes/class_bytes.h"
 #include "agent/rewriter/rewrite.h"
 
 #define CLASS_VERSION 52
-#define ACCESS_CLASS 0x1031  /* public final super synthetic */
-#define ACCESS_METHOD 0x1109 /* public static native synthetic */
-#define ACCESS_JAVA 0x1009   /* public static synthetic */
-#define NO_CONSTANTS 1       /* the count in a class file without any */
+#define NEST_VERSION 55       /* private methods of a class of the nest are called virtually */
+#define ACCESS_CLASS 0x1031   /* public final super synthetic */
+#define ACCESS_BASE 0x1421    /* public abstract super synthetic */
+#define ACCESS_FIELD 0x1019   /* public static final synthetic */
+#define ACCESS_SHOW 0x1001    /* public synthetic */
+#define ACCESS_TO_COME 0x1401 /* public abstract synthetic */
+#define ACCESS_METHOD 0x1109  /* public static native synthetic */
+#define ACCESS_JAVA 0x1009    /* public static synthetic */
+#define NO_CONSTANTS 1        /* the count in a class file without any */
 
 static const struct {
     const char *name, *descriptor;
@@ -21,7 +26,27 @@ static const struct {
 #undef PROBE_ROW
 };
 
-enum { CONSTANT_UTF8 = 1, CONSTANT_LONG = 5, CONSTANT_CLASS = 7, CONSTANT_METHOD = 10, NAMED = 12 };
+static const struct {
+    enum probe probe;
+    const char *aside;
+    unsigned way;
+} leaf_probes[LEAF_PROBE_COUNT] = {
+#define LEAF_PROBE_ROW(name, aside) {PROBE_##name, aside, PROBES_LEAF},
+    LEAF_PROBES(LEAF_PROBE_ROW)
+#undef LEAF_PROBE_ROW
+#define SHOW_PROBE_ROW(name, aside) {PROBE_##name, aside, PROBES_SHOW},
+        SHOW_PROBES(SHOW_PROBE_ROW)
+#undef SHOW_PROBE_ROW
+};
+
+enum {
+    CONSTANT_UTF8 = 1,
+    CONSTANT_LONG = 5,
+    CONSTANT_CLASS = 7,
+    CONSTANT_FIELD = 9,
+    CONSTANT_METHOD = 10,
+    NAMED = 12
+};
 
 /* Constants and methods are put together side by side. */
 struct probe_class {
@@ -52,18 +77,24 @@ static uint32_t add_class(struct probe_class *class, const char *name)
     return index;
 }
 
-static uint32_t add_method(struct probe_class *class, const char *owner, const char *name,
-                           const char *descriptor)
+static uint32_t add_member(struct probe_class *class, uint32_t tag, const char *owner,
+                           const char *name, const char *descriptor)
 {
     uint32_t owner_index = add_class(class, owner);
     uint32_t name_index = add_text(class, name), descriptor_index = add_text(class, descriptor);
     uint32_t named = add_constant(class, NAMED);
     put_u2(&class->pool, name_index);
     put_u2(&class->pool, descriptor_index);
-    uint32_t index = add_constant(class, CONSTANT_METHOD);
+    uint32_t index = add_constant(class, tag);
     put_u2(&class->pool, owner_index);
     put_u2(&class->pool, named);
     return index;
+}
+
+static uint32_t add_method(struct probe_class *class, const char *owner, const char *name,
+                           const char *descriptor)
+{
+    return add_member(class, CONSTANT_METHOD, owner, name, descriptor);
 }
 
 static uint32_t add_long(struct probe_class *class, uint64_t value)
@@ -75,10 +106,11 @@ static uint32_t add_long(struct probe_class *class, uint64_t value)
     return index;
 }
 
-static void put_native(struct probe_class *class, const char *name, const char *descriptor)
+static void put_bodiless(struct probe_class *class, uint32_t access, const char *name,
+                         const char *descriptor)
 {
     uint32_t name_index = add_text(class, name), descriptor_index = add_text(class, descriptor);
-    put_u2(&class->methods, ACCESS_METHOD);
+    put_u2(&class->methods, access);
     put_u2(&class->methods, name_index);
     put_u2(&class->methods, descriptor_index);
     put_u2(&class->methods, 0); /* attributes */
@@ -113,14 +145,14 @@ static void put_frames(struct probe_class *class, const struct java_code *code, 
     }
 }
 
-static void put_java(struct probe_class *class, const char *name, const char *descriptor,
-                     const struct java_code *code)
+static void put_code(struct probe_class *class, uint32_t access, const char *name,
+                     const char *descriptor, const struct java_code *code)
 {
     uint32_t frames = count_frames(code);
     uint32_t name_index = add_text(class, name), descriptor_index = add_text(class, descriptor);
     uint32_t code_index = add_text(class, "Code"), frames_index = add_text(class, "StackMapTable");
     struct class_output *out = &class->methods;
-    put_u2(out, ACCESS_JAVA);
+    put_u2(out, access);
     put_u2(out, name_index);
     put_u2(out, descriptor_index);
     put_u2(out, 1);
@@ -133,6 +165,12 @@ static void put_java(struct probe_class *class, const char *name, const char *de
     put_u2(out, 0); /* handlers */
     put_frames(class, code, frames_index);
     class->method_count++;
+}
+
+static void put_java(struct probe_class *class, const char *name, const char *descriptor,
+                     const struct java_code *code)
+{
+    put_code(class, ACCESS_JAVA, name, descriptor, code);
 }
 
 /* static void link(String name) { System.mapLibraryName(name); } */
@@ -187,6 +225,59 @@ static void put_leaf(struct probe_class *class, const char *name, uint64_t bits,
     put_java(class, name, "(I)V", &(struct java_code){code, sizeof code, 4, 1, {RETURN}});
 }
 
+/* static void entryThis(int m, Object o) {
+ *     if (sight != null) {
+ *         sight.show(o, m);
+ *         if (Math.tan(Double.longBitsToDouble(m + bits)) == 0) return;
+ *     }
+ *     aside(m, o); } */
+static void put_shown(struct probe_class *class, const char *name, uint64_t bits, const char *aside)
+{
+    enum {
+        SEEN = 1,
+        JUMP = 4,
+        SIGHT = 7,
+        SHOW = 13,
+        BITS = 18,
+        TO_DOUBLE = 22,
+        TAN = 25,
+        LAST = 30,
+        ASIDE = 32,
+        CALL = 35,
+        RETURN = 37
+    };
+    static const char descriptor[] = "(ILjava/lang/Object;)V";
+    uint8_t code[] = {0xb2, 0,    0,    0xc6, 0,    0, 0xb2, 0,    0,    0x2b, 0x1a, 0x85, 0xb6,
+                      0,    0,    0x1a, 0x85, 0x14, 0, 0,    0x61, 0xb8, 0,    0,    0xb8, 0,
+                      0,    0x0e, 0x97, 0x99, 0,    0, 0x1a, 0x2b, 0xb8, 0,    0,    0xb1};
+    uint32_t sight =
+        add_member(class, CONSTANT_FIELD, PROBE_CLASS, PROBE_SIGHT_FIELD, "L" PROBE_CLASS ";");
+    store_u2(code + SEEN, sight);
+    store_u2(code + JUMP, ASIDE - (JUMP - 1));
+    store_u2(code + SIGHT, sight);
+    store_u2(code + SHOW, add_method(class, PROBE_CLASS, SIGHT_METHOD, SIGHT_DESCRIPTOR));
+    store_u2(code + BITS, add_long(class, bits));
+    store_u2(code + TO_DOUBLE, add_method(class, "java/lang/Double", "longBitsToDouble", "(J)D"));
+    store_u2(code + TAN, add_method(class, "java/lang/Math", "tan", "(D)D"));
+    store_u2(code + LAST, RETURN - (LAST - 1));
+    store_u2(code + CALL, add_method(class, PROBE_CLASS, aside, descriptor));
+    put_java(class, name, descriptor,
+             &(struct java_code){code, sizeof code, 4, 2, {ASIDE, RETURN}});
+}
+
+/* void show(Object o, long n) { Unsafe.theUnsafe.copyMemory0(o, 0, null, n, 0); } */
+static void put_show(struct probe_class *class)
+{
+    enum { UNSAFE = 1, COPY = 9 };
+    uint8_t code[] = {0xb2, 0, 0, 0x2b, 0x09, 0x01, 0x20, 0x09, 0xb6, 0, 0, 0xb1};
+    store_u2(code + UNSAFE,
+             add_member(class, CONSTANT_FIELD, SIGHT_HOST, "theUnsafe", "L" SIGHT_HOST ";"));
+    store_u2(code + COPY, add_method(class, SIGHT_HOST, "copyMemory0",
+                                     "(Ljava/lang/Object;JLjava/lang/Object;JJ)V"));
+    put_code(class, ACCESS_SHOW, SIGHT_METHOD, SIGHT_DESCRIPTOR,
+             &(struct java_code){.bytes = code, .length = sizeof code, .stack = 9, .variables = 4});
+}
+
 /* static void prove(int n) { for (; n > 0; n--) { proofEntry(5); proofEntry(5); proofExit(5); } },
  * by which leaf_calls.c sees whether calls of methods like entry() and exit() are kept. */
 static void put_proof(struct probe_class *class)
@@ -195,10 +286,10 @@ static void put_proof(struct probe_class *class)
     uint8_t code[] = {0x00, 0x1a, 0x9e, 0, 0, 0x08, 0xb8, 0,    0,    0x08, 0xb8, 0,
                       0,    0x08, 0xb8, 0, 0, 0x84, 0,    0xff, 0xa7, 0,    0,    0xb1};
     uint32_t entry = add_method(class, PROBE_CLASS, "proofEntry", "(I)V");
-    put_native(class, "proofEntryAside", "(I)V");
-    put_native(class, "proofExitAside", "(I)V");
-    put_leaf(class, "proofEntry", LEAF_ENTRY_BITS, "proofEntryAside");
-    put_leaf(class, "proofExit", LEAF_EXIT_BITS, "proofExitAside");
+    put_bodiless(class, ACCESS_METHOD, "proofEntryAside", "(I)V");
+    put_bodiless(class, ACCESS_METHOD, "proofExitAside", "(I)V");
+    put_leaf(class, "proofEntry", leaf_bits(LEAF_ENTRY), "proofEntryAside");
+    put_leaf(class, "proofExit", leaf_bits(LEAF_EXIT), "proofExitAside");
     store_u2(code + TO_RETURN, RETURN - (TO_RETURN - 1));
     store_u2(code + ENTRY, entry);
     store_u2(code + AGAIN, entry);
@@ -207,60 +298,100 @@ static void put_proof(struct probe_class *class)
     put_java(class, "prove", "(I)V", &(struct java_code){code, sizeof code, 1, 1, {1, RETURN}});
 }
 
-static void put_probes(struct probe_class *class, bool leaf)
+static void put_probes(struct probe_class *class, unsigned ways)
 {
     for (uint32_t i = 0; i < PROBE_COUNT; i++)
-        put_native(class, probe_native_name((enum probe) i, leaf), methods[i].descriptor);
-    if (leaf) {
-        put_leaf(class, methods[PROBE_ENTRY].name, LEAF_ENTRY_BITS,
-                 probe_native_name(PROBE_ENTRY, true));
-        put_leaf(class, methods[PROBE_EXIT].name, LEAF_EXIT_BITS,
-                 probe_native_name(PROBE_EXIT, true));
-        put_leaf(class, methods[PROBE_CALL].name, LEAF_CALL_BITS,
-                 probe_native_name(PROBE_CALL, true));
+        put_bodiless(class, ACCESS_METHOD, probe_native_name((enum probe) i, ways),
+                     methods[i].descriptor);
+    for (int i = 0; i < LEAF_PROBE_COUNT; i++)
+        if ((leaf_probes[i].way & ways) != 0)
+            (leaf_probes[i].way == PROBES_SHOW ? put_shown : put_leaf)(
+                class, methods[leaf_probes[i].probe].name, leaf_bits((enum leaf_probe) i),
+                leaf_probes[i].aside);
+    if ((ways & PROBES_LEAF) != 0)
         put_proof(class);
-    }
+    if ((ways & PROBES_SHOW) != 0)
+        put_bodiless(class, ACCESS_TO_COME, SIGHT_METHOD, SIGHT_DESCRIPTOR);
     put_link(class);
     put_keep(class);
     put_copied(class);
 }
 
-const char *probe_native_name(enum probe probe, bool leaf)
+const char *probe_native_name(enum probe probe, unsigned ways)
 {
-    if (leaf && probe == PROBE_ENTRY)
-        return "entryAside";
-    if (leaf && probe == PROBE_EXIT)
-        return "exitAside";
-    if (leaf && probe == PROBE_CALL)
-        return "callAside";
+    for (int i = 0; i < LEAF_PROBE_COUNT; i++)
+        if (leaf_probes[i].probe == probe && (leaf_probes[i].way & ways) != 0)
+            return leaf_probes[i].aside;
     return methods[probe].name;
 }
 
-uint8_t *probe_class_file(bool leaf, size_t *size_bytes)
+/* How a class begins, and the only field that one has. */
+struct class_shape {
+    uint32_t version, access;
+    uint32_t self, super;
+    uint32_t field_name, field_descriptor; /* 0: it has none */
+};
+
+static void put_fields(struct class_output *output, const struct class_shape *shape)
 {
-    struct probe_class class = {.constants = NO_CONSTANTS};
+    put_u2(output, shape->field_name != 0);
+    if (shape->field_name == 0)
+        return;
+    put_u2(output, ACCESS_FIELD);
+    put_u2(output, shape->field_name);
+    put_u2(output, shape->field_descriptor);
+    put_u2(output, 0); /* attributes */
+}
+
+static uint8_t *put_together(struct probe_class *class, const struct class_shape *shape,
+                             size_t *size_bytes)
+{
     struct class_output output = {0};
-    uint32_t self = add_class(&class, PROBE_CLASS), super = add_class(&class, "java/lang/Object");
-    put_probes(&class, leaf);
     put_u4(&output, 0xCAFEBABE);
-    put_u4(&output, CLASS_VERSION);
-    put_u2(&output, class.constants);
-    put_bytes(&output, class.pool.bytes, class.pool.used);
-    put_u2(&output, ACCESS_CLASS);
-    put_u2(&output, self);
-    put_u2(&output, super);
+    put_u4(&output, shape->version);
+    put_u2(&output, class->constants);
+    put_bytes(&output, class->pool.bytes, class->pool.used);
+    put_u2(&output, shape->access);
+    put_u2(&output, shape->self);
+    put_u2(&output, shape->super);
     put_u2(&output, 0); /* interfaces */
-    put_u2(&output, 0); /* fields */
-    put_u2(&output, class.method_count);
-    put_bytes(&output, class.methods.bytes, class.methods.used);
+    put_fields(&output, shape);
+    put_u2(&output, class->method_count);
+    put_bytes(&output, class->methods.bytes, class->methods.used);
     put_u2(&output, 0); /* attributes */
-    bool failed = class.pool.failed || class.methods.failed || output.failed;
-    free(class.pool.bytes);
-    free(class.methods.bytes);
+    bool failed = class->pool.failed || class->methods.failed || output.failed;
+    free(class->pool.bytes);
+    free(class->methods.bytes);
     if (failed) {
         free(output.bytes);
         return NULL;
     }
     *size_bytes = output.used;
     return output.bytes;
+}
+
+uint8_t *probe_class_file(unsigned ways, size_t *size_bytes)
+{
+    struct probe_class class = {.constants = NO_CONSTANTS};
+    bool shows = (ways & PROBES_SHOW) != 0;
+    struct class_shape shape = {.version = CLASS_VERSION,
+                                .access = shows ? ACCESS_BASE : ACCESS_CLASS};
+    shape.self = add_class(&class, PROBE_CLASS);
+    shape.super = add_class(&class, "java/lang/Object");
+    if (shows) {
+        shape.field_name = add_text(&class, PROBE_SIGHT_FIELD);
+        shape.field_descriptor = add_text(&class, "L" PROBE_CLASS ";");
+    }
+    put_probes(&class, ways);
+    return put_together(&class, &shape, size_bytes);
+}
+
+uint8_t *sight_class_file(size_t *size_bytes)
+{
+    struct probe_class class = {.constants = NO_CONSTANTS};
+    struct class_shape shape = {.version = NEST_VERSION, .access = ACCESS_CLASS};
+    shape.self = add_class(&class, SIGHT_CLASS);
+    shape.super = add_class(&class, PROBE_CLASS);
+    put_show(&class);
+    return put_together(&class, &shape, size_bytes);
 }

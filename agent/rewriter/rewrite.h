@@ -180,21 +180,58 @@ enum rewrite_result class_rewrite(const struct rewrite_request *request, uint8_t
  */
 uint8_t *class_without_spare_nans(const uint8_t *class_file, size_t size_bytes);
 
+/* What probes in Java may count on: leaf calls, and that these can be shown objects. */
+#define PROBES_LEAF 1u
+#define PROBES_SHOW 2u /* with PROBES_LEAF only */
+
 /*
  * The class file of PROBE_CLASS; the caller frees it with free().  NULL: out of memory.  Its
- * methods are native, but with `leaf` the probes of entries, exits and calls that have a number
- * and nothing else are in Java: each calls Math.tan() with a NaN whose bits are its number and the
- * constant below, and its native method only if the answer is not 0.
+ * methods are native, but with PROBES_LEAF the probes that have a number and nothing else
+ * (LEAF_PROBES) are in Java: each calls Math.tan() with a NaN whose bits are its number and
+ * leaf_bits(), and its native method only if the answer is not 0.  With PROBES_SHOW those that
+ * have a number and an object (SHOW_PROBES) do so as well, after they have called show() of
+ * PROBE_SIGHT_FIELD with both, where it is not NULL.
  */
-uint8_t *probe_class_file(bool leaf, size_t *size_bytes);
+uint8_t *probe_class_file(unsigned ways, size_t *size_bytes);
 /* What the native method of a probe is called there. */
-const char *probe_native_name(enum probe probe, bool leaf);
+const char *probe_native_name(enum probe probe, unsigned ways);
 
+/* A hidden class of PROBE_CLASS's kind and Unsafe's nest: its show() has Unsafe copy no byte from
+ * the object to the address that the number is.  As above. */
+uint8_t *sight_class_file(size_t *size_bytes);
+#define SIGHT_CLASS "jdk/internal/misc/StepTraceSight"
+#define SIGHT_HOST "jdk/internal/misc/Unsafe"
+#define PROBE_SIGHT_FIELD "sight"
+#define SIGHT_METHOD "show"
+#define SIGHT_DESCRIPTOR "(Ljava/lang/Object;J)V"
+
+/* Probe, name of its native method. */
+#define LEAF_PROBES(X)                                                                             \
+    X(ENTRY, "entryAside")                                                                         \
+    X(EXIT, "exitAside")                                                                           \
+    X(CALL, "callAside")                                                                           \
+    X(ENTRY_NEW, "entryNewAside")                                                                  \
+    X(ENTRY_SUPER, "entrySuperAside")
+#define SHOW_PROBES(X)                                                                             \
+    X(ENTRY_THIS, "entryThisAside")                                                                \
+    X(CONSTRUCTED, "constructedAside")
+
+enum leaf_probe {
+#define LEAF_PROBE_NAME(name, aside) LEAF_##name,
+    LEAF_PROBES(LEAF_PROBE_NAME) SHOW_PROBES(LEAF_PROBE_NAME)
+#undef LEAF_PROBE_NAME
+        LEAF_PROBE_COUNT
+};
+
+/* A quiet NaN: the tag, which probe, the method's number. */
 #define LEAF_NUMBER_BITS 27u
-#define LEAF_TAG UINT64_C(0xfffd5be9e) /* a quiet NaN's 36 upper bits, the last of which is 0 */
-#define LEAF_ENTRY_BITS (LEAF_TAG << 28)
-#define LEAF_EXIT_BITS (LEAF_TAG << 28 | UINT64_C(1) << LEAF_NUMBER_BITS)
-#define LEAF_CALL_BITS ((LEAF_TAG | 1) << 28)
+#define LEAF_TAG_SHIFT 31u
+#define LEAF_TAG UINT64_C(0x1fffab7d3)
+
+static inline uint64_t leaf_bits(enum leaf_probe probe)
+{
+    return LEAF_TAG << LEAF_TAG_SHIFT | (uint64_t) probe << LEAF_NUMBER_BITS;
+}
 
 /* Newest class file version that is known (JDK 25). */
 #define REWRITE_NEWEST_VERSION 69

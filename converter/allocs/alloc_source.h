@@ -20,6 +20,7 @@ struct alloc_source {
     uint64_t record_count; /* given so far */
     /* A number that the last record's attributes share only with the same bytes; 0: not known. */
     uint64_t attributes_number;
+    bool may_grow; /* END is where the trace ends so far: later there may be more */
     bool has_damage;
     struct step_damage damage; /* why the input could not be read on */
     /* Called where the source is about to wait for a slow input, so that what was made of the

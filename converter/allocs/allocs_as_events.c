@@ -214,6 +214,8 @@ static enum step_status advance(struct allocs_event_source *source, struct step_
     enum step_status status = alloc_source_next(source->records, &record, error);
     if (status != STEP_STATUS_OK && status != STEP_STATUS_END)
         return status;
+    if (status == STEP_STATUS_END && source->records->may_grow)
+        return status;
     if (!source->begun) {
         uint64_t first_ns = status == STEP_STATUS_OK ? record.time : 0;
         source->begun = true;

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "converter/base/fresh_memory.h"
+
 enum { LEAST_SLOTS = 1024, SLOTS_PER_PAGE = 4 };
 
 /* Pages that follow each other lie in one line of the cache: what is looked up next is near. */
@@ -11,7 +13,7 @@ enum { LEAST_SLOTS = 1024, SLOTS_PER_PAGE = 4 };
 #define NEIGHBOURS ((UINT64_C(1) << NEIGHBOUR_BITS) - 1)
 
 /* Pages are made many at a time, first few, then more. */
-enum { SLAB_PAGES_FIRST = 32, SLAB_PAGES_MOST = 4096 };
+enum { SLAB_PAGES_FIRST = 16, SLAB_PAGES_MOST = 2048, FRESH_PAGES = 128 };
 
 struct birth_slab {
     struct birth_slab *next;
@@ -68,6 +70,7 @@ static struct birth_page *make_page(struct birth_pages *pages)
     struct birth_slab *slab = pages->slabs;
     if (page != NULL) {
         pages->free = page->next_free;
+        __builtin_prefetch(pages->free, 1);
         return page;
     }
     if (slab == NULL || slab->used == slab->page_count) {
@@ -81,6 +84,8 @@ static struct birth_page *make_page(struct birth_pages *pages)
         slab->used = 0;
         pages->slabs = slab;
     }
+    if (slab->used % FRESH_PAGES == 0 && slab->page_count >= FRESH_PAGES)
+        fresh_memory_ask(&slab->pages[slab->used], FRESH_PAGES * sizeof slab->pages[0]);
     return &slab->pages[slab->used++];
 }
 
@@ -93,7 +98,7 @@ static struct birth_page *add_page(struct birth_pages *pages, uint64_t number)
     if (page == NULL)
         return NULL;
     page->number = number;
-    page->living = 0;
+    page->living = page->existing = 0;
     pages->slots[slot_of(pages, number)] = page;
     pages->count++;
     return page;
@@ -138,51 +143,40 @@ static struct birth_page *take_page(struct birth_pages *pages, uint64_t number)
     return page;
 }
 
-struct birth *birth_pages_put(struct birth_pages *pages, uint64_t object, bool *was)
+struct birth_page *birth_pages_put(struct birth_pages *pages, uint64_t object, unsigned count)
 {
     struct birth_page *page = take_page(pages, object >> BIRTH_PAGE_BITS);
     if (page == NULL)
         return NULL;
-    unsigned bit = (unsigned) (object & (BIRTH_PAGE_SIZE - 1));
-    *was = (page->living >> bit & 1) != 0;
-    page->living |= UINT32_C(1) << bit;
-    return &page->births[bit];
+    page->living |= birth_bits(birth_place(object), count);
+    return page;
 }
 
-struct birth *birth_pages_put_run(struct birth_pages *pages, uint64_t object, unsigned count)
-{
-    struct birth_page *page = take_page(pages, object >> BIRTH_PAGE_BITS);
-    if (page == NULL)
-        return NULL;
-    unsigned bit = (unsigned) (object & (BIRTH_PAGE_SIZE - 1));
-    page->living |= ((UINT32_C(1) << count) - 1) << bit;
-    return &page->births[bit];
-}
-
-const struct birth *birth_pages_take(struct birth_pages *pages, uint64_t object)
+const struct birth_page *birth_pages_take(struct birth_pages *pages, uint64_t object,
+                                          unsigned count, uint32_t *bits)
 {
     struct birth_page *page = find_page(pages, object >> BIRTH_PAGE_BITS);
-    unsigned bit = (unsigned) (object & (BIRTH_PAGE_SIZE - 1));
-    if (page == NULL || (page->living >> bit & 1) == 0)
+    *bits = page != NULL ? page->living & birth_bits(birth_place(object), count) : 0;
+    if (*bits == 0)
         return NULL;
-    page->living &= ~(UINT32_C(1) << bit);
+    page->living &= ~*bits;
     if (page->living == 0)
         remove_page(pages, page);
-    return &page->births[bit];
+    return page;
 }
 
-bool birth_pages_next(const struct birth_pages *pages, size_t *slot, unsigned *bit,
-                      uint64_t *object, const struct birth **birth)
+void birth_pages_expect(const struct birth_pages *pages, uint64_t object)
 {
-    for (; pages->slots != NULL && *slot <= pages->mask; ++*slot, *bit = 0) {
-        const struct birth_page *page = pages->slots[*slot];
-        for (; page != NULL && *bit < BIRTH_PAGE_SIZE; ++*bit) {
-            if ((page->living >> *bit & 1) == 0)
-                continue;
-            *object = page->number << BIRTH_PAGE_BITS | *bit;
-            *birth = &page->births[(*bit)++];
-            return true;
-        }
+    if (pages->slots != NULL)
+        __builtin_prefetch(&pages->slots[home_of(pages, object >> BIRTH_PAGE_BITS)]);
+}
+
+const struct birth_page *birth_pages_next(const struct birth_pages *pages, size_t *slot)
+{
+    while (pages->slots != NULL && *slot <= pages->mask) {
+        const struct birth_page *page = pages->slots[(*slot)++];
+        if (page != NULL)
+            return page;
     }
-    return false;
+    return NULL;
 }

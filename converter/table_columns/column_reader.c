@@ -43,7 +43,11 @@ static enum step_status start(struct column_reader *reader, const struct table_q
                               struct step_error *error)
 {
     struct tables *tables = shared_tables_lock(reader->shared);
-    enum step_status status = table_scan_create(tables, reader->table, query, &reader->scan, error);
+    struct table_query small = *query;
+    if (small.batch_rows == 0)
+        small.batch_rows = BATCH_ROWS;
+    enum step_status status =
+        table_scan_create(tables, reader->table, &small, &reader->scan, error);
     if (is_whole_table(query))
         reader->expected =
             query->part != NULL ? query->part->rows : table_row_count(tables, reader->table);
@@ -89,14 +93,6 @@ void column_reader_destroy(struct column_reader *reader)
 
 /* ---- rows ---- */
 
-static enum step_status fetch(struct column_reader *reader, struct step_error *error)
-{
-    if (reader->batch != NULL && reader->batch_row < reader->batch->row_count)
-        return STEP_STATUS_OK;
-    reader->batch_row = 0;
-    return table_scan_next(reader->scan, &reader->batch, error);
-}
-
 static bool resize_all(struct whole_columns *out, size_t old, size_t capacity)
 {
     for (size_t i = 0; i < out->column_count; i++)
@@ -130,6 +126,34 @@ static bool append(struct column_reader *reader, size_t count, struct whole_colu
     return true;
 }
 
+/* The next batch's values may come where they belong, if the whole batch has room there. */
+static void lend(struct column_reader *reader, uint64_t most, struct whole_columns *out,
+                 size_t capacity)
+{
+    size_t rows = out->row_count, batch = table_scan_batch_rows(reader->scan);
+    bool has_room = most - rows >= batch && rows + batch <= capacity;
+    for (size_t i = 0; i < out->column_count; i++)
+        table_scan_lend(reader->scan, i,
+                        has_room ? whole_column_place(&out->columns[i], rows, batch, capacity)
+                                 : NULL);
+}
+
+static void take_back(struct column_reader *reader)
+{
+    for (size_t i = 0; i < reader->column_count; i++)
+        table_scan_lend(reader->scan, i, NULL);
+}
+
+static enum step_status fetch(struct column_reader *reader, uint64_t most,
+                              struct whole_columns *out, size_t capacity, struct step_error *error)
+{
+    if (reader->batch != NULL && reader->batch_row < reader->batch->row_count)
+        return STEP_STATUS_OK;
+    reader->batch_row = 0;
+    lend(reader, most, out, capacity);
+    return table_scan_next(reader->scan, &reader->batch, error);
+}
+
 static enum step_status collect(struct column_reader *reader, uint64_t most,
                                 struct whole_columns *out, struct step_error *error)
 {
@@ -137,7 +161,8 @@ static enum step_status collect(struct column_reader *reader, uint64_t most,
     uint64_t expected = reader->expected < most ? reader->expected : most;
     expected = expected < ROWS_AT_FIRST ? expected : ROWS_AT_FIRST;
     enum step_status status = STEP_STATUS_OK;
-    while (out->row_count < most && (status = fetch(reader, error)) == STEP_STATUS_OK) {
+    while (out->row_count < most &&
+           (status = fetch(reader, most, out, capacity, error)) == STEP_STATUS_OK) {
         size_t count = reader->batch->row_count - reader->batch_row;
         count = count < most - out->row_count ? count : (size_t) (most - out->row_count);
         if (!has_room(out, capacity == 0 && expected > count ? expected : count, &capacity) ||
@@ -163,6 +188,7 @@ enum step_status column_reader_next(struct column_reader *reader, uint64_t most,
         out->columns[i].type = column_reader_column(reader, i)->type;
     shared_tables_lock(reader->shared);
     enum step_status status = collect(reader, most, out, error);
+    take_back(reader);
     shared_tables_unlock(reader->shared);
     if (status != STEP_STATUS_OK)
         whole_columns_reset(out);

@@ -24,7 +24,8 @@ struct whole_column {
     struct step_buffer name_ends; /* int32_t: where each ends, after a first 0 */
     size_t name_count;
     /* inside */
-    uint32_t *places; /* by the dictionary's code: place in `names` + 1 */
+    size_t fresh_bytes; /* of values: how far the kernel was asked for memory */
+    uint32_t *places;   /* by the dictionary's code: place in `names` + 1 */
     size_t place_count;
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/fresh_memory.h"
 #include "converter/table_columns/utf8_text.h"
 
 static size_t value_bytes(enum table_type type)
@@ -185,12 +186,44 @@ static bool append_texts(struct whole_column *column, const struct table_vector 
     return true;
 }
 
+/* Asks for what the next rows need, somewhat before they come. */
+static void ask_memory(struct whole_column *column, size_t rows, size_t capacity)
+{
+    size_t all = (capacity + is_text(column->type)) * value_bytes(column->type);
+    size_t needed = (rows + is_text(column->type)) * value_bytes(column->type);
+    if (needed <= column->fresh_bytes || all < FRESH_MEMORY_BYTES)
+        return;
+    size_t to = needed + FRESH_MEMORY_BYTES < all ? needed + FRESH_MEMORY_BYTES : all;
+    fresh_memory_ask((uint8_t *) column->values + column->fresh_bytes, to - column->fresh_bytes);
+    column->fresh_bytes = to;
+}
+
+void *whole_column_place(struct whole_column *column, size_t rows, size_t count, size_t capacity)
+{
+    if (column->type == TABLE_NAME || is_text(column->type))
+        return NULL;
+    ask_memory(column, rows + count, capacity);
+    return (uint8_t *) column->values + rows * value_bytes(column->type);
+}
+
+/* Values that are not where they belong. */
+static void append_values(struct whole_column *column, const struct table_vector *vector,
+                          size_t from, size_t count, size_t at)
+{
+    size_t bytes = value_bytes(column->type);
+    const uint8_t *values = (const uint8_t *) (const void *) vector->numbers + from * bytes;
+    uint8_t *to = (uint8_t *) column->values + at * bytes;
+    if (values != to)
+        memcpy(to, values, count * bytes);
+}
+
 bool whole_column_append(struct whole_column *column, const struct table_vector *vector,
                          size_t from, size_t count, size_t at, size_t capacity)
 {
     bool good = true;
     if (count == 0)
         return append_validity(column, vector, from, count, at, capacity);
+    ask_memory(column, at + count, capacity);
     switch (column->type) {
     case TABLE_NAME:
         good = append_names(column, vector, from, count, at);
@@ -199,11 +232,8 @@ bool whole_column_append(struct whole_column *column, const struct table_vector 
     case TABLE_DATA:
         good = append_texts(column, vector, from, count, at);
         break;
-    case TABLE_BOOL:
-        memcpy((uint8_t *) column->values + at, vector->flags + from, count);
-        break;
     default:
-        memcpy((uint64_t *) column->values + at, vector->numbers + from, count * sizeof(uint64_t));
+        append_values(column, vector, from, count, at);
     }
     return good && append_validity(column, vector, from, count, at, capacity);
 }

@@ -24,14 +24,16 @@ enum step_status row_builder_init(struct row_builder *builder, const struct tabl
                                     .columns = table->columns};
     builder->values = calloc(table->column_count + 1, sizeof *builder->values);
     builder->validity = calloc(table->column_count + 1, sizeof *builder->validity);
-    if (builder->values == NULL || builder->validity == NULL)
+    builder->own = calloc(table->column_count + 1, sizeof *builder->own);
+    if (builder->values == NULL || builder->validity == NULL || builder->own == NULL)
         return no_memory(error);
     for (size_t i = 0; i < table->column_count; i++) {
         if (wish->needed[i] == 0)
             continue;
-        builder->values[i] = malloc(builder->capacity * bytes_of(table->columns[i].type));
+        builder->own[i] = malloc(builder->capacity * bytes_of(table->columns[i].type));
+        builder->values[i] = builder->own[i];
         if (table->columns[i].nullable)
-            builder->validity[i] = calloc(builder->capacity / 8 + 1, 1);
+            builder->validity[i] = calloc(builder->capacity / 8 + sizeof(uint64_t), 1);
         if (builder->values[i] == NULL ||
             (table->columns[i].nullable && builder->validity[i] == NULL))
             return no_memory(error);
@@ -42,11 +44,12 @@ enum step_status row_builder_init(struct row_builder *builder, const struct tabl
 void row_builder_reset(struct row_builder *builder)
 {
     for (size_t i = 0; i < builder->column_count; i++) {
-        if (builder->values != NULL)
-            free(builder->values[i]);
+        if (builder->own != NULL)
+            free(builder->own[i]);
         if (builder->validity != NULL)
             free(builder->validity[i]);
     }
+    free(builder->own);
     free(builder->values);
     free(builder->validity);
     *builder = (struct row_builder){0};
@@ -55,8 +58,11 @@ void row_builder_reset(struct row_builder *builder)
 static size_t count_valid(const uint8_t *validity, size_t count)
 {
     size_t valid = 0;
-    for (size_t i = 0; i < count / 8 + 1; i++)
-        valid += (size_t) __builtin_popcount(validity[i]);
+    uint64_t word;
+    for (size_t i = 0; i < count / 8 + 1; i += sizeof word) {
+        memcpy(&word, validity + i, sizeof word);
+        valid += (size_t) __builtin_popcountll(word);
+    }
     return valid;
 }
 

@@ -11,6 +11,7 @@ struct row_builder {
     size_t capacity, count;
     const struct table_column *columns;
     void **values;
+    void **own;         /* where they are if nothing was lent */
     uint8_t **validity; /* of nullable columns */
 };
 
@@ -21,6 +22,13 @@ void row_builder_reset(struct row_builder *builder);
 static inline bool row_builder_is_full(const struct row_builder *builder)
 {
     return builder->count == builder->capacity;
+}
+
+/* The column's values go there from the next batch on; NULL: to memory of the builder. */
+static inline void row_builder_lend(struct row_builder *builder, size_t column, void *values)
+{
+    if (builder->own[column] != NULL)
+        builder->values[column] = values != NULL ? values : builder->own[column];
 }
 
 /* A new batch. */

@@ -166,6 +166,12 @@ struct table_scan;
 enum step_status table_scan_create(struct tables *tables, const struct table *table,
                                    const struct table_query *query, struct table_scan **out,
                                    struct step_error *error);
+/* Where the values of the query's column may go in the next batches: room for a batch's rows, of
+ * numbers or bools.  NULL: into memory of the scan, as at first.  Whether they went there is known
+ * by a batch's pointers. */
+void table_scan_lend(struct table_scan *scan, size_t column, void *values);
+/* How many rows a batch has at the most. */
+size_t table_scan_batch_rows(const struct table_scan *scan);
 /* The next batch, of one row at least; or END.  Damaged blocks are passed over: tables_damage(). */
 enum step_status table_scan_next(struct table_scan *scan, const struct table_batch **batch,
                                  struct step_error *error);

@@ -74,6 +74,8 @@ struct table_rows_operations {
     enum step_status (*next)(struct table_rows *rows, size_t *count, struct step_error *error);
     /* Begins anew, by the wish as it is now; NULL: whoever wants that makes new rows. */
     enum step_status (*restart)(struct table_rows *rows, struct step_error *error);
+    /* As table_scan_lend() does; NULL: values stay where they are. */
+    void (*lend)(struct table_rows *rows, size_t column, void *values);
     void (*destroy)(struct table_rows *rows);
 };
 

@@ -135,6 +135,17 @@ void table_scan_destroy(struct table_scan *scan)
     free(scan);
 }
 
+void table_scan_lend(struct table_scan *scan, size_t column, void *values)
+{
+    if (scan->rows != NULL && scan->rows->operations->lend != NULL)
+        scan->rows->operations->lend(scan->rows, scan->columns[column], values);
+}
+
+size_t table_scan_batch_rows(const struct table_scan *scan)
+{
+    return scan->wish.batch_rows;
+}
+
 struct table_scan_work table_scan_work(const struct table_scan *scan)
 {
     return scan->rows != NULL ? scan->rows->work : (struct table_scan_work){0};

@@ -48,12 +48,15 @@ enum step_status watch_feed_open(struct watch_feed *feed, const char *path,
     if (status == STEP_STATUS_OK)
         status = has_model && watch_schema_init(&feed->schema, &feed->tail) ? STEP_STATUS_OK
                                                                             : no_memory(error);
-    return status;
+    return status == STEP_STATUS_OK && feed->tail.is_heap
+               ? watch_heap_start(&feed->heap, &feed->tail, &feed->model, error)
+               : status;
 }
 
 void watch_feed_close(struct watch_feed *feed)
 {
     watch_model_reset(&feed->model);
+    watch_heap_reset(&feed->heap);
     watch_tail_reset(&feed->tail);
     step_block_destroy(feed->block);
     watch_schema_reset(&feed->schema);
@@ -63,7 +66,10 @@ void watch_feed_close(struct watch_feed *feed)
 static enum step_status restart(struct watch_feed *feed, struct step_error *error)
 {
     begin(feed);
-    return watch_model_restart(&feed->model, &feed->selected) ? STEP_STATUS_OK : no_memory(error);
+    if (!watch_model_restart(&feed->model, &feed->selected))
+        return no_memory(error);
+    return feed->tail.is_heap ? watch_heap_start(&feed->heap, &feed->tail, &feed->model, error)
+                              : STEP_STATUS_OK;
 }
 
 enum step_status watch_feed_select(struct watch_feed *feed, const struct event_selection *selected,
@@ -194,6 +200,14 @@ enum step_status watch_feed_read(struct watch_feed *feed, uint64_t slice_ns, boo
     double until = cpu_ns() + (double) slice_ns;
     size_t end = step_reader_block_count(feed->tail.reader);
     enum step_status status = STEP_STATUS_OK;
+    if (feed->tail.is_heap) {
+        feed->heap.at_end = false;
+        while (status == STEP_STATUS_OK && !feed->heap.at_end && cpu_ns() < until)
+            status = watch_heap_read(&feed->heap, &feed->model, error);
+        *more = !feed->heap.at_end;
+        feed->next = feed->heap.at_end ? end : 0;
+        return status;
+    }
     if (is_limited(feed)) {
         *more = false;
         return feed->next < end ? read_limited(feed, error) : STEP_STATUS_OK;
@@ -321,6 +335,17 @@ static void peek(struct watch_feed *feed)
         feed->tail.dropped = dropped;
 }
 
+/* Rows of another source have other numbers. */
+static enum step_status end_heap(struct watch_feed *feed, struct step_error *error)
+{
+    for (int axis = 0; axis < WATCH_AXES; axis++) {
+        id_table_reset(&feed->model.rows[axis]);
+        id_table_init(&feed->model.rows[axis], sizeof(struct watch_row));
+    }
+    watch_feed_unmark(feed);
+    return restart(feed, error);
+}
+
 enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns,
                                     struct step_error *error)
 {
@@ -333,13 +358,23 @@ enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns
     if (status == STEP_STATUS_OK && opened_anew && !watch_schema_init(&feed->schema, &feed->tail))
         status = no_memory(error); /* else blocks that were there keep their numbers */
     watch_model_begin_pending(&feed->model);
+    if (status == STEP_STATUS_OK && feed->tail.is_heap)
+        return feed->heap.is_running && feed->tail.state != WATCH_RUNNING ? end_heap(feed, error)
+                                                                          : STEP_STATUS_OK;
     if (status == STEP_STATUS_OK && feed->tail.state == WATCH_RUNNING)
         peek(feed);
     return status;
 }
 
+const struct trace_names *watch_feed_names(const struct watch_feed *feed)
+{
+    return feed->model.names;
+}
+
 bool watch_feed_is_exact(const struct watch_feed *feed)
 {
+    if (feed->tail.is_heap)
+        return feed->heap.at_end;
     return !feed->passed_over && feed->model.stride == 1 &&
            feed->next == step_reader_block_count(feed->tail.reader);
 }
@@ -347,6 +382,8 @@ bool watch_feed_is_exact(const struct watch_feed *feed)
 double watch_feed_progress(const struct watch_feed *feed)
 {
     uint64_t all = feed->records_met;
+    if (feed->tail.is_heap)
+        return feed->heap.at_end ? 1.0 : feed->heap.events->operations->progress(feed->heap.events);
     size_t end = step_reader_block_count(feed->tail.reader);
     for (size_t i = feed->next; i < end; i++)
         all += wanted_count(feed, i);

@@ -9,11 +9,13 @@
 #define CONVERTER_WATCH_WATCH_FEED_H
 
 #include "converter/watch/watch_block.h"
+#include "converter/watch/watch_heap.h"
 #include "converter/watch/watch_tail.h"
 
 struct watch_feed {
     struct watch_tail tail;
     struct watch_model model;
+    struct watch_heap heap; /* of a native program: all is read, whatever the share */
     struct event_selection selected;
     struct step_block *block;
     struct watch_schema schema;
@@ -43,6 +45,8 @@ enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns
 enum step_status watch_feed_read(struct watch_feed *feed, uint64_t slice_ns, bool *more,
                                  struct step_error *error);
 
+/* Names of what the model's rows are of. */
+const struct trace_names *watch_feed_names(const struct watch_feed *feed);
 /* Whether all figures are exact: nothing was estimated, and nothing waits to be read. */
 bool watch_feed_is_exact(const struct watch_feed *feed);
 /* Share of the events that was read, 0 to 1. */

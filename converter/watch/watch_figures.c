@@ -24,7 +24,7 @@ static struct watch_sums counted(const struct watch_feed *feed)
 /* Where what was read does not come to that: the time of a look, or a share of the objects. */
 static bool needs_scaling(const struct watch_feed *feed)
 {
-    return feed->model.filter.everything &&
+    return feed->model.filter.everything && !feed->tail.is_heap &&
            (!watch_feed_is_exact(feed) || feed->tail.state == WATCH_RUNNING);
 }
 
@@ -103,7 +103,7 @@ void watch_feed_settle(struct watch_feed *feed, double seconds)
 void watch_feed_curve(const struct watch_feed *feed, uint64_t until_ns, uint64_t *out,
                       size_t columns)
 {
-    if (watch_feed_is_exact(feed) || !feed->model.filter.everything) {
+    if (watch_feed_is_exact(feed) || feed->tail.is_heap || !feed->model.filter.everything) {
         watch_curve_live(&feed->model.curve, until_ns, out, columns);
         return;
     }

@@ -33,10 +33,12 @@ static size_t put_plain(char *out, size_t out_size, size_t at, const char *text)
 static size_t put_method(struct watch_feed *feed, uint32_t id, char *out, size_t out_size,
                          size_t at)
 {
-    const struct trace_method *method = trace_method_of(&feed->tail.names, id);
-    const struct trace_class *class = trace_class_of(&feed->tail.names, method->class_id);
-    at = put_text(out, out_size, at, class->name);
-    at = put_plain(out, out_size, at, ".");
+    const struct trace_method *method = trace_method_of(watch_feed_names(feed), id);
+    const struct trace_class *class = trace_class_of(watch_feed_names(feed), method->class_id);
+    if (!feed->tail.is_heap) { /* of which functions have no classes */
+        at = put_text(out, out_size, at, class->name);
+        at = put_plain(out, out_size, at, ".");
+    }
     return put_text(out, out_size, at, method->name);
 }
 
@@ -45,7 +47,7 @@ static size_t put_stack(struct watch_feed *feed, uint32_t id, char *out, size_t 
     size_t at = 0;
     char line[24];
     for (unsigned i = 0; id != 0 && i < FRAMES_SHOWN && at + 1 < out_size; i++) {
-        const struct trace_frame *frame = trace_frame_of(&feed->tail.names, id);
+        const struct trace_frame *frame = trace_frame_of(watch_feed_names(feed), id);
         if (i > 0)
             at = put_plain(out, out_size, at, " <- ");
         at = put_method(feed, frame->method_id, out, out_size, at);
@@ -59,7 +61,7 @@ static size_t put_stack(struct watch_feed *feed, uint32_t id, char *out, size_t 
 
 static size_t put_thread(struct watch_feed *feed, uint32_t id, char *out, size_t out_size)
 {
-    const struct trace_thread *thread = trace_thread_of(&feed->tail.names, id);
+    const struct trace_thread *thread = trace_thread_of(watch_feed_names(feed), id);
     char number[32];
     if (id == 0)
         return put_plain(out, out_size, 0, "(no thread)");
@@ -73,10 +75,11 @@ size_t watch_name(struct watch_feed *feed, enum watch_axis axis, uint32_t id, ch
     static const int records[WATCH_AXES] = {STEP_JAVA_CLASS, STEP_JAVA_FRAME, STEP_JAVA_THREAD,
                                             STEP_JAVA_METHOD};
     out[0] = '\0';
-    stepfile_decoder_name(&feed->tail.decoder, records[axis], id);
+    if (!feed->tail.is_heap)
+        stepfile_decoder_name(&feed->tail.decoder, records[axis], id);
     switch (axis) {
     case WATCH_CLASSES:
-        return put_text(out, out_size, 0, trace_class_of(&feed->tail.names, id)->name);
+        return put_text(out, out_size, 0, trace_class_of(watch_feed_names(feed), id)->name);
     case WATCH_SITES:
         return put_stack(feed, id, out, out_size);
     case WATCH_THREADS:

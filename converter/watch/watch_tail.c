@@ -18,6 +18,8 @@ uint64_t watch_tail_time_ns(const struct watch_tail *tail, uint64_t ticks)
 static void count_block(struct watch_tail *tail, const struct step_block_info *info)
 {
     uint64_t last_ns = watch_tail_time_ns(tail, info->time_max), end;
+    if (tail->is_heap)
+        tail->events += info->record_count;
     for (size_t i = 0; i < info->type_count; i++) {
         enum step_text_kind kind = stepfile_decoder_kind(&tail->decoder, info->counts[i].record);
         if (kind == EVENT_OBJECT_ALLOC || kind == EVENT_OBJECT_FREE)
@@ -72,12 +74,10 @@ static enum step_status open_reader(struct watch_tail *tail, struct step_error *
     if (status != STEP_STATUS_OK)
         return status;
     status = stepfile_decoder_init(&tail->decoder, tail->reader, &tail->names, error);
-    if (status == STEP_STATUS_OK && !has_events(tail))
+    tail->is_heap = stepfile_reader_has_heap_events(tail->reader);
+    if (status == STEP_STATUS_OK && !tail->is_heap && !has_events(tail))
         status = step_error_set(error, STEP_STATUS_UNSUPPORTED, tail->path, STEP_NO_OFFSET,
-                                stepfile_reader_has_heap_events(tail->reader)
-                                    ? "a native program's trace; only a Java program's can be "
-                                      "watched (`steptrace stats` reads it)"
-                                    : "the trace has no events of a Java program");
+                                "the trace has no events of a program");
     return status;
 }
 

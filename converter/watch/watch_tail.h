@@ -19,6 +19,7 @@ struct watch_tail {
     struct stepfile_decoder decoder;
     struct trace_names names;
     enum watch_state state;
+    bool is_heap;            /* a native program's: its records are no events here */
     uint64_t dropped;        /* records that found no room, as the live file tells */
     struct id_table streams; /* uint64_t: how many records of a stream are in the file */
     size_t counted;          /* blocks that these and the following are of */
@@ -28,7 +29,8 @@ struct watch_tail {
     struct watch_curve objects; /* births and deaths over time, in number, as blocks tell */
 };
 
-/* Errors are those of step_reader_open(); UNSUPPORTED: the trace is none of a Java program. */
+/* Errors are those of step_reader_open(); UNSUPPORTED: the trace has no events of a
+ * program. */
 enum step_status watch_tail_open(struct watch_tail *tail, const char *path,
                                  struct step_error *error);
 void watch_tail_reset(struct watch_tail *tail);

@@ -305,16 +305,33 @@ static enum step_status choose_finalists(const struct sample *sample,
     return STEP_STATUS_OK;
 }
 
-static bool recall(struct step_choice *recalled, const struct step_candidates *candidates,
+bool step_choice_is_recalled(const struct step_choice *recalled, size_t count)
+{
+    return recalled != NULL && count >= RECALLED_FROM && recalled->blocks_left > 0;
+}
+
+static enum step_series_kind needs_of(const struct step_chain *chain)
+{
+    for (size_t i = 0; i < chain->length; i++)
+        if (chain->links[i].transform->series != STEP_SERIES_NONE)
+            return chain->links[i].transform->series;
+    return STEP_SERIES_NONE;
+}
+
+/* Where the candidates are not what they were, the values go as they are. */
+static void recall(struct step_choice *recalled, const struct step_candidates *candidates,
                    struct step_chain *chain)
 {
-    if (recalled->blocks_left == 0 || recalled->candidate >= candidates->count)
-        return false;
     recalled->blocks_left--;
-    *chain = candidates->chains[recalled->candidate];
+    if (recalled->candidate < candidates->count)
+        *chain = candidates->chains[recalled->candidate];
+    if (needs_of(chain) != recalled->needs) {
+        *chain = (struct step_chain){.form = &step_form_varint};
+        recalled->blocks_left = 0;
+        return;
+    }
     chain->form = recalled->form;
     chain->form_parameter = recalled->form_parameter;
-    return true;
 }
 
 /* A choice that won again is kept for longer, and may do as badly as it did. */
@@ -324,7 +341,8 @@ static void keep(struct step_choice *recalled, size_t place, bool thorough,
     struct step_choice choice = {.candidate = place,
                                  .form = chain->form,
                                  .form_parameter = chain->form_parameter,
-                                 .blocks = RECALLED_BLOCKS};
+                                 .blocks = RECALLED_BLOCKS,
+                                 .needs = needs_of(chain)};
     if (recalled->form == choice.form && recalled->candidate == place &&
         recalled->form_parameter == choice.form_parameter) {
         choice.rate = recalled->rate;
@@ -361,9 +379,10 @@ enum step_status step_choose(const struct step_coding_hints *field_coding,
     }
     struct step_candidates candidates;
     step_candidates_gather(field_coding, reference, values, count, thorough, &candidates);
-    bool recalls = recalled != NULL && count >= RECALLED_FROM;
-    if (recalls && recall(recalled, &candidates, chain))
+    if (step_choice_is_recalled(recalled, count)) {
+        recall(recalled, &candidates, chain);
         return finish(field_coding, series, values, count, true, scratch, chain);
+    }
     size_t place = 0;
     size_t places[STEP_CANDIDATES];
     for (size_t i = 0; i < candidates.count; i++)
@@ -382,7 +401,8 @@ enum step_status step_choose(const struct step_coding_hints *field_coding,
         return status;
     const struct step_form *form = chain->form;
     status = finish(field_coding, series, values, count, sample < count, scratch, chain);
-    if (recalls && chain->form == form && form != &step_form_constant)
+    if (recalled != NULL && count >= RECALLED_FROM && chain->form == form &&
+        form != &step_form_constant)
         keep(recalled, places[place], thorough, chain);
     return status;
 }

@@ -14,10 +14,15 @@ struct step_choice {
     size_t candidate; /* its place among the candidates */
     const struct step_form *form;
     uint64_t form_parameter;
-    uint64_t rate;        /* bytes that 65,536 values took, at worst */
-    unsigned blocks_left; /* that it is taken for, */
-    unsigned blocks;      /* of so many in all: more each time that a trial confirms it */
+    uint64_t rate;               /* bytes that 65,536 values took, at worst */
+    unsigned blocks_left;        /* that it is taken for, */
+    unsigned blocks;             /* of so many in all: more each time that a trial confirms it */
+    enum step_series_kind needs; /* what its chain goes by */
 };
+
+/* Whether step_choose() takes for so many values what `recalled` has; then it needs no series but
+ * that of recalled->needs. */
+bool step_choice_is_recalled(const struct step_choice *recalled, size_t count);
 
 /* Chooses for `values`; `reference` is the first parameter of `given`.  On return
  * scratch->result is the values after the chain's transforms (`values` themselves where it has

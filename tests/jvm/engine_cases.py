@@ -236,6 +236,46 @@ def leaf_methods(session):
                 f"{options} {vm}: {longer} of {calls} calls take time")
 
 
+def named_events(session):
+    """The method events of one thread and what they name: objects by the order in which they come
+    up."""
+    numbers, events = {}, []
+    for line in session.step("dump", "run.step").decode().splitlines():
+        word = line.split(":")
+        if word[0] in ("MN", "MX", "FP"):
+            named = word[5] if word[0] == "MN" else "0"
+            if named != "0":
+                named = numbers.setdefault(named, len(numbers) + 1)
+            events.append((word[0], *word[2:5], named))
+        elif word[0] == "OA" and "facts/Receivers" in word[2]:
+            events.append((word[0], word[2], numbers.setdefault(word[3], len(numbers) + 1)))
+    return events
+
+
+def receivers(session):
+    """Method events name the same objects whether probes are native or show them to leaf calls,
+    whatever runs them, with collections between."""
+    # JVM, rounds, what the option internals is
+    for vm, rounds, ways in (("-Xint", 300, ("none", "auto")), ("", 3000, ("none", "auto", "tan"))):
+        wanted = None
+        for internals in ways:
+            agent = ("file=run.step,events=alloc+free+method,include=facts/Receivers*,"
+                     f"internals={internals}")
+            result = session.run(session.java("Receivers", "-Xmx48m " + vm, agent, [str(rounds)]))
+            require(not result.stderr, f"{vm} {internals}: it says {shown(result.stderr)}")
+            session.step("check", "run.step")
+            used = json.loads(session.step("info", "--json", "run.step"))["properties"]["internals"]
+            shows = "sight" in used.partition(";")[0].split()
+            require(shows == (internals == "auto"), f"{internals}: {used}")
+            events = named_events(session)
+            require(len(events) > 20 * rounds, f"{vm} {internals}: {len(events)} events")
+            wanted = wanted or events
+            other = next((i for i, pair in enumerate(itertools.zip_longest(events, wanted))
+                          if pair[0] != pair[1]), None)
+            require(other is None, f"{vm} {internals}: event {other} is another: "
+                    f"{events[other or 0:][:3]}, not {wanted[other or 0:][:3]}")
+
+
 LEAF_CALLS = """select count(*) as calls, coalesce(sum(duration > 0), 0) as longer from calls
                 where method in ('facts/LeafMethods$Node.made', 'facts/LeafMethods$Node.constant',
                                  'facts/LeafMethods$Node.next')"""
@@ -298,4 +338,4 @@ def second_agent(session):
 
 TABLE = {function.__name__: function
          for function in (not_probed, start_stop, never_started, method_count, leaf_calls,
-                                  leaf_methods, second_agent)}
+                                  leaf_methods, receivers, second_agent)}

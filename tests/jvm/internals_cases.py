@@ -10,7 +10,8 @@ import facts
 import trace_text
 from session import Failure, Skip, expect_line, shown
 
-NAMES = ("frames", "archive", "tan", "hash", "natives", "define", "reflect", "slots", "headers", "recycle")
+NAMES = ("frames", "archive", "tan", "sight", "hash", "natives", "define", "reflect", "slots", "headers",
+         "recycle")
 PROGRAMS = ("Methods", "Allocations", "Frees", "Clones", "Throwing")
 
 
@@ -88,7 +89,7 @@ def internals_crash(session):
     require(process.returncode not in (0, None), "it lives")
     require(list(pathlib.Path(session.directory).glob("hs_err*")), "no hs_err file")
     used, refused = told(session, codes=(0, 3))
-    require({"tan", "hash", "define", "slots"} <= used, f"{used}, not {refused}")
+    require({"tan", "sight", "hash", "define", "slots"} <= used, f"{used}, not {refused}")
 
 
 def internals_zero(session):

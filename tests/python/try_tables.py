@@ -89,6 +89,14 @@ def check_pieces(trace, known):
         found += zip(rows["object"].tolist(), rows["class"].tolist(), rows["died"].tolist())
     assert set(sizes[:-1]) == {777} and sum(sizes) == len(known)
     assert {n: [c, d] for n, c, d in found} == {n: [r[0], r[2]] for n, r in known.items()}
+    # pieces in which some batches are put in place and others are not
+    every, at = trace.objects().read(), 0
+    for rows in trace.objects().batches(9001):
+        for name in every.keys():
+            if every._columns[name][0].type != "name":
+                assert (rows.values(name) == every.values(name)[at:at + len(rows)]).all(), name
+        at += len(rows)
+    assert at == len(every)
 
 
 def check_names(trace):

@@ -10,7 +10,7 @@ import zlib
 from step_language import parse
 from step_transforms import Bytes, read_form, undo
 
-HEADER, FOLLOWS = 96, (5, 9, 10, 11, 15)  # the transforms that go by other columns
+HEADER, FOLLOWS = 96, (5, 9, 10, 11, 15, 16)  # the transforms that go by other columns
 
 
 def decompress(method, content, length):
@@ -151,7 +151,7 @@ class Block:
             self.values[name] = None  # a circle would find it
             for number, parameters in coding[0]:
                 if number in FOLLOWS:
-                    series = self.linked(name, count, parameters) if number == 15 else \
+                    series = self.linked(name, count, parameters) if number >= 15 else \
                         self.series(name, count, number, parameters[0])
             self.values[name] = self.decode(coding, count, series)
         assert self.values[name] is not None and len(self.values[name]) == count

@@ -188,6 +188,34 @@ def undo_linked(values, series, holders, bits):
     return out
 
 
+def undo_listed(values, series, holders, sizes):
+    """`series` and `holders` as for `linked`."""
+    mask, most_met, most_kept = (1 << (sizes & 0xff)) - 1, sizes >> 8 & 0xff, sizes >> 16
+    met, lists, out = [0] * most_met, {}, []
+
+    def bring(values, value):
+        del values[values.index(value) if value in values else -1]
+        values.insert(0, value)
+
+    for y, (key, holder, newest) in zip(values, series):
+        kept = lists.setdefault(key & mask, [0] * most_kept)
+        if holders and met:
+            bring(met, holder)
+        listed = met + kept
+        if y < len(listed) and listed.index(listed[y]) == y:
+            value = listed[y]
+        else:
+            value = (newest - unzigzag((y - len(listed)) & MASK)) & MASK
+            while value in listed:
+                value = (newest - unzigzag((listed.index(value) - len(listed)) & MASK)) & MASK
+        if value not in met:
+            bring(kept, value)
+        if met:
+            bring(met, value)
+        out.append(value)
+    return out
+
+
 def undo_given(values, keys, hashing, bits):
     table, out = {}, []
     for y, key in zip(values, keys):
@@ -254,4 +282,6 @@ def undo(transform, parameters, values, series):
         return undo_scale(values, p[0])
     if transform == 15:
         return undo_linked(values, series, p[0] >> 24, p[2])
+    if transform == 16:
+        return undo_listed(values, series, p[0] >> 24, p[2])
     raise NotImplementedError(f'transform {transform}')

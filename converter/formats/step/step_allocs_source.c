@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records of STEP traces with the records of hatf.step: their streams merged by time and, at equal
- * times, by number.
+ * times, by number; or, of a trace that is still written, block by block.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,9 @@ struct stepfile_alloc_source {
     struct step_hatf_trace_binding binding;
     struct address_model *model; /* where the trace has places */
     uint64_t resolution_ns;
-    struct step_records *records;
+    struct step_records *records;      /* NULL: block by block, */
+    struct step_block *block;          /* this one, */
+    size_t next_block;                 /* then that */
     size_t damage_before;              /* what opening found */
     struct step_bytes next_attributes; /* of STEP_HEAP_NEXT_ATTRIBUTES: a copy */
     bool has_next_attributes;
@@ -165,6 +167,34 @@ static enum step_status take(struct stepfile_alloc_source *source,
     return take_event(source, view, known, record, error);
 }
 
+static enum step_status next_of_blocks(struct stepfile_alloc_source *source,
+                                       struct step_record_view *view, struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_END;
+    for (;;) {
+        if (source->block != NULL &&
+            (status = step_block_next(source->block, view)) != STEP_STATUS_END)
+            return status;
+        if (source->next_block == step_reader_block_count(source->reader))
+            return STEP_STATUS_END;
+        status =
+            step_reader_load(source->reader, source->next_block++, NULL, &source->block, error);
+        if (status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT) {
+            step_block_destroy(source->block);
+            source->block = NULL;
+        } else if (status != STEP_STATUS_OK) {
+            return status;
+        }
+    }
+}
+
+static enum step_status next_view(struct stepfile_alloc_source *source,
+                                  struct step_record_view *view, struct step_error *error)
+{
+    return source->records != NULL ? step_records_next(source->records, view, error)
+                                   : next_of_blocks(source, view, error);
+}
+
 static enum step_status next_record(struct alloc_source *base, struct hatf_record *record,
                                     struct step_error *error)
 {
@@ -172,7 +202,7 @@ static enum step_status next_record(struct alloc_source *base, struct hatf_recor
     enum step_status status = STEP_STATUS_END;
     while (status == STEP_STATUS_END) {
         struct step_record_view view;
-        status = step_records_next(source->records, &view, error);
+        status = next_view(source, &view, error);
         if (status != STEP_STATUS_OK)
             return status;
         status = take(source, &view, record, error);
@@ -217,8 +247,10 @@ static const struct step_damage *damage(const struct alloc_source *base, size_t 
 
 static double progress(const struct alloc_source *base)
 {
-    uint64_t done, all;
-    step_records_progress(of_const(base)->records, &done, &all);
+    const struct stepfile_alloc_source *source = of_const(base);
+    uint64_t done = source->next_block, all = step_reader_block_count(source->reader);
+    if (source->records != NULL)
+        step_records_progress(source->records, &done, &all);
     return all > 0 ? (double) done / (double) all : 1.0;
 }
 
@@ -229,7 +261,9 @@ static void destroy(struct alloc_source *base)
     if (source->binding.inner != NULL)
         step_hatf_trace_unbind(&source->binding);
     address_model_destroy(source->model);
-    step_reader_destroy(source->reader);
+    step_block_destroy(source->block);
+    if (!base->may_grow)
+        step_reader_destroy(source->reader);
     free(source);
 }
 
@@ -296,17 +330,21 @@ static enum step_status start(struct stepfile_alloc_source *source, struct step_
     if (is_placed && (source->model = address_model_create(true)) == NULL)
         return no_memory(error);
     source->damage_before = step_reader_damage_count(source->reader);
-    return step_records_create(source->reader, NULL, &source->records, error);
+    return source->base.may_grow
+               ? STEP_STATUS_OK
+               : step_records_create(source->reader, NULL, &source->records, error);
 }
 
-enum step_status stepfile_alloc_source_create(const char *path, struct step_reader *reader,
-                                              struct alloc_source **out, struct step_error *error)
+static enum step_status create(const char *path, struct step_reader *reader, bool may_grow,
+                               struct alloc_source **out, struct step_error *error)
 {
     struct stepfile_alloc_source *source = calloc(1, sizeof *source);
     if (source == NULL) {
-        step_reader_destroy(reader);
+        if (!may_grow)
+            step_reader_destroy(reader);
         return no_memory(error);
     }
+    source->base.may_grow = may_grow;
     source->base.operations = &operations;
     source->base.path = path;
     source->reader = reader;
@@ -316,4 +354,16 @@ enum step_status stepfile_alloc_source_create(const char *path, struct step_read
     else
         destroy(&source->base);
     return status;
+}
+
+enum step_status stepfile_alloc_source_create(const char *path, struct step_reader *reader,
+                                              struct alloc_source **out, struct step_error *error)
+{
+    return create(path, reader, false, out, error);
+}
+
+enum step_status stepfile_alloc_tail_create(const char *path, struct step_reader *reader,
+                                            struct alloc_source **out, struct step_error *error)
+{
+    return create(path, reader, true, out, error);
 }

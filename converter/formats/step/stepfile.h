@@ -15,6 +15,11 @@ enum step_status stepfile_sink_create(struct output_file *output, const struct e
 /* A trace with records of hatf.step; takes the reader over, also when it fails. */
 enum step_status stepfile_alloc_source_create(const char *path, struct step_reader *reader,
                                               struct alloc_source **out, struct step_error *error);
+/* The same of a trace that is still written: its blocks as they stand in the file, with the streams
+ * as far as they are; END where there is no more so far.  The reader is borrowed, and refreshed by
+ * whoever has it. */
+enum step_status stepfile_alloc_tail_create(const char *path, struct step_reader *reader,
+                                            struct alloc_source **out, struct step_error *error);
 enum step_status stepfile_alloc_sink_create(struct output_file *output,
                                             const struct event_source *source,
                                             const struct event_sink_options *options,

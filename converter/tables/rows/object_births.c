@@ -3,9 +3,13 @@
 #include "converter/tables/rows/object_births.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "converter/base/no_memory.h"
 #include "converter/tables/rows/record_rows.h"
+
+/* Rows ahead that the table of what lives is told of. */
+enum { EXPECTED_ROWS = 256 };
 
 bool object_column_is_joined(size_t column)
 {
@@ -115,33 +119,43 @@ static struct birth_columns columns_of(const struct object_births *births)
         .existing = existing != SIZE_MAX ? births->batch->vectors[existing].flags : NULL};
 }
 
-/* How many objects from row `row` on, of `count` rows, have numbers that follow each other on one
- * page. */
-static unsigned run_at(const uint64_t *objects, size_t row, size_t count)
+/* Whole columns at once; `bits` of what does not fit are rare. */
+static void narrow_all(const uint64_t *values, unsigned count, uint32_t *restrict out)
 {
-    uint64_t first = objects[row];
-    size_t room = BIRTH_PAGE_SIZE - (size_t) (first & (BIRTH_PAGE_SIZE - 1));
-    size_t most = count - row < room ? count - row : room;
-    unsigned length = 1;
-    while (length < most && objects[row + length] == first + length)
-        length++;
-    return length;
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < count; i++) {
+        out[i] = (uint32_t) values[i];
+        bits |= values[i];
+    }
+    for (unsigned i = 0; bits > UINT32_MAX && i < count; i++)
+        out[i] = narrow(values[i]);
 }
 
-#define READ(member, column, value)                                                                \
-    for (unsigned i = 0; i < count; i++)                                                           \
-    out[i].member = columns->column != NULL ? (value) : 0
-
-/* The births of `count` rows. */
-static void read_births(const struct birth_columns *columns, size_t row, unsigned count,
-                        struct birth *restrict out)
+static void set_existing(const uint8_t *flags, unsigned place, unsigned count,
+                         struct birth_page *page)
 {
-    READ(born_ns, born, columns->born[row + i]);
-    READ(size, size, columns->size[row + i]);
-    READ(thread, thread, narrow(columns->thread[row + i]));
-    READ(site, site, narrow(columns->site[row + i]));
-    READ(class_id, class_id, narrow(columns->class_id[row + i]));
-    READ(is_existing, existing, columns->existing[row + i] != 0);
+    page->existing &= ~birth_bits(place, count);
+    for (unsigned i = 0; i < count; i++)
+        page->existing |= (uint32_t) (flags[i] != 0) << (place + i);
+}
+
+/* The births of `count` rows, which go to places of a page that follow each other. */
+static void read_births(const struct birth_columns *columns, size_t row, unsigned count,
+                        struct birth_page *page)
+{
+    unsigned place = birth_place(columns->object[row]);
+    if (columns->born != NULL)
+        memcpy(page->born_ns + place, columns->born + row, count * sizeof page->born_ns[0]);
+    if (columns->size != NULL)
+        memcpy(page->size + place, columns->size + row, count * sizeof page->size[0]);
+    if (columns->thread != NULL)
+        narrow_all(columns->thread + row, count, page->thread + place);
+    if (columns->site != NULL)
+        narrow_all(columns->site + row, count, page->site + place);
+    if (columns->class_id != NULL)
+        narrow_all(columns->class_id + row, count, page->class_id + place);
+    if (columns->existing != NULL)
+        set_existing(columns->existing + row, place, count, page);
 }
 
 static bool keep_batch(const struct object_births *births, struct birth_pages *live)
@@ -150,11 +164,13 @@ static bool keep_batch(const struct object_births *births, struct birth_pages *l
     size_t count = births->batch->row_count;
     unsigned length;
     for (size_t i = 0; i < count; i += length) {
-        length = run_at(columns.object, i, count);
-        struct birth *kept = birth_pages_put_run(live, columns.object[i], length);
-        if (kept == NULL)
+        length = birth_run(columns.object + i, count - i);
+        if (count - i > EXPECTED_ROWS)
+            birth_pages_expect(live, columns.object[i + EXPECTED_ROWS]);
+        struct birth_page *page = birth_pages_put(live, columns.object[i], length);
+        if (page == NULL)
             return false;
-        read_births(&columns, i, length, kept);
+        read_births(&columns, i, length, page);
     }
     return true;
 }
@@ -180,10 +196,15 @@ enum step_status object_births_next(struct object_births *births, struct step_er
     return table_scan_next(births->scan, &births->batch, error);
 }
 
-const uint64_t *object_births_read(const struct object_births *births, size_t row, unsigned count,
-                                   struct birth *restrict out)
+unsigned object_births_read(const struct object_births *births, size_t row, size_t most,
+                            struct birth_page *out)
 {
     const struct birth_columns columns = columns_of(births);
+    size_t left = births->batch->row_count - row;
+    unsigned count = birth_run(columns.object + row, left < most ? left : most);
+    unsigned place = birth_place(columns.object[row]);
+    out->number = columns.object[row] >> BIRTH_PAGE_BITS;
+    out->living = birth_bits(place, count);
     read_births(&columns, row, count, out);
-    return columns.object + row;
+    return count;
 }

@@ -30,9 +30,9 @@ enum step_status object_births_keep(struct object_births *births, uint64_t ticks
                                     struct birth_pages *live, struct step_error *error);
 /* Reads on, to the next batch; END: there is none. */
 enum step_status object_births_next(struct object_births *births, struct step_error *error);
-/* `count` births of the batch, and the numbers of these objects. */
-const uint64_t *object_births_read(const struct object_births *births, size_t row, unsigned count,
-                                   struct birth *restrict out);
+/* Births of the batch from row `row` on, 1 to `most`, as a page that has no others; how many. */
+unsigned object_births_read(const struct object_births *births, size_t row, size_t most,
+                            struct birth_page *out);
 
 /* The blocks that births come from. */
 const struct block_choice *object_births_choice(const struct object_births *births);

@@ -9,8 +9,10 @@
 #include "converter/base/no_memory.h"
 #include "converter/tables/row_builder.h"
 #include "converter/tables/rows/object_frees.h"
+#include "converter/tables/rows/object_group.h"
 
-enum { GROUP_ROWS = 256 };
+/* Rows ahead that the table of what lives is told of. */
+enum { EXPECTED_ROWS = 256 };
 enum phase { READING_FREES, READING_REST, GIVING_LIVE };
 
 struct object_rows {
@@ -21,26 +23,20 @@ struct object_rows {
     size_t birth_row; /* READING_REST: how far the batch at hand was given; */
     bool has_batch;   /* whether there is one */
     struct object_frees frees;
-    /* what lives */
     struct birth_pages live;
-    size_t live_slot; /* GIVING_LIVE */
-    unsigned live_bit;
+    /* GIVING_LIVE */
+    size_t live_slot;
+    const struct birth_page *live_page; /* the one at hand, */
+    uint32_t live_bits;                 /* and what was not given of it */
     /* the last free */
     uint64_t died_ticks;
     uint64_t died_ns;
     uint64_t collected_ticks; /* when a collection found it dead; */
     size_t died_collection;   /* collections before that */
-    /* collections before a birth: of all births between two times */
-    uint64_t era_from_ns, era_to_ns;
-    size_t era_collections;
     enum phase phase;
     bool wants_survived;
-    /* rows that go together */
-    uint64_t group_objects[GROUP_ROWS];
-    const struct birth *group_births[GROUP_ROWS];
-    uint64_t dead_ns[GROUP_ROWS];
-    size_t dead_collections[GROUP_ROWS];
-    struct birth rest[GROUP_ROWS];
+    struct object_group group;
+    struct birth_page rest[OBJECT_GROUP_RUNS];
 };
 
 static struct object_rows *of(struct table_rows *rows)
@@ -48,132 +44,9 @@ static struct object_rows *of(struct table_rows *rows)
     return (struct object_rows *) rows;
 }
 
-/* ---- rows ---- */
-
-/* Collections before a time, which is near to that asked for last. */
-static size_t collections_before(struct object_rows *rows, uint64_t time_ns)
+static size_t room_of(const struct object_rows *rows)
 {
-    const struct tables *tables = rows->base.tables;
-    if (time_ns > rows->era_from_ns && time_ns <= rows->era_to_ns)
-        return rows->era_collections;
-    size_t count = tables_collections_before(tables, time_ns);
-    rows->era_collections = count;
-    rows->era_from_ns = count > 0 ? tables->collections[count - 1] : 0;
-    rows->era_to_ns = count < tables->collection_count ? tables->collections[count] : UINT64_MAX;
-    return count;
-}
-
-/* Rows are put column by column: these are the objects, `count` of them, that go behind the batch's
- * rows. */
-struct births {
-    const uint64_t *objects;
-    const struct birth *const *births;
-    size_t count;
-};
-
-/* Locals, as the compiler cannot know that values do not change what they are found by. */
-#define PUT(column, kind, value)                                                                   \
-    do {                                                                                           \
-        kind *restrict values = builder->values[column];                                           \
-        if (values == NULL)                                                                        \
-            break;                                                                                 \
-        values += builder->count;                                                                  \
-        for (size_t i = 0; i < count; i++)                                                         \
-            values[i] = (kind) (value);                                                            \
-    } while (0)
-
-/* The bits of `count` rows; those that are not 0 are valid. */
-static void put_valid(struct row_builder *builder, size_t column, const uint32_t *ids, size_t count)
-{
-    uint8_t *restrict validity = builder->validity[column];
-    size_t at = builder->count;
-    for (size_t i = 0; validity != NULL && i < count; i++, at++)
-        validity[at / 8] |= (uint8_t) ((ids[i] != 0) << at % 8);
-}
-
-static void put_ids(struct row_builder *builder, size_t column, const uint32_t *ids, size_t count)
-{
-    PUT(column, uint64_t, ids[i]);
-    put_valid(builder, column, ids, count);
-}
-
-/* A class that is met again and again. */
-static void put_classes(struct object_rows *rows, const uint32_t *class_ids, size_t count)
-{
-    struct tables *tables = rows->base.tables;
-    uint32_t *codes = rows->builder.values[OBJECTS_CLASS];
-    if (codes == NULL)
-        return;
-    codes += rows->builder.count;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t id = class_ids[i];
-        uint32_t code =
-            id < tables->class_names.code_count ? tables->class_names.codes[id] : NO_NAME_CODE;
-        codes[i] = code != NO_NAME_CODE && id != 0 ? code
-                   : id != 0                       ? tables_class_code(tables, id)
-                                                   : 0;
-    }
-    put_valid(&rows->builder, OBJECTS_CLASS, class_ids, count);
-}
-
-static void put_survived(struct object_rows *rows, const struct births *births, bool are_dead)
-{
-    uint64_t *values = rows->builder.values[OBJECTS_SURVIVED];
-    size_t all = rows->base.tables->collection_count;
-    if (values == NULL)
-        return;
-    values += rows->builder.count;
-    for (size_t i = 0; i < births->count; i++) {
-        size_t seen = are_dead ? rows->dead_collections[i] : all;
-        size_t before = collections_before(rows, births->births[i]->born_ns);
-        values[i] = seen > before ? seen - before : 0;
-    }
-}
-
-/* What is dead, or lives. */
-static void put_deaths(struct object_rows *rows, size_t count, bool are_dead)
-{
-    struct row_builder *builder = &rows->builder;
-    static const uint32_t dead[GROUP_ROWS] = {[0 ... GROUP_ROWS - 1] = 1};
-    if (are_dead) {
-        PUT(OBJECTS_DIED, uint64_t, rows->dead_ns[i]);
-        put_valid(builder, OBJECTS_DIED, dead, count);
-    } else {
-        PUT(OBJECTS_DIED, uint64_t, 0);
-    }
-    PUT(OBJECTS_ALIVE, uint8_t, !are_dead);
-}
-
-static void put_rows(struct object_rows *rows, const struct births *births, bool are_dead)
-{
-    struct row_builder *builder = &rows->builder;
-    const struct birth *const *all = births->births;
-    size_t count = births->count;
-    uint32_t class_ids[GROUP_ROWS], sites[GROUP_ROWS];
-    if (count == 0)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        class_ids[i] = all[i]->class_id;
-        sites[i] = all[i]->site;
-    }
-    PUT(OBJECTS_OBJECT, uint64_t, births->objects[i]);
-    put_classes(rows, class_ids, count);
-    PUT(OBJECTS_CLASS_ID, uint64_t, class_ids[i]);
-    PUT(OBJECTS_THREAD, uint64_t, all[i]->thread);
-    put_ids(builder, OBJECTS_SITE, sites, count);
-    PUT(OBJECTS_SIZE, uint64_t, all[i]->size);
-    PUT(OBJECTS_BORN, uint64_t, all[i]->born_ns);
-    put_deaths(rows, count, are_dead);
-    PUT(OBJECTS_EXISTING, uint8_t, all[i]->is_existing);
-    put_survived(rows, births, are_dead);
-    builder->count += count;
-}
-
-/* How many rows go together. */
-static size_t group_of(const struct object_rows *rows)
-{
-    size_t room = rows->builder.capacity - rows->builder.count;
-    return room < GROUP_ROWS ? room : (size_t) GROUP_ROWS;
+    return rows->builder.capacity - rows->builder.count;
 }
 
 /* ---- frees ---- */
@@ -190,26 +63,54 @@ static void set_death(struct object_rows *rows, uint64_t ticks, uint64_t collect
     rows->collected_ticks = collected_ticks;
 }
 
-/* Births that were taken stay readable as long as nothing is born. */
+/* How many of `count` frees from the one at hand on have its time, and were found with it. */
+static unsigned deaths_at_once(const struct object_frees *frees, unsigned count)
+{
+    const struct collected_view *deaths = &frees->deaths;
+    const struct step_column_view *times = &deaths->times;
+    size_t row = frees->row;
+    uint64_t ticks = times->values[row * times->step];
+    unsigned length = 1;
+    if (times->step == 0 && deaths->collected.count == 0)
+        return count;
+    uint64_t collected = collected_view_ticks(deaths, row);
+    while (
+        length < count && times->values[(row + length) * times->step] == ticks &&
+        (deaths->collected.count == 0 || collected_view_ticks(deaths, row + length) == collected))
+        length++;
+    return length;
+}
+
+/* The next frees, `most` at the most, as runs of the group. */
+static void take_frees(struct object_rows *rows, size_t most)
+{
+    struct object_frees *frees = &rows->frees;
+    size_t step = frees->objects.step; /* 0: all are one */
+    const uint64_t *objects = frees->objects.values + frees->row * step;
+    size_t left = step != 0 ? frees->objects.count - frees->row : 1;
+    uint32_t bits;
+    if (left > EXPECTED_ROWS)
+        birth_pages_expect(&rows->live, objects[EXPECTED_ROWS]);
+    unsigned count = deaths_at_once(frees, birth_run(objects, left < most ? left : most));
+    set_death(rows, frees->deaths.times.values[frees->row * frees->deaths.times.step],
+              collected_view_ticks(&frees->deaths, frees->row));
+    const struct birth_page *page = birth_pages_take(&rows->live, objects[0], count, &bits);
+    struct object_death death = {rows->died_ns, rows->died_collection};
+    if (page != NULL)
+        object_group_add(&rows->group, page, bits, &death);
+    frees->row += count;
+}
+
+/* Pages that were taken stay readable as long as nothing is born. */
 static void put_dead(struct object_rows *rows)
 {
     struct object_frees *frees = &rows->frees;
-    size_t room = group_of(rows);
-    size_t count = 0;
-    for (; frees->row < frees->objects.count && count < room; frees->row++) {
-        uint64_t number = frees->objects.values[frees->row * frees->objects.step];
-        const struct birth *birth = birth_pages_take(&rows->live, number);
-        if (birth == NULL)
-            continue;
-        __builtin_prefetch(birth);
-        set_death(rows, frees->deaths.times.values[frees->row * frees->deaths.times.step],
-                  collected_view_ticks(&frees->deaths, frees->row));
-        rows->group_objects[count] = number;
-        rows->group_births[count] = birth;
-        rows->dead_ns[count] = rows->died_ns;
-        rows->dead_collections[count++] = rows->died_collection;
-    }
-    put_rows(rows, &(struct births){rows->group_objects, rows->group_births, count}, true);
+    struct object_group *group = &rows->group;
+    size_t room = room_of(rows);
+    while (frees->row < frees->objects.count && group->row_count < room &&
+           object_group_has_room(group))
+        take_frees(rows, room - group->row_count);
+    object_group_put(group, rows->base.tables, &rows->builder, true);
 }
 
 static enum step_status read_frees(struct object_rows *rows, struct step_error *error)
@@ -241,28 +142,48 @@ static enum step_status read_rest(struct object_rows *rows, struct step_error *e
             rows->phase = GIVING_LIVE;
         return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
     }
-    size_t left = births->batch->row_count - rows->birth_row;
-    size_t room = group_of(rows);
-    size_t count = left < room ? left : room;
-    const uint64_t *objects =
-        object_births_read(births, rows->birth_row, (unsigned) count, rows->rest);
-    for (size_t i = 0; i < count; i++)
-        rows->group_births[i] = &rows->rest[i];
-    put_rows(rows, &(struct births){objects, rows->group_births, count}, false);
-    rows->birth_row += count;
+    struct object_group *group = &rows->group;
+    size_t room = room_of(rows);
+    for (size_t i = 0; i < OBJECT_GROUP_RUNS && group->row_count < room &&
+                       rows->birth_row < births->batch->row_count && object_group_has_room(group);
+         i++) {
+        rows->birth_row +=
+            object_births_read(births, rows->birth_row, room - group->row_count, &rows->rest[i]);
+        object_group_add(group, &rows->rest[i], rows->rest[i].living, NULL);
+    }
+    object_group_put(group, rows->base.tables, &rows->builder, false);
     return STEP_STATUS_OK;
+}
+
+/* The first `count` of the bits that are set. */
+static uint32_t first_bits(uint32_t bits, size_t count)
+{
+    uint32_t left = bits;
+    for (size_t i = 0; i < count && left != 0; i++)
+        left &= left - 1;
+    return bits & ~left;
 }
 
 static bool give_live(struct object_rows *rows)
 {
-    size_t room = group_of(rows);
-    size_t count = 0;
-    while (count < room &&
-           birth_pages_next(&rows->live, &rows->live_slot, &rows->live_bit,
-                            &rows->group_objects[count], &rows->group_births[count]))
-        count++;
-    put_rows(rows, &(struct births){rows->group_objects, rows->group_births, count}, false);
-    return count > 0;
+    struct object_group *group = &rows->group;
+    size_t room = room_of(rows);
+    while (group->row_count < room && object_group_has_room(group)) {
+        if (rows->live_bits == 0) {
+            rows->live_page = birth_pages_next(&rows->live, &rows->live_slot);
+            if (rows->live_page == NULL)
+                break;
+            rows->live_bits = rows->live_page->living;
+        }
+        uint32_t bits = room - group->row_count < BIRTH_PAGE_SIZE
+                            ? first_bits(rows->live_bits, room - group->row_count)
+                            : rows->live_bits;
+        object_group_add(group, rows->live_page, bits, NULL);
+        rows->live_bits &= ~bits;
+    }
+    bool has_rows = group->row_count > 0;
+    object_group_put(group, rows->base.tables, &rows->builder, false);
+    return has_rows;
 }
 
 static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
@@ -286,6 +207,11 @@ static enum step_status next(struct table_rows *base, size_t *count, struct step
     return status;
 }
 
+static void lend(struct table_rows *base, size_t column, void *values)
+{
+    row_builder_lend(&of(base)->builder, column, values);
+}
+
 /* ---- from start to end ---- */
 
 static void destroy(struct table_rows *base)
@@ -299,7 +225,8 @@ static void destroy(struct table_rows *base)
     free(rows);
 }
 
-static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
+static const struct table_rows_operations operations = {
+    .next = next, .lend = lend, .destroy = destroy};
 
 static enum step_status create_joined(struct tables *tables, const struct table_wish *wish,
                                       struct table_rows **out, struct step_error *error)

@@ -105,14 +105,16 @@ static void null_zeros(struct record_batch *batch, size_t column, const uint64_t
                        size_t count, struct table_vector *vector)
 {
     uint8_t *validity = batch->room[column].validity;
-    size_t valid = 0;
+    size_t zeros = 0;
+    for (size_t i = 0; i < count; i++)
+        zeros += values[i] == 0;
+    vector->null_count = zeros;
+    vector->validity = zeros > 0 ? validity : NULL;
+    if (zeros == 0)
+        return;
     memset(validity, 0, count / 8 + 1);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         validity[i / 8] |= (uint8_t) ((values[i] != 0) << i % 8);
-        valid += values[i] != 0;
-    }
-    vector->null_count = count - valid;
-    vector->validity = valid < count ? validity : NULL;
 }
 
 static uint32_t code_of(struct tables *tables, enum cell_kind kind, uint64_t id)
@@ -205,6 +207,12 @@ static void put_flags(const struct record_batch *batch, uint32_t owner, size_t f
     const struct step_definition *definition = batch->tables->definition;
     uint64_t last = UINT64_MAX;
     bool is = false;
+    if (batch->types.step == 0 && count > 0) { /* all are of one type */
+        is = owner != STEP_NO_RECORD &&
+             step_record_extends(definition, (uint32_t) batch->types.values[0], owner);
+        memset(out, is, count);
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
         uint64_t type = batch->types.values[(from + i) * batch->types.step];
         if (type != last)

@@ -42,7 +42,8 @@
     STRATEGY(8, RECENT, recent)                                                                    \
     TRANSFORM(2, ZIGZAG, zigzag)                                                                   \
     TRANSFORM(13, SCALE, scale)                                                                    \
-    TRANSFORM(15, LINKED, linked)
+    TRANSFORM(15, LINKED, linked)                                                                  \
+    TRANSFORM(16, LISTED, listed)
 
 #define STEP_STRATEGY_NO_ROW(...)
 #define STEP_STRATEGY_ID(number, NAME, name) STEP_TRANSFORM_##NAME = (number),

@@ -73,8 +73,8 @@ static bool write_summary(struct step_block_writer *writer, const struct step_co
     return ok;
 }
 
-/* The other column's values for `given`, and how the file names it. */
-static enum step_status find_series(const struct step_columns *columns, uint32_t index,
+/* The other column's values for `given`, where they are wanted, and how the file names it. */
+static enum step_status find_series(const struct step_columns *columns, uint32_t index, bool wanted,
                                     uint64_t **storage, struct step_series *series,
                                     uint64_t *reference)
 {
@@ -88,11 +88,15 @@ static enum step_status find_series(const struct step_columns *columns, uint32_t
     *reference = step_given_reference(columns->plan, index);
     if (column->stack_record != STEP_NO_INDEX) {
         *reference = column->stack_record;
-        return step_follow_pushes(&sequence, index, column->stack_record, count, storage, series);
+        return wanted ? step_follow_pushes(&sequence, index, column->stack_record, count, storage,
+                                           series)
+                      : STEP_STATUS_OK;
     }
     if (column->age_column != STEP_NO_INDEX) {
         *reference = step_follow_reference(columns->plan, column->age_column);
-        return step_follow_latest(&sequence, index, column->age_column, count, storage, series);
+        return wanted ? step_follow_latest(&sequence, index, column->age_column, count, storage,
+                                           series)
+                      : STEP_STATUS_OK;
     }
     if (column->given_column != STEP_NO_INDEX) {
         *series = columns->series[column->given_column];
@@ -104,13 +108,12 @@ static enum step_status find_series(const struct step_columns *columns, uint32_t
 }
 
 /* The values that `linked` goes by, where it may be tried. */
-static enum step_status find_linked(const struct step_block_writer *writer,
-                                    const struct step_columns *columns, uint32_t index,
+static enum step_status find_linked(const struct step_columns *columns, uint32_t index,
                                     struct step_linked *linked)
 {
     const struct step_plan_column *column = &columns->plan->columns[index];
     struct step_sequence sequence = step_columns_sequence(columns);
-    return column->field_coding.column.is_linked && step_compressor_is_best(writer->compressor)
+    return column->field_coding.column.is_linked
                ? step_linked_fill(&sequence, index, &column->links, columns->columns[index].count,
                                   linked)
                : STEP_STATUS_OK;
@@ -267,9 +270,13 @@ static enum step_status write_column(struct step_block_writer *writer,
                                   .count = columns->columns[index].count,
                                   .resolution = column->field_coding.policy.resolution};
         uint64_t *storage;
-        status = find_series(columns, index, &storage, &given, &writing.reference);
-        if (status == STEP_STATUS_OK)
-            status = find_linked(writer, columns, index, &linked);
+        bool known = step_choice_is_recalled(recalled, writing.count);
+        bool by_links = known && recalled->needs == STEP_SERIES_LINKED;
+        bool by_other = known && !by_links && recalled->needs != STEP_SERIES_NONE;
+        status =
+            find_series(columns, index, !known || by_other, &storage, &given, &writing.reference);
+        if (status == STEP_STATUS_OK && (!known || by_links))
+            status = find_linked(columns, index, &linked);
         given.linked = linked.series;
         if (status == STEP_STATUS_OK)
             status = write_values(writer, &writing, recalled, &coding);

@@ -630,26 +630,44 @@ static void test_every_byte(void)
     free(whole);
 }
 
-static void check_probe_class(bool leaf, uint32_t methods)
+static void check_own_class(uint8_t *bytes, size_t size, const char *wanted, uint32_t fields,
+                            uint32_t methods)
 {
-    size_t size;
-    uint8_t *bytes = probe_class_file(leaf, &size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
     struct class_file file = {.bytes = bytes, .size = size};
     CU_ASSERT_TRUE_FATAL(pool_parse(&file));
     struct class_text name;
-    CU_ASSERT_TRUE(pool_class_name(&file, load_u2(bytes + file.pool_end + 2), &name));
-    CU_ASSERT_TRUE(text_is(name, PROBE_CLASS));
-    CU_ASSERT_EQUAL(load_u2(bytes + file.pool_end + 10), methods);
+    const uint8_t *head = bytes + file.pool_end;
+    CU_ASSERT_TRUE(pool_class_name(&file, load_u2(head + 2), &name));
+    CU_ASSERT_TRUE(text_is(name, wanted));
+    CU_ASSERT_EQUAL(load_u2(head + 8), fields);
+    CU_ASSERT_EQUAL(load_u2(head + 10 + 8 * fields), methods);
     arena_reset(&file.arena);
+}
+
+static void check_probe_class(unsigned ways, uint32_t fields, uint32_t methods)
+{
+    size_t size;
+    uint8_t *bytes = probe_class_file(ways, &size);
+    check_own_class(bytes, size, PROBE_CLASS, fields, methods);
     CU_ASSERT_EQUAL(rewrite_bytes(bytes, size, true), REWRITE_UNCHANGED);
     free(bytes);
 }
 
 static void test_probe_class(void)
 {
-    check_probe_class(false, PROBE_COUNT + 3);
-    check_probe_class(true, PROBE_COUNT + 6 + 5); /* and those of the proof */
+    /* with leaf calls: five in Java, and five of the proof; with show(): that, and two in Java */
+    check_probe_class(0, 0, PROBE_COUNT + 3);
+    check_probe_class(PROBES_LEAF, 0, PROBE_COUNT + 3 + 5 + 5);
+    check_probe_class(PROBES_LEAF | PROBES_SHOW, 1, PROBE_COUNT + 3 + 5 + 5 + 1 + 2);
+    CU_ASSERT_STRING_EQUAL(probe_native_name(PROBE_ENTRY_THIS, PROBES_LEAF), "entryThis");
+    CU_ASSERT_STRING_EQUAL(probe_native_name(PROBE_ENTRY_THIS, PROBES_LEAF | PROBES_SHOW),
+                           "entryThisAside");
+    CU_ASSERT_STRING_EQUAL(probe_native_name(PROBE_EXIT, PROBES_LEAF), "exitAside");
+    size_t size;
+    uint8_t *bytes = sight_class_file(&size);
+    check_own_class(bytes, size, SIGHT_CLASS, 0, 1);
+    free(bytes);
 }
 
 static void test_instruction_sizes(void)

@@ -71,8 +71,17 @@ enum { COUNTS = sizeof counts / sizeof counts[0] };
 
 /* Parameter sets, of which each row takes the valid ones. */
 static const uint64_t parameter_sets[][STEP_TRANSFORM_PARAMETERS] = {
-    {0, 0, 0, 0}, {1, 1, 0, 0},  {3, 4, 0, 0},           {2, 12, 0, 0}, {0, 0, 4, 0},
-    {0, 1, 9, 0}, {4, 20, 0, 0}, {UINT64_MAX, 77, 0, 0}, {1, 2, 3, 4},  {UINT64_MAX, 0, 1, 0},
+    {0, 0, 0, 0},
+    {1, 1, 0, 0},
+    {3, 4, 0, 0},
+    {2, 12, 0, 0},
+    {0, 0, 4, 0},
+    {0, 1, 9, 0},
+    {4, 20, 0, 0},
+    {UINT64_MAX, 77, 0, 0},
+    {1, 2, 3, 4},
+    {UINT64_MAX, 0, 1, 0},
+    {0, 1, 3 | 2 << 8 | 4 << 16, 0},
 };
 
 static void test_transforms(void)

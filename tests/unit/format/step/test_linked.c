@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `linked`: stores of objects that were holders just before, packed with and without; what it names
- * and may not name; codes are one to one.
+ * `linked` and `listed`: stores of objects that were holders just before, written and packed with
+ * and without; what is named and may not be; codes are one to one.
  */
 #include <CUnit/Basic.h>
 #include <stdio.h>
@@ -61,14 +61,15 @@ static void write_stores(struct step_writer *writer)
     }
 }
 
-static void write_packed(const struct step_definition *definition, struct step_buffer *file)
+static void write_file(const struct step_definition *definition, enum step_compression compression,
+                       struct step_buffer *file)
 {
     struct step_writer_options options;
     struct step_writer *writer = NULL;
     step_writer_options_init(&options);
     options.definition = definition;
     options.output = step_memory_output(file);
-    options.compression = STEP_COMPRESSION_BEST;
+    options.compression = compression;
     options.layout = STEP_WRITE_COLUMNS;
     CU_ASSERT_EQUAL_FATAL(step_writer_create(&options, &writer, NULL), STEP_STATUS_OK);
     write_stores(writer);
@@ -97,11 +98,11 @@ static void check_stores(const struct step_buffer *file)
     step_reader_destroy(reader);
 }
 
-static size_t packed_size(const char *holder, const char *target)
+static size_t size_with(enum step_compression compression, const char *holder, const char *target)
 {
     struct step_definition *definition = define(holder, target);
     struct step_buffer file = {0};
-    write_packed(definition, &file);
+    write_file(definition, compression, &file);
     check_stores(&file);
     size_t size = file.length;
     step_buffer_reset(&file);
@@ -109,8 +110,16 @@ static size_t packed_size(const char *holder, const char *target)
     return size;
 }
 
+static size_t packed_size(const char *holder, const char *target)
+{
+    return size_with(STEP_COMPRESSION_BEST, holder, target);
+}
+
 static void test_sizes(void)
 {
+    enum step_compression usual = STEP_COMPRESSION_ZLIB;
+    CU_ASSERT(size_with(usual, "delta", target_links) * 10 <
+              size_with(usual, "delta", "delta") * 9);
     size_t plain = packed_size("delta", "delta");
     size_t linked = packed_size("delta", target_links);
     CU_ASSERT(linked * 10 < plain * 9);
@@ -182,14 +191,15 @@ static void test_parameters(void)
 }
 
 /* All codes are values, and these have the codes again. */
-static void test_codes(void)
+static void check_codes(const struct step_transform *transform, uint64_t sizes)
 {
     enum { COUNT = 3000 };
     static uint64_t codes[COUNT], values[COUNT], again[COUNT], keys[COUNT], holders[COUNT];
     const struct step_series linked[STEP_LINKED_SERIES] = {
         {keys, 1, NULL}, {holders, 1, NULL}, {holders + 1, 0, NULL}};
     const struct step_series series = {NULL, 0, linked};
-    const uint64_t parameters[STEP_TRANSFORM_PARAMETERS] = {UINT64_C(1) << 24, 1, 6};
+    const uint64_t parameters[STEP_TRANSFORM_PARAMETERS] = {UINT64_C(1) << 24, 1, sizes};
+    CU_ASSERT_FATAL(transform->valid(parameters));
     for (uint64_t i = 0; i < COUNT; i++) {
         uint64_t noise = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
         keys[i] = noise >> 62;
@@ -197,11 +207,41 @@ static void test_codes(void)
         codes[i] = i % 3 == 0 ? noise >> 40 & 31 : i % 3 == 1 ? 0 - (noise >> 58) : noise;
     }
     memcpy(values, codes, sizeof codes);
-    CU_ASSERT_EQUAL(step_transform_linked.inverse(parameters, &series, values, COUNT),
-                    STEP_STATUS_OK);
-    CU_ASSERT_EQUAL(step_transform_linked.forward(parameters, &series, values, again, COUNT),
-                    STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(transform->inverse(parameters, &series, values, COUNT), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(transform->forward(parameters, &series, values, again, COUNT), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(memcmp(codes, again, sizeof codes), 0);
+}
+
+static uint64_t sizes_of_lists(uint64_t bits, uint64_t met, uint64_t kept)
+{
+    return bits | met << 8 | kept << 16;
+}
+
+static void test_codes(void)
+{
+    check_codes(&step_transform_linked, 6);
+    check_codes(&step_transform_listed, sizes_of_lists(1, 4, 16));
+    check_codes(&step_transform_listed, sizes_of_lists(0, 0, 1));
+    check_codes(&step_transform_listed, sizes_of_lists(12, 16, 64));
+}
+
+static void test_sizes_of_lists(void)
+{
+    static const uint64_t bad[] = {0,
+                                   12,
+                                   12 | 4 << 8,
+                                   12 | 17 << 8 | 1 << 16,
+                                   12 | 4 << 8 | 65 << 16,
+                                   15 | 64 << 16,
+                                   21 | 1 << 16,
+                                   255 | 1 << 16,
+                                   UINT64_MAX};
+    const uint64_t good[STEP_TRANSFORM_PARAMETERS] = {0, 0, sizes_of_lists(14, 16, 64)};
+    CU_ASSERT(step_transform_listed.valid(good));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const uint64_t parameters[STEP_TRANSFORM_PARAMETERS] = {0, 0, bad[i]};
+        CU_ASSERT(!step_transform_listed.valid(parameters));
+    }
 }
 
 int main(void)
@@ -212,6 +252,7 @@ int main(void)
     CU_add_test(suite, "names", test_names);
     CU_add_test(suite, "parameters", test_parameters);
     CU_add_test(suite, "codes", test_codes);
+    CU_add_test(suite, "sizes of lists", test_sizes_of_lists);
     CU_basic_set_mode(CU_BRM_VERBOSE);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();

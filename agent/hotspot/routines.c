@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The JVM tells of its routines by name (JVMTI's DynamicCodeGenerated); the variable is the one
+ * place in libjvm.so's data that holds the address. */
+#include "agent/hotspot/routines.h"
+
+#include <link.h>
+#include <string.h>
+
+#include "agent/base/tracer.h"
+
+static struct routine *wanted; /* one at a time, while the JVM starts or under control_lock */
+
+static void JNICALL on_routine(jvmtiEnv *jvmti, const char *name, const void *address, jint length)
+{
+    (void) jvmti, (void) length;
+    for (int i = 0; i < 2; i++)
+        if (wanted->names[i] != NULL && strcmp(name, wanted->names[i]) == 0)
+            wanted->address = (uintptr_t) address;
+}
+
+/* With an environment of its own: the tracer's need not know this event. */
+static void ask(void)
+{
+    jvmtiEnv *jvmti = NULL;
+    jvmtiEventCallbacks callbacks;
+    memset(&callbacks, 0, sizeof callbacks);
+    callbacks.DynamicCodeGenerated = on_routine;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jvmti, JVMTI_VERSION_11) != JNI_OK)
+        return;
+    if ((*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
+        (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
+                                           NULL) == JVMTI_ERROR_NONE)
+        (*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+    (*jvmti)->DisposeEnvironment(jvmti);
+}
+
+static void search(uintptr_t from, uintptr_t to)
+{
+    for (uintptr_t at = (from + 7) & ~(uintptr_t) 7; at + 8 <= to; at += 8) {
+        _Atomic uintptr_t *word = (_Atomic uintptr_t *) at;
+        if (atomic_load_explicit(word, memory_order_relaxed) != wanted->address)
+            continue;
+        wanted->variable = word;
+        wanted->places++;
+    }
+}
+
+static int search_library(struct dl_phdr_info *library, size_t size, void *unused)
+{
+    (void) size, (void) unused;
+    const char *name = strrchr(library->dlpi_name, '/');
+    if (name == NULL || strcmp(name, "/libjvm.so") != 0)
+        return 0;
+    for (size_t i = 0; i < library->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &library->dlpi_phdr[i];
+        uintptr_t start = library->dlpi_addr + part->p_vaddr;
+        if (part->p_type == PT_LOAD && (part->p_flags & PF_W) != 0)
+            search(start, start + part->p_memsz);
+    }
+    return 1;
+}
+
+/* Only x86-64's interpreter and compilers call the routine through a variable. */
+#if defined(__x86_64__)
+#define HAS_ROUTINES true
+#else
+#define HAS_ROUTINES false
+#endif
+
+bool routine_find(struct routine *routine)
+{
+    if (HAS_ROUTINES && routine->address == 0) {
+        wanted = routine;
+        ask();
+        if (routine->address != 0)
+            dl_iterate_phdr(search_library, NULL);
+        if (routine->places != 1)
+            routine->variable = NULL;
+    }
+    return routine->variable != NULL;
+}
+
+void routine_replace(const struct routine *routine, uintptr_t function)
+{
+    if (routine->variable != NULL)
+        atomic_store(routine->variable, function != 0 ? function : routine->address);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* copyMemory0() is private: the class that calls it is a hidden one of Unsafe's nest. */
+#include "agent/references/sights.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "agent/base/internals.h"
+#include "agent/hotspot/headers.h"
+#include "agent/hotspot/routines.h"
+#include "agent/hotspot/slots.h"
+#include "agent/records/hold.h"
+#include "agent/rewriter/rewrite.h"
+
+#define NEST_HIDDEN_STRONG 7 /* MethodHandleNatives.Constants: NESTMATE, HIDDEN, STRONG_LOADER */
+#define ATTEMPTS 8           /* objects move */
+#define SHOWN_NUMBER 5
+
+typedef jclass(JNICALL *define_function)(JNIEnv *, jclass, const char *, const jbyte *, jsize,
+                                         jobject, jboolean, jint, jobject);
+typedef void (*copy_function)(const void *, void *, size_t);
+
+static struct {
+    struct routine routine;
+    define_function define;
+    _Atomic bool on;     /* threads keep what they are shown */
+    const char *refused; /* why there are none; NULL: what was shown arrived */
+} sights = {.routine = {.names = {"unsafe_arraycopy"}}, .refused = "the probes' class is without"};
+
+/* What the proof, on one thread, was shown. */
+static struct {
+    pthread_t thread;
+    _Atomic bool runs;
+    uint64_t calls;
+    struct sight sight;
+} proof;
+
+static copy_function copy_at(uintptr_t address)
+{
+    union {
+        uintptr_t address;
+        copy_function function;
+    } both = {address};
+    return both.function;
+}
+
+/* Nothing moves while this runs. */
+static inline void see(struct sight *sight, uintptr_t place, uint64_t with)
+{
+    *(volatile uint64_t *) &sight->with = with;
+    *(volatile uint64_t *) &sight->collections =
+        atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
+    *(volatile uintptr_t *) &sight->place = place;
+}
+
+__attribute__((cold, noinline)) static void see_for_proof(uintptr_t place, uint64_t with)
+{
+    if (!pthread_equal(proof.thread, pthread_self()))
+        return;
+    see(&proof.sight, place, with);
+    proof.calls++;
+}
+
+/* In the place of Unsafe.copyMemory0()'s routine.  No vector registers: see leaf_calls.c. */
+static void on_copy(const void *from, void *to, size_t size)
+{
+    if (__builtin_expect(size != 0, 0)) {
+        copy_at(sights.routine.address)(from, to, size);
+        return;
+    }
+    struct os_thread *os = thread_self;
+    if (__builtin_expect(os != NULL && atomic_load_explicit(&sights.on, memory_order_relaxed), 1))
+        see(&os->sight, (uintptr_t) from, (uintptr_t) to);
+    else if (atomic_load_explicit(&proof.runs, memory_order_relaxed))
+        see_for_proof((uintptr_t) from, (uintptr_t) to);
+}
+
+bool sights_possible(void)
+{
+    union {
+        void *symbol;
+        define_function function;
+    } define = {NULL};
+    if (!internal_try(INTERNAL_SIGHT))
+        return false;
+    void *library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+    if (library != NULL)
+        define.symbol = dlsym(library, "JVM_LookupDefineClass");
+    sights.define = define.function;
+    if (!atomic_load(&slots_readable))
+        sights.refused = "slots are not read";
+    else if (!collector_announces_moves())
+        sights.refused = "not with this collector";
+    else if (define.symbol == NULL)
+        sights.refused = "the JVM defines no hidden classes for others";
+    else if (!routine_find(&sights.routine))
+        sights.refused = "the JVM does not tell of its routine, or where it is kept";
+    else
+        return true;
+    return false;
+}
+
+static jclass define_class(JNIEnv *jni)
+{
+    size_t size = 0;
+    uint8_t *bytes = sight_class_file(&size);
+    jclass host = (*jni)->FindClass(jni, SIGHT_HOST), class = NULL;
+    if (bytes != NULL && host != NULL)
+        class = sights.define(jni, host, SIGHT_CLASS, (const jbyte *) bytes, (jsize) size, NULL,
+                              JNI_TRUE, NEST_HIDDEN_STRONG, NULL);
+    free(bytes);
+    (*jni)->DeleteLocalRef(jni, host);
+    return class;
+}
+
+/* By the native method, which the interpreter calls. */
+static bool arrives(JNIEnv *jni, jobject sight, jmethodID show)
+{
+    jbyteArray object = (*jni)->NewByteArray(jni, 0);
+    bool same = false;
+    proof.thread = pthread_self();
+    atomic_store(&proof.runs, true);
+    for (int i = 0; i < ATTEMPTS && !same && object != NULL; i++) {
+        uint64_t calls = proof.calls;
+        (*jni)->CallVoidMethod(jni, sight, show, object, (jlong) (SHOWN_NUMBER + i));
+        if ((*jni)->ExceptionCheck(jni) || proof.calls != calls + 1 ||
+            proof.sight.with != (uint64_t) (SHOWN_NUMBER + i))
+            break;
+        same = proof.sight.place == slot_word(object);
+    }
+    atomic_store(&proof.runs, false);
+    (*jni)->DeleteLocalRef(jni, object);
+    return same;
+}
+
+static bool make(JNIEnv *jni, jclass probes)
+{
+    jclass class = define_class(jni);
+    jmethodID show =
+        class != NULL ? (*jni)->GetMethodID(jni, class, SIGHT_METHOD, SIGHT_DESCRIPTOR) : NULL;
+    jobject sight = show != NULL ? (*jni)->AllocObject(jni, class) : NULL;
+    jfieldID field = sight != NULL ? (*jni)->GetStaticFieldID(jni, probes, PROBE_SIGHT_FIELD,
+                                                              "L" PROBE_CLASS ";")
+                                   : NULL;
+    bool made = field != NULL && arrives(jni, sight, show);
+    if (made)
+        (*jni)->SetStaticObjectField(jni, probes, field, sight);
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, sight);
+    (*jni)->DeleteLocalRef(jni, class);
+    return made;
+}
+
+/* The routine stays: a probe whose show() calls the JVM's and whose Math.tan() calls the agent's
+ * there must not be. */
+void sights_make(JNIEnv *jni, jclass probes)
+{
+    atomic_store(&sights.on, false);
+    routine_replace(&sights.routine, (uintptr_t) on_copy);
+    if (make(jni, probes))
+        sights.refused = NULL;
+    else {
+        sights.refused = "what is shown does not arrive";
+        routine_replace(&sights.routine, 0);
+    }
+}
+
+void sights_use(bool wanted)
+{
+    bool on = wanted && internal_try(INTERNAL_SIGHT);
+    if (on && sights.refused != NULL)
+        internal_refused(INTERNAL_SIGHT, sights.refused);
+    else if (on)
+        internal_used(INTERNAL_SIGHT);
+    atomic_store(&sights.on, on && sights.refused == NULL);
+}

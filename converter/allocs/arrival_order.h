@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records of a heap trace in the order in which they come to hand: each thread's in order, but one
+ * thread's farther than another's, as of a trace that is still written.  An address is used again,
+ * so its frees and allocations are put in order by their times: what was there before is dead as
+ * soon as something newer is told of, and what is told of too late is born dead; the free that was
+ * thought of is then passed over when it comes.  What comes out has numbers of objects for
+ * addresses, and each object is freed after it was allocated.
+ */
+#ifndef CONVERTER_ALLOCS_ARRIVAL_ORDER_H
+#define CONVERTER_ALLOCS_ARRIVAL_ORDER_H
+
+#include "converter/allocs/alloc_source.h"
+
+/* Takes the records over, also when it fails.  END is what there is so far: more may come. */
+enum step_status arrival_order_create(struct alloc_source *records, struct alloc_source **out,
+                                      struct step_error *error);
+
+#endif

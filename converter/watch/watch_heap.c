@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which source, and its events. */
+#include "converter/watch/watch_heap.h"
+
+#include "converter/allocs/allocs_as_events.h"
+#include "converter/allocs/arrival_order.h"
+#include "converter/base/given_definition.h"
+#include "converter/base/no_memory.h"
+#include "converter/formats/step/stepfile.h"
+
+enum { EVENTS_AT_ONCE = 4096 };
+
+static enum step_status open_running(const struct watch_tail *tail, struct alloc_source **out,
+                                     struct step_error *error)
+{
+    struct alloc_source *blocks;
+    enum step_status status = stepfile_alloc_tail_create(tail->path, tail->reader, &blocks, error);
+    return status == STEP_STATUS_OK ? arrival_order_create(blocks, out, error) : status;
+}
+
+static enum step_status open_ended(const struct watch_tail *tail, struct alloc_source **out,
+                                   struct step_error *error)
+{
+    struct step_reader *reader;
+    enum step_status status = open_with_given_definition(tail->path, &reader, error);
+    return status == STEP_STATUS_OK ? stepfile_alloc_source_create(tail->path, reader, out, error)
+                                    : status;
+}
+
+enum step_status watch_heap_start(struct watch_heap *heap, const struct watch_tail *tail,
+                                  struct watch_model *model, struct step_error *error)
+{
+    struct event_selection everything;
+    struct alloc_source *records;
+    event_selection_init(&everything); /* the model selects */
+    watch_heap_reset(heap);
+    heap->is_running = tail->state == WATCH_RUNNING;
+    enum step_status status =
+        heap->is_running ? open_running(tail, &records, error) : open_ended(tail, &records, error);
+    if (status == STEP_STATUS_OK)
+        status = record_trace_source_create(records, &everything, &heap->events, error);
+    if (status == STEP_STATUS_OK)
+        model->names = &heap->events->names;
+    return status;
+}
+
+void watch_heap_reset(struct watch_heap *heap)
+{
+    if (heap->events != NULL)
+        heap->events->operations->destroy(heap->events);
+    *heap = (struct watch_heap){.events = NULL};
+}
+
+enum step_status watch_heap_read(struct watch_heap *heap, struct watch_model *model,
+                                 struct step_error *error)
+{
+    struct trace_event events[EVENTS_AT_ONCE];
+    size_t count = 0;
+    enum step_status status =
+        heap->events->operations->read(heap->events, events, EVENTS_AT_ONCE, &count, error);
+    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++)
+        watch_model_put(model, &events[i], 1);
+    heap->events_put += count;
+    heap->at_end = status == STEP_STATUS_END;
+    if (model->no_memory)
+        return no_memory(error);
+    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+}

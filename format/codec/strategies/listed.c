@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `listed`: numbers of objects that refer to each other, by the values that a key had lately.  A
+ * value is mostly one of the few that were met last, or one of those that the same field had; what
+ * is none of these is measured from a field of another record.  It goes by what `linked` does.
+ */
+#include <stdlib.h>
+
+#include "format/codec/strategies/candidates.h"
+#include "format/codec/strategies/predictor.h"
+
+enum {
+    HOLDER_SHIFT = 24, /* of parameter 0: the key's field; above, 1 and the holder's field, or 0 */
+    KEPT_MAX = 64,
+    ENTRIES_BITS = 20 /* of all lists together */
+};
+
+/* Parameter 2: how many lists there are, as bits; how many values were met, and are kept. */
+static uint64_t sizes_of(unsigned bits, unsigned met, unsigned kept)
+{
+    return bits | (uint64_t) met << 8 | (uint64_t) kept << 16;
+}
+
+static inline unsigned bits_of(uint64_t sizes)
+{
+    return (unsigned) (sizes & 0xff);
+}
+
+static inline size_t met_of(uint64_t sizes)
+{
+    return (size_t) (sizes >> 8 & 0xff);
+}
+
+static inline size_t kept_of(uint64_t sizes)
+{
+    return (size_t) (sizes >> 16);
+}
+
+/* Parameters: fields of the record; 1 and the column that is measured from, or 0; sizes. */
+static bool listed_valid(const uint64_t *parameters)
+{
+    uint64_t sizes = parameters[2];
+    return parameters[0] >> (2 * HOLDER_SHIFT) == 0 && bits_of(sizes) <= ENTRIES_BITS &&
+           met_of(sizes) <= STEP_RECENT_MAX && kept_of(sizes) >= 1 && sizes >> 16 <= KEPT_MAX &&
+           kept_of(sizes) << bits_of(sizes) <= 1 << ENTRIES_BITS;
+}
+
+/* The values at places 0, 1, ... are those that were met, and then those of the key's list.  What
+ * was met does not go to the list: most values cost no more than a look at the few. */
+struct listed {
+    uint64_t met[STEP_RECENT_MAX];
+    uint64_t *kept; /* the key's */
+    size_t met_count;
+    size_t kept_count;
+    size_t places;
+    uint64_t newest;
+};
+
+/* The lists of all keys. */
+struct lists {
+    uint64_t *values;
+    uint64_t mask;
+};
+
+static bool start(struct listed *listed, struct lists *lists, const uint64_t *parameters)
+{
+    uint64_t sizes = parameters[2];
+    *listed = (struct listed){.met_count = met_of(sizes),
+                              .kept_count = kept_of(sizes),
+                              .places = met_of(sizes) + kept_of(sizes)};
+    lists->mask = (UINT64_C(1) << bits_of(sizes)) - 1;
+    lists->values = calloc((size_t) (lists->mask + 1) * listed->kept_count, sizeof(uint64_t));
+    return lists->values != NULL;
+}
+
+static inline size_t find(const uint64_t *values, size_t count, uint64_t value)
+{
+    size_t place = 0;
+    while (place < count && values[place] != value)
+        place++;
+    return place;
+}
+
+/* Brings a value to the front, and returns where it stood; the last drops out for one that was not
+ * there. */
+static inline size_t bring(uint64_t *values, size_t count, uint64_t value)
+{
+    uint64_t before = value;
+    for (size_t place = 0; place < count; place++) {
+        uint64_t here = values[place];
+        values[place] = before;
+        if (here == value)
+            return place;
+        before = here;
+    }
+    return count;
+}
+
+/* Its place, or where there is none, how many there are. */
+static inline size_t place_of(const struct listed *listed, uint64_t value)
+{
+    size_t place = find(listed->met, listed->met_count, value);
+    return place < listed->met_count ? place
+                                     : place + find(listed->kept, listed->kept_count, value);
+}
+
+static inline uint64_t value_at(const struct listed *listed, size_t place)
+{
+    return place < listed->met_count ? listed->met[place] : listed->kept[place - listed->met_count];
+}
+
+/* Is that place the code of a value? */
+static inline bool is_used(const struct listed *listed, uint64_t place)
+{
+    return place < listed->places &&
+           place_of(listed, value_at(listed, (size_t) place)) == (size_t) place;
+}
+
+static inline uint64_t distant_code(const struct listed *listed, uint64_t value)
+{
+    return step_zigzag(listed->newest - value) + listed->places;
+}
+
+static inline uint64_t distant_value(const struct listed *listed, uint64_t code)
+{
+    return listed->newest - step_unzigzag(code - listed->places);
+}
+
+/* Codes of values that are not listed begin after the places; but for overflow, then they pass over
+ * those that are used. */
+static __attribute__((noinline)) uint64_t overflown_code(const struct listed *listed,
+                                                         uint64_t value)
+{
+    size_t place = place_of(listed, value);
+    if (place < listed->places)
+        return place;
+    uint64_t code = distant_code(listed, value);
+    while (is_used(listed, code))
+        code = distant_code(listed, value_at(listed, (size_t) code));
+    return code;
+}
+
+/* The code of a value, which is listed from now on. */
+static inline uint64_t take(struct listed *listed, uint64_t value)
+{
+    uint64_t distant = distant_code(listed, value);
+    if (__builtin_expect(distant < listed->places, 0)) {
+        struct listed copy = *listed; /* what no pointer is kept to can stay in registers */
+        distant = overflown_code(&copy, value);
+    }
+    size_t met = bring(listed->met, listed->met_count, value);
+    if (met < listed->met_count)
+        return met;
+    size_t kept = bring(listed->kept, listed->kept_count, value);
+    return kept < listed->kept_count ? listed->met_count + kept : distant;
+}
+
+static inline uint64_t value_of(const struct listed *listed, uint64_t code)
+{
+    if (is_used(listed, code))
+        return value_at(listed, (size_t) code);
+    uint64_t value = distant_value(listed, code);
+    for (size_t place; (place = place_of(listed, value)) < listed->places;)
+        value = distant_value(listed, place);
+    return value;
+}
+
+/* The series at the value at hand. */
+struct at {
+    struct step_series series[STEP_LINKED_SERIES];
+};
+
+static inline void advance(struct at *at)
+{
+    for (size_t i = 0; i < STEP_LINKED_SERIES; i++)
+        at->series[i].values += at->series[i].step;
+}
+
+static inline uint64_t now(const struct at *at, enum step_linked_series which)
+{
+    return *at->series[which].values;
+}
+
+static struct at at_start(const struct step_series *series)
+{
+    struct at at;
+    for (size_t i = 0; i < STEP_LINKED_SERIES; i++)
+        at.series[i] = series->linked[i];
+    return at;
+}
+
+static inline void expect(struct listed *listed, const struct lists *lists, const struct at *at,
+                          bool has_holder)
+{
+    listed->newest = now(at, STEP_LINKED_NEWEST);
+    listed->kept =
+        lists->values + (size_t) (now(at, STEP_LINKED_KEY) & lists->mask) * listed->kept_count;
+    if (has_holder)
+        bring(listed->met, listed->met_count, now(at, STEP_LINKED_HOLDER));
+}
+
+static enum step_status listed_forward(const uint64_t *parameters, const struct step_series *series,
+                                       const uint64_t *in, uint64_t *out, size_t count)
+{
+    struct listed listed;
+    struct lists lists;
+    struct at at = at_start(series);
+    bool has_holder = parameters[0] >> HOLDER_SHIFT != 0;
+    if (!start(&listed, &lists, parameters))
+        return STEP_STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++, advance(&at)) {
+        expect(&listed, &lists, &at, has_holder);
+        out[i] = take(&listed, in[i]);
+    }
+    free(lists.values);
+    return STEP_STATUS_OK;
+}
+
+static enum step_status listed_inverse(const uint64_t *parameters, const struct step_series *series,
+                                       uint64_t *values, size_t count)
+{
+    struct listed listed;
+    struct lists lists;
+    struct at at = at_start(series);
+    bool has_holder = parameters[0] >> HOLDER_SHIFT != 0;
+    if (!start(&listed, &lists, parameters))
+        return STEP_STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++, advance(&at)) {
+        expect(&listed, &lists, &at, has_holder);
+        values[i] = value_of(&listed, values[i]);
+        if (bring(listed.met, listed.met_count, values[i]) == listed.met_count)
+            bring(listed.kept, listed.kept_count, values[i]);
+    }
+    free(lists.values);
+    return STEP_STATUS_OK;
+}
+
+static void propose(const struct step_trial *trial, unsigned most_bits, unsigned met, unsigned kept)
+{
+    unsigned bits = trial->bits < most_bits ? trial->bits : most_bits;
+    step_trial_add(trial, &step_transform_listed, trial->hints->linked[0], trial->hints->linked[1],
+                   sizes_of(bits, met, kept));
+}
+
+static void listed_propose(const struct step_trial *trial)
+{
+    if (trial->round != STEP_ROUND_KEYED || !trial->hints->is_linked)
+        return;
+    propose(trial, 12, 2, 4);
+    propose(trial, 12, 4, 16);
+    if (trial->thorough)
+        propose(trial, 14, STEP_RECENT_MAX, KEPT_MAX);
+}
+
+const struct step_transform step_transform_listed = {
+    .id = STEP_TRANSFORM_LISTED,
+    .name = "listed",
+    .parameter_count = 3,
+    .series = STEP_SERIES_LINKED,
+    .valid = listed_valid,
+    .forward = listed_forward,
+    .inverse = listed_inverse,
+    .propose = listed_propose,
+};

@@ -44,7 +44,7 @@ static void put(const struct store *store, enum step_live_reference kind, uint64
     uint64_t *room = reserve_event(store->session, stream, store->thread, words);
     if (room == NULL)
         return;
-    stream->base_stamp = thread_stamp(store->session, stream);
+    stream->base_stamp = naming_stamp(store->session, stream);
     room[0] = live_word(STEP_LIVE_REFERENCE, stream->base_stamp);
     step_live_reference_words(room, kind, first, second, number);
     if (words == 4)

@@ -34,10 +34,19 @@ static inline uint64_t thread_stamp(const struct session *session, struct live_s
     return stream_stamp(stream, tracer_stamp(session));
 }
 
-/* The same, at half the cost, for an event that follows from nothing that another thread did just
- * now: it may be a few hundred instructions early.  So it is of one that names no object, and of
- * the allocation of a known class: whoever else names the object has it from a store that comes
- * after this. */
+/* The same of one that names objects of any thread: not before what a stream went to while stamps
+ * were frozen. */
+static inline uint64_t naming_stamp(const struct session *session, struct live_stream *stream)
+{
+    uint64_t latest = atomic_load_explicit(&session->latest_frozen, memory_order_acquire);
+    uint64_t stamp = tracer_stamp(session);
+    return stream_stamp(stream, stamp > latest ? stamp : latest);
+}
+
+/* The same as thread_stamp(), at half the cost, for an event that follows from nothing that another
+ * thread did just now: it may be a few hundred instructions early.  So it is of one that names no
+ * object, and of the allocation of a known class: whoever else names the object has it from a store
+ * that comes after this. */
 static inline uint64_t thread_stamp_unordered(const struct session *session,
                                               struct live_stream *stream)
 {

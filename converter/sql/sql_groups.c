@@ -148,7 +148,7 @@ static uint32_t find_group(struct sql_groups *groups, const struct key *key)
 /* The group of each row, and how many each group has. */
 static bool group_rows(struct sql_groups *groups, const struct table_batch *batch)
 {
-    struct key last;
+    struct key last = {{0}, 0};
     uint32_t group = NO_GROUP;
     for (size_t i = 0; i < batch->row_count; i++) {
         struct key key = key_of(groups, batch, i);

@@ -23,7 +23,9 @@ struct place {
     bool lives;
     bool is_resized; /* what was told last is a new size, not a free */
     uint32_t owed;   /* frees that were thought of and are still to come; */
-    uint32_t early;  /* frees of what is still to come */
+    uint32_t early;  /* frees of what is still to come; */
+    uint32_t met;    /* so many of them are of births that were looked at, */
+    uint32_t look;   /* in that look */
 };
 
 struct arrival_order {
@@ -38,6 +40,7 @@ struct arrival_order {
     /* of frees that were told of apart */
     struct told_death *deaths;
     size_t death_at, death_count, death_capacity;
+    uint32_t looks; /* at births that are still to come */
 };
 
 static struct arrival_order *of(struct alloc_source *source)
@@ -207,17 +210,44 @@ bool arrival_order_free(struct alloc_source *base, const struct hatf_record *rec
     return true;
 }
 
-bool arrival_order_would_live(const struct alloc_source *base, uint64_t address, uint64_t time,
-                              bool is_resized)
+/* Of the address in this look; NULL: nothing is known of it. */
+static struct place *place_in_look(struct arrival_order *order, uint64_t address)
 {
-    const struct arrival_order *order = of_const(base);
     struct live_object found;
     if (!object_table_find(&order->addresses, live_address_key(address), &found))
+        return NULL;
+    struct place *place = &order->places[found.value];
+    if (place->look != order->looks) {
+        place->look = order->looks;
+        place->met = 0;
+    }
+    return place;
+}
+
+void arrival_order_look(struct alloc_source *base)
+{
+    of(base)->looks++;
+}
+
+void arrival_order_note_birth(struct alloc_source *base, uint64_t address, uint64_t time)
+{
+    struct place *place = place_in_look(of(base), address);
+    if (place != NULL && time < place->time)
+        place->met++;
+}
+
+/* Of one time are births and frees: as many are dead as there are frees that no other birth has. */
+bool arrival_order_would_live(struct alloc_source *base, uint64_t address, uint64_t time)
+{
+    struct place *place = place_in_look(of(base), address);
+    if (place == NULL || time > place->time)
         return true;
-    const struct place *place = &order->places[found.value];
-    if (is_resized)
-        return !resizes_dead(place, time);
-    return time > place->time || (time == place->time && place->early == 0);
+    if (time < place->time)
+        return false;
+    if (place->met >= place->early)
+        return true;
+    place->met++;
+    return false;
 }
 
 /* ---- the source ---- */

@@ -19,9 +19,10 @@ enum step_status arrival_order_create(struct alloc_source *records, struct alloc
 /* A free that was seen before it came with the records, and is not to come again; or a realloc in
  * place, which is still to come.  False: out of memory. */
 bool arrival_order_free(struct alloc_source *source, const struct hatf_record *record);
-/* An allocation, or a realloc in place, that did not come yet: does its object live, as far as is
- * known? */
-bool arrival_order_would_live(const struct alloc_source *source, uint64_t address, uint64_t time,
-                              bool is_resized);
+/* A look at allocations, and reallocs in place, that did not come yet: all are noted, and then it
+ * is asked of each whether its object lives, as far as is known. */
+void arrival_order_look(struct alloc_source *source);
+void arrival_order_note_birth(struct alloc_source *source, uint64_t address, uint64_t time);
+bool arrival_order_would_live(struct alloc_source *source, uint64_t address, uint64_t time);
 
 #endif

@@ -39,6 +39,8 @@ static enum step_status follow(struct watch_feed *feed, struct step_error *error
     enum step_status status = look_for_more(feed, error);
     if (status != STEP_STATUS_OK || !feed->heap.at_end)
         return status;
+    if (watch_heap_clock_is_new(&feed->heap, &feed->tail))
+        return watch_feed_restart(feed, error);
     watch_model_begin_pending(&feed->model);
     status = watch_heap_peek(&feed->heap, &feed->tail, &feed->model, &feed->tail.dropped, error);
     if (status == STEP_STATUS_OK)

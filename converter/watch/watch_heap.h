@@ -25,6 +25,7 @@ struct watch_heap {
     struct id_table told;       /* struct watch_told, by stream */
     struct watch_birth *births; /* in the live file, at this look */
     size_t birth_count, birth_capacity;
+    uint64_t clock_multiplier; /* of the live file when it was looked at; 0: it was not */
 };
 
 /* From the first event on, into a model that has begun anew and borrows the names. */
@@ -37,6 +38,9 @@ enum step_status watch_heap_read(struct watch_heap *heap, struct watch_model *mo
 
 /* ---- watch_heap_live.c ---- */
 
+/* Whether times of the live file are others than when it was looked at last: the rate of the clock
+ * is found soon after the start.  The trace is to be read from the start then. */
+bool watch_heap_clock_is_new(struct watch_heap *heap, const struct watch_tail *tail);
 /* All of the file is read: takes what lies in the live file beyond it.  Frees count for good,
  * births are pending.  `*dropped` as in step_live_peek(). */
 enum step_status watch_heap_peek(struct watch_heap *heap, const struct watch_tail *tail,

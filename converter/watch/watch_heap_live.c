@@ -24,7 +24,6 @@ struct watch_told {
 
 struct watch_birth {
     uint64_t address, time_ns, size, thread;
-    bool is_resized; /* a realloc in place */
     uint32_t call;
 };
 
@@ -95,8 +94,8 @@ static void visit(void *user, const struct step_live_event *event)
         ok = arrival_order_free(heap->order, &record);
     }
     if (!is_free && event->kind != STEP_LIVE_NONE && told != NULL && event->method < told->to) {
-        const struct watch_birth birth = {event->object, time_ns,    event->size,
-                                          event->thread, is_resized, (uint32_t) event->class_};
+        const struct watch_birth birth = {event->object, time_ns, event->size, event->thread,
+                                          (uint32_t) event->class_};
         ok = add_birth(heap, &birth) && ok;
     }
     peeking->no_memory |= !ok;
@@ -114,6 +113,9 @@ static void pend_births(struct watch_heap *heap, struct watch_model *model)
 {
     uint64_t thread = UINT64_MAX;
     uint32_t thread_id = 0, call = UINT32_MAX, class_id = 0;
+    arrival_order_look(heap->order);
+    for (size_t i = 0; i < heap->birth_count; i++)
+        arrival_order_note_birth(heap->order, heap->births[i].address, heap->births[i].time_ns);
     for (size_t i = 0; i < heap->birth_count; i++) {
         const struct watch_birth *birth = &heap->births[i];
         if (birth->thread != thread)
@@ -127,10 +129,32 @@ static void pend_births(struct watch_heap *heap, struct watch_model *model)
                                           .size = birth->size,
                                           .class_id = class_id,
                                           .thread_id = thread_id};
-        watch_model_pend_object(model, &event,
-                                arrival_order_would_live(heap->order, birth->address,
-                                                         birth->time_ns, birth->is_resized));
+        watch_model_pend_object(
+            model, &event, arrival_order_would_live(heap->order, birth->address, birth->time_ns));
     }
+}
+
+/* False: it is too long. */
+static bool live_path(const struct watch_tail *tail, char *path, size_t size)
+{
+    int length = snprintf(path, size, "%s%s", tail->path, STEP_LIVE_SUFFIX);
+    return length >= 0 && (size_t) length < size;
+}
+
+bool watch_heap_clock_is_new(struct watch_heap *heap, const struct watch_tail *tail)
+{
+    char path[4096];
+    struct step_live_header header;
+    FILE *file = live_path(tail, path, sizeof path) ? fopen(path, "rb") : NULL;
+    if (file == NULL)
+        return false;
+    bool is_read = fread(&header, sizeof header, 1, file) == 1;
+    fclose(file);
+    if (!is_read)
+        return false;
+    uint64_t before = heap->clock_multiplier;
+    heap->clock_multiplier = header.clock_multiplier;
+    return before != 0 && before != header.clock_multiplier;
 }
 
 enum step_status watch_heap_peek(struct watch_heap *heap, const struct watch_tail *tail,
@@ -141,9 +165,8 @@ enum step_status watch_heap_peek(struct watch_heap *heap, const struct watch_tai
     struct peeking peeking = {heap, tail, false};
     const struct step_live_look look = {
         .user = &peeking, .written = written_of, .visit = visit, .define = define};
-    int length = snprintf(path, sizeof path, "%s%s", tail->path, STEP_LIVE_SUFFIX);
     heap->birth_count = 0;
-    if (length < 0 || (size_t) length >= sizeof path ||
+    if (!live_path(tail, path, sizeof path) ||
         step_live_peek(path, &look, dropped, NULL) != STEP_STATUS_OK)
         return STEP_STATUS_OK; /* it has ended meanwhile */
     enum step_status status = peeking.no_memory ? no_memory(error) : STEP_STATUS_OK;
